@@ -1,0 +1,1 @@
+"""The HTTP edge: FastAPI and Pydantic live here, decisions do not."""

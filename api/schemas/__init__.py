@@ -1,0 +1,1 @@
+"""Request and response models; camelCase on the wire, here only."""

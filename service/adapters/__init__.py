@@ -1,0 +1,1 @@
+"""One outside system per module; each implements a port of `service.ports`."""

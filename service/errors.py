@@ -1,0 +1,246 @@
+"""Everything that can go wrong, named for what the caller did or for what is down.
+
+`code` is stable: callers may branch on it. What HTTP status it gets stands in `api/errors.py` alone.
+Source of the shape: a tree of which the caller picks the width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class GatewayError(Exception):
+    """Something went wrong in the gateway."""
+
+    code: ClassVar[str] = "INTERNAL"
+
+    def __init__(self, detail: str | None = None) -> None:
+        self.detail = detail or (type(self).__doc__ or "").strip()
+        super().__init__(self.detail)
+
+
+# ---- what the caller did --------------------------------------------------------------------------
+
+
+class CallerError(GatewayError):
+    """The request cannot be served as it stands."""
+
+    code = "BAD_REQUEST"
+
+
+class SqlEmpty(CallerError):
+    """The SQL text has no statement. Send one SELECT."""
+
+    code = "SQL_EMPTY"
+
+
+class SqlTooLarge(CallerError):
+    """The SQL text is larger than this gateway accepts."""
+
+    code = "SQL_TOO_LARGE"
+
+
+class SqlManyStatements(CallerError):
+    """The SQL text has more than one statement. Send them one by one."""
+
+    code = "SQL_MANY_STATEMENTS"
+
+
+class SqlSyntaxError(CallerError):
+    """The SQL text does not parse. `line` and `column` count from 1."""
+
+    code = "SQL_SYNTAX"
+
+    def __init__(self, detail: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(detail)
+        self.line = line
+        self.column = column
+
+
+class SqlInvalid(CallerError):
+    """The SQL text parses, but its names or types do not fit together."""
+
+    code = "SQL_INVALID"
+
+
+class StatementNotAllowed(CallerError):
+    """Only queries may be sent: SELECT, WITH, VALUES, TABLE, and set operations of them."""
+
+    code = "STATEMENT_NOT_ALLOWED"
+
+
+class TableNotFound(CallerError):
+    """There is no such table. `nearest` holds the names that look most like it."""
+
+    code = "TABLE_NOT_FOUND"
+
+    def __init__(self, table: str, nearest: Sequence[str] = ()) -> None:
+        super().__init__(f"There is no table {table}.{did_you_mean(nearest)}")
+        self.table = table
+        self.nearest = tuple(nearest)
+
+
+class ColumnNotFound(CallerError):
+    """There is no such column. `nearest` holds the names that look most like it."""
+
+    code = "COLUMN_NOT_FOUND"
+
+    def __init__(
+        self, column: str, nearest: Sequence[str] = (), line: int | None = None, position: int | None = None
+    ) -> None:
+        super().__init__(f"There is no column {column}.{did_you_mean(nearest)}")
+        self.column_name = column
+        self.nearest = tuple(nearest)
+        self.line = line
+        self.column = position
+
+
+class ParameterMissing(CallerError):
+    """The SQL text has a parameter for which no value was sent."""
+
+    code = "PARAMETER_MISSING"
+
+
+class ParameterUnused(CallerError):
+    """A value was sent for a parameter that the SQL text does not have."""
+
+    code = "PARAMETER_UNUSED"
+
+
+class ParameterInvalid(CallerError):
+    """A parameter's value does not fit its type."""
+
+    code = "PARAMETER_INVALID"
+
+
+class RequestIdReused(CallerError):
+    """This requestId was sent before with another body. Use a new one for a new query."""
+
+    code = "REQUEST_ID_REUSED"
+
+
+class QueryNotFound(CallerError):
+    """There is no query with this id."""
+
+    code = "QUERY_NOT_FOUND"
+
+
+class ChunkNotFound(CallerError):
+    """The result has no chunk with this number."""
+
+    code = "CHUNK_NOT_FOUND"
+
+
+class ResultExpired(CallerError):
+    """The result's time to live has ended. Run the query again."""
+
+    code = "RESULT_EXPIRED"
+
+
+class TooManyQueries(CallerError):
+    """Too many queries wait already. Try again later."""
+
+    code = "TOO_MANY_QUERIES"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
+# ---- how a query ended ----------------------------------------------------------------------------
+
+
+class QueryEnded(GatewayError):
+    """The query ended without a result."""
+
+    code = "QUERY_FAILED"
+
+
+class QueryFailed(QueryEnded):
+    """The query failed while it ran."""
+
+    code = "QUERY_FAILED"
+
+
+class QueryTimedOut(QueryEnded):
+    """The query ran into its own timeout."""
+
+    code = "QUERY_TIMED_OUT"
+
+
+class QueryCanceled(QueryEnded):
+    """The query was canceled."""
+
+    code = "QUERY_CANCELED"
+
+
+class ResultTooLarge(QueryEnded):
+    """The result is larger than this gateway may hold. Ask for fewer rows or columns."""
+
+    code = "RESULT_TOO_LARGE"
+
+
+# ---- what is down ---------------------------------------------------------------------------------
+
+
+class PartDown(GatewayError):
+    """A part that the request needs is down."""
+
+    code = "PART_DOWN"
+
+
+class EngineLost(PartDown):
+    """The engine was lost while the query ran. A new one is being started; send the query again."""
+
+    code = "ENGINE_LOST"
+
+
+class EngineNotReady(PartDown):
+    """The engine is not warm yet."""
+
+    code = "ENGINE_NOT_READY"
+
+
+class CatalogDown(PartDown):
+    """The catalog does not answer."""
+
+    code = "CATALOG_DOWN"
+
+
+class MetricsStoreDown(PartDown):
+    """The metrics store does not answer."""
+
+    code = "METRICS_STORE_DOWN"
+
+
+class FilterCacheDown(PartDown):
+    """The filter cache does not answer."""
+
+    code = "FILTER_CACHE_DOWN"
+
+
+class ShuttingDown(PartDown):
+    """The gateway is shutting down."""
+
+    code = "SHUTTING_DOWN"
+
+
+# ---- what keeps the gateway from starting ---------------------------------------------------------
+
+
+class CannotStart(GatewayError):
+    """The gateway cannot start; the message is one sentence with the cure."""
+
+    code = "CANNOT_START"
+
+
+def did_you_mean(nearest: Sequence[str]) -> str:
+    """A closing question that names the nearest candidates, or nothing.
+
+    >>> did_you_mean(["d_year", "d_moy"])
+    ' Did you mean d_year or d_moy?'
+    >>> did_you_mean([])
+    ''
+    """
+    return f" Did you mean {' or '.join(nearest)}?" if nearest else ""

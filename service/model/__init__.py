@@ -1,0 +1,1 @@
+"""Frozen value types in the field's own terms."""

@@ -1,0 +1,104 @@
+"""A query, from what the caller asked to the record that it leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from service.model.pruning import ScanRecord
+
+JsonScalar = str | int | float | bool | None
+
+
+class QueryState(StrEnum):
+    """Where a query stands. The last three are final."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    CANCELED = "CANCELED"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the query will never change state again."""
+        return self in (QueryState.SUCCEEDED, QueryState.FAILED, QueryState.CANCELED)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One value that is bound by the engine, never pasted into the text.
+
+    `type_name` is a SQL type such as `DATE` or `DECIMAL(7,2)`; None takes the type from the JSON value.
+    """
+
+    value: JsonScalar
+    type_name: str | None = None
+
+
+Parameters = Mapping[str, Parameter] | tuple[Parameter, ...]
+"""Named (`:name` in the text) or positional (`?`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """What a caller asks. Every bound is already resolved to a number."""
+
+    sql: str
+    parameters: Parameters = ()
+    catalog: str | None = None
+    schema: str | None = None
+    timeout_ms: int = 300_000
+    row_limit: int = 10_000
+    byte_limit: int = 100 * 1024 * 1024
+    request_id: UUID | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def fingerprint(self) -> str:
+        """The same for two requests exactly when they ask the same thing."""
+        parameters = (
+            {name: [each.value, each.type_name] for name, each in self.parameters.items()}
+            if isinstance(self.parameters, Mapping)
+            else [[each.value, each.type_name] for each in self.parameters]
+        )
+        asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
+        bounds = [self.row_limit, self.byte_limit, dict(self.tags)]
+        text = json.dumps(asked + bounds, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryError:
+    """Why a query did not succeed; `code` is one of the stable codes in docs/errors.md."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """What a query leaves behind, whatever its end; the metrics store keeps it."""
+
+    query_id: UUID
+    caller: str
+    sql: str
+    state: QueryState
+    submitted_at: datetime
+    catalog: str | None = None
+    schema: str | None = None
+    request_id: UUID | None = None
+    fingerprint: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    error: QueryError | None = None
+    queued_ms: int = 0
+    planning_ms: int = 0
+    running_ms: int = 0
+    row_count: int = 0
+    byte_count: int = 0
+    scans: tuple[ScanRecord, ...] = ()
+    spark_plan: str = ""

@@ -1,0 +1,83 @@
+"""What the gateway knows of a table before it reads a row of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TableName:
+    """A table's full name. A schema of several levels is joined by dots.
+
+    >>> str(TableName("lake", "tpcds", "store_returns"))
+    'lake.tpcds.store_returns'
+    """
+
+    catalog: str
+    schema: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.catalog}.{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column; `type_name` is Iceberg's spelling, such as `decimal(7, 2)`."""
+
+    field_id: int
+    name: str
+    type_name: str
+    is_required: bool
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionField:
+    """One field of a partition spec; `transform` as Iceberg spells it: `identity`, `bucket[8]`, `day` …"""
+
+    name: str
+    source: str
+    transform: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortField:
+    """One field of a sort order."""
+
+    source: str
+    transform: str
+    direction: str
+    null_order: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One committed state of a table."""
+
+    snapshot_id: int
+    parent_id: int | None
+    committed_at: datetime
+    operation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """A table as its catalog describes it now. Counts are those of the current snapshot."""
+
+    name: TableName
+    table_uuid: UUID
+    format_version: int
+    location: str
+    schema_id: int
+    spec_id: int
+    snapshot_id: int | None
+    columns: tuple[TableColumn, ...]
+    partition_fields: tuple[PartitionField, ...]
+    sort_fields: tuple[SortField, ...]
+    snapshots: tuple[Snapshot, ...]
+    record_count: int
+    data_file_count: int
+    total_bytes: int

@@ -1,0 +1,179 @@
+"""What the gateway needs from outside: Protocols of at most five methods, named for the need.
+
+Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` under the same
+contract suite. `api/wiring.py` alone brings them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from service.model.health import PartHealth
+from service.model.pruning import ScanRecord
+from service.model.query import Parameters, QueryRecord
+from service.model.results import Column, Manifest
+from service.model.tables import TableFacts, TableName
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the engine is to run, and the bounds of what it may answer."""
+
+    query_id: UUID
+    sql: str
+    parameters: Parameters
+    catalog: str | None
+    schema: str | None
+    row_limit: int
+    byte_limit: int
+    is_canceled: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """What the engine answered. `plan_text` is called after the answer is out: rendering plans takes time."""
+
+    rows: pa.Table
+    columns: tuple[Column, ...]
+    is_truncated: bool
+    planning_ms: int
+    running_ms: int
+    scans: tuple[ScanRecord, ...]
+    plan_text: Callable[[], str]
+
+
+class Engine(Protocol):
+    """Runs one query after another, or several at once, on a warm session."""
+
+    def run(self, statement: Statement) -> EngineResult:
+        """Answers the statement. Blocks.
+
+        Raises:
+            CallerError: the statement is not a query, does not parse or does not resolve.
+            QueryEnded: it failed, or was canceled.
+            PartDown: there is no engine now, or it was lost on the way.
+        """
+
+    def cancel(self, query_id: UUID) -> None:
+        """Stops what runs for this query, if anything does. May be called again and again."""
+
+    def health(self) -> PartHealth:
+        """At once, without asking the engine to compute anything."""
+
+    def close(self) -> None:
+        """Stops the engine and all that runs on it."""
+
+
+class Catalogs(Protocol):
+    """All configured catalogs, read as they are now."""
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        """Every table, in order of name; only those of one catalog or schema, if given.
+
+        Raises:
+            CatalogDown: a catalog does not answer.
+        """
+
+    def facts(self, name: TableName) -> TableFacts:
+        """The table as it is now.
+
+        Raises:
+            TableNotFound: there is none of that name (`nearest` is filled).
+            CatalogDown: the catalog does not answer.
+        """
+
+    def nearest(self, dotted: str) -> Sequence[str]:
+        """At most three full names that look most like this one; empty when no catalog can be asked."""
+
+    def health(self) -> Sequence[PartHealth]:
+        """One entry per catalog, named `catalog:<name>`."""
+
+
+class MetricsStore(Protocol):
+    """Keeps what queries leave behind."""
+
+    def record(self, records: Sequence[QueryRecord]) -> None:
+        """Writes them all or none; a record that is there already stays as it is.
+
+        Raises:
+            MetricsStoreDown: nothing was written.
+        """
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        """The record of one query.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        """The record of the query that this caller sent under this id.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def forget_before(self, moment: datetime) -> int:
+        """Deletes older records; how many.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def health(self) -> PartHealth:
+        """Asks the store, within a second."""
+
+
+class Journal(Protocol):
+    """Takes records without ever making a query wait for the metrics store."""
+
+    def append(self, record: QueryRecord) -> None:
+        """Keeps the record until it is written. Never blocks, never raises; the oldest makes room."""
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        """A record that still waits to be written."""
+
+    def close(self) -> None:
+        """Writes what waits, within a bound."""
+
+
+class ResultStore(Protocol):
+    """Keeps results until their time to live ends."""
+
+    def put(self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool) -> Manifest:
+        """Keeps the rows, cut into chunks."""
+
+    def chunk(self, query_id: UUID, index: int) -> pa.Table:
+        """The rows of one chunk; the same on every read.
+
+        Raises:
+            ResultExpired: the result is gone.
+            ChunkNotFound: the result has no such chunk.
+        """
+
+    def drop(self, query_id: UUID) -> None:
+        """Forgets a result, if it is there."""
+
+
+class FilterCache(Protocol):
+    """The Redis-protocol server in which filter sets are shared."""
+
+    def health(self) -> PartHealth:
+        """Asks the server, within a second."""
+
+
+class Clock(Protocol):
+    """Time, so that no test has to sleep."""
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+
+    def elapsed_ms(self) -> int:
+        """Milliseconds on a clock that never goes back."""

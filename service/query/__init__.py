@@ -1,0 +1,1 @@
+"""One query's life: vet, run, record, explain."""
