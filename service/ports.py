@@ -147,7 +147,9 @@ class Journal(Protocol):
 class ResultStore(Protocol):
     """Keeps results until their time to live ends."""
 
-    def put(self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool) -> Manifest:
+    def put(
+        self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
+    ) -> Manifest:
         """Keeps the rows, cut into chunks."""
 
     def chunk(self, query_id: UUID, index: int) -> pa.Table:

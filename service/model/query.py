@@ -10,7 +10,9 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from service.errors import GatewayError
 from service.model.pruning import ScanRecord
+from service.model.results import Manifest
 
 JsonScalar = str | int | float | bool | None
 
@@ -102,3 +104,16 @@ class QueryRecord:
     byte_count: int = 0
     scans: tuple[ScanRecord, ...] = ()
     spark_plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatus:
+    """A query as it stands now.
+
+    `manifest` is there while the result is; `failure` holds what ended it, with all that the error knows.
+    """
+
+    record: QueryRecord
+    elapsed_ms: int
+    manifest: Manifest | None = None
+    failure: GatewayError | None = None
