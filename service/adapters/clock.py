@@ -1,0 +1,18 @@
+"""Time as the machine tells it."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """The `Clock` port on the machine's own clocks."""
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+        return datetime.now(UTC)
+
+    def elapsed_ms(self) -> int:
+        """Milliseconds on a clock that never goes back; its zero means nothing."""
+        return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,38 @@
+"""A journal that keeps everything it is given, until it is told to write."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.model.query import QueryRecord
+from service.ports import MetricsStore
+
+
+class FakeJournal:
+    """Given a store, writes each record at once; without one, all records wait."""
+
+    def __init__(self, store: MetricsStore | None = None) -> None:
+        self.records: list[QueryRecord] = []
+        self.is_closed = False
+        self._store = store
+
+    @property
+    def waiting(self) -> int:
+        return 0 if self._store else len(self.records)
+
+    @property
+    def dropped(self) -> int:
+        return 0
+
+    def append(self, record: QueryRecord) -> None:
+        self.records.append(record)
+        if self._store:
+            self._store.record([record])
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        if self._store:
+            return None
+        return next((each for each in self.records if each.query_id == query_id), None)
+
+    def close(self) -> None:
+        self.is_closed = True

@@ -1,0 +1,61 @@
+"""Results in memory, until the clock says that their time is over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pyarrow as pa
+
+from service.errors import ChunkNotFound, ResultExpired, ResultTooLarge
+from service.model.results import Chunk, Column, Manifest
+from service.ports import Clock
+from tests.fakes.clock import FakeClock
+
+
+class FakeResultStore:
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        time_to_live: timedelta = timedelta(hours=1),
+        chunk_rows: int = 10_000,
+        total_bytes: int = 1 << 30,
+    ) -> None:
+        self._clock: Clock = clock or FakeClock()
+        self._time_to_live_ms = time_to_live // timedelta(milliseconds=1)
+        self._chunk_rows = chunk_rows
+        self._total_bytes = total_bytes
+        self._results: dict[UUID, tuple[int, pa.Table]] = {}
+
+    def put(
+        self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
+    ) -> Manifest:
+        if rows.nbytes > self._total_bytes:
+            raise ResultTooLarge()
+        self.sweep()
+        self._results[query_id] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
+        while sum(table.nbytes for _, table in self._results.values()) > self._total_bytes:
+            del self._results[next(iter(self._results))]
+        offsets = range(0, max(rows.num_rows, 1), self._chunk_rows)
+        chunks = [
+            Chunk(index, offset, min(self._chunk_rows, rows.num_rows - offset))
+            for index, offset in enumerate(offsets)
+        ]
+        return Manifest(columns, rows.num_rows, rows.nbytes, tuple(chunks), is_truncated)
+
+    def chunk(self, query_id: UUID, index: int) -> pa.Table:
+        self.sweep()
+        if query_id not in self._results:
+            raise ResultExpired()
+        rows = self._results[query_id][1]
+        offset = index * self._chunk_rows
+        if index < 0 or offset >= max(rows.num_rows, 1):
+            raise ChunkNotFound()
+        return rows.slice(offset, self._chunk_rows)
+
+    def drop(self, query_id: UUID) -> None:
+        self._results.pop(query_id, None)
+
+    def sweep(self) -> None:
+        now = self._clock.elapsed_ms()
+        self._results = {key: kept for key, kept in self._results.items() if now < kept[0]}
