@@ -1,0 +1,145 @@
+"""All configured catalogs, through PyIceberg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.typedef import Identifier
+
+from service.adapters.catalog_connection import CatalogConnection
+from service.adapters.nearest_names import nearest_names
+from service.adapters.single_flight import SingleFlight
+from service.adapters.spark_catalog_properties import check_catalog
+from service.adapters.table_facts import table_facts
+from service.errors import CatalogDown, TableNotFound
+from service.model.health import PartHealth, PartState
+from service.model.tables import TableFacts, TableName
+from service.ports import Clock
+
+_NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
+_LISTING_KEPT_MS = 5_000
+
+
+class PyIcebergCatalogs:
+    """Implements `service.ports.Catalogs`; properties are named as PyIceberg names them.
+
+    No catalog is asked before it is needed, and one that failed is opened anew, so that the gateway
+    starts and stays while a catalog is down. May be used from several threads at once.
+
+    Raises:
+        CannotStart: a catalog's name, type or properties are not possible.
+    """
+
+    def __init__(
+        self,
+        catalogs: Mapping[str, Mapping[str, str]],
+        clock: Clock,
+        timeout_s: float = 10.0,
+        health_timeout_s: float = 1.0,
+    ) -> None:
+        for name, properties in catalogs.items():
+            check_catalog(name, properties)
+        self._clock = clock
+        self._health_timeout_s = health_timeout_s
+        self._connections = {
+            name: CatalogConnection(name, properties, timeout_s) for name, properties in catalogs.items()
+        }
+        self._checks = SingleFlight(self._is_up, (CatalogDown,))
+        self._listings = SingleFlight(self._full_names, (CatalogDown,))
+        self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        """Every table, in order of name; only those of one catalog or schema, if given.
+
+        Raises:
+            CatalogDown: a catalog does not answer.
+        """
+        asked = [name for name in self._connections if catalog in (None, name)]
+        return sorted(table for name in asked for table in self._tables_of(name, schema))
+
+    def facts(self, name: TableName) -> TableFacts:
+        """The table as it is now.
+
+        Raises:
+            TableNotFound: there is none of that name (`nearest` is filled).
+            CatalogDown: the catalog does not answer.
+        """
+        identifier = (*name.schema.split("."), name.table)
+        if connection := self._connections.get(name.catalog):
+            try:
+                return connection.ask(lambda catalog: table_facts(name, catalog.load_table(identifier)))
+            except _NOT_THERE:
+                pass
+        raise TableNotFound(str(name), self.nearest(str(name)))
+
+    def nearest(self, dotted: str) -> Sequence[str]:
+        """At most three full names that look most like this one; empty when no catalog can be asked.
+
+        A listing is kept for a few seconds, so that a storm of typing errors asks each catalog once.
+        """
+        now_ms = self._clock.elapsed_ms()
+        due = [name for name in self._connections if self._is_due(name, now_ms)]
+        for name, listing in self._listings.answers(due, self._health_timeout_s):
+            # Of a catalog that does not answer, what it last had is better than nothing.
+            _, before = self._kept.get(name, (0, ()))
+            self._kept[name] = (now_ms, before if listing is None else listing)
+        return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
+
+    def health(self) -> Sequence[PartHealth]:
+        """One entry per catalog, named `catalog:<name>`; within about a second, whichever of them hangs."""
+        answers = self._checks.answers(self._connections, self._health_timeout_s)
+        return [_health(name, is_up=is_up or False) for name, is_up in answers]
+
+    def pyiceberg(self, name: str) -> Catalog:
+        """A configured catalog, opened, for those who write to it.
+
+        Raises:
+            CatalogDown: the catalog does not answer.
+        """
+        return self._connections[name].ask(lambda catalog: catalog)
+
+    def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
+        identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
+        return [TableName(name, ".".join(each[:-1]), each[-1]) for each in identifiers]
+
+    def _full_names(self, name: str) -> tuple[str, ...]:
+        return tuple(str(each) for each in self._tables_of(name, None))
+
+    def _is_up(self, name: str) -> bool:
+        self._connections[name].ask(lambda catalog: catalog.list_namespaces())
+        return True
+
+    def _is_due(self, name: str, now_ms: int) -> bool:
+        return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+
+
+def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:
+    namespaces = _namespaces(catalog) if schema is None else [tuple(schema.split("."))]
+    for namespace in namespaces:
+        yield from _listed(catalog, namespace)
+
+
+def _namespaces(catalog: Catalog, parent: Identifier = ()) -> Iterator[Identifier]:
+    try:
+        children = catalog.list_namespaces(parent)
+    except NoSuchNamespaceError:
+        # Dropped since its parent was listed.
+        return
+    for child in children:
+        yield child
+        yield from _namespaces(catalog, child)
+
+
+def _listed(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
+    try:
+        return catalog.list_tables(namespace)
+    except NoSuchNamespaceError:
+        return []
+
+
+def _health(name: str, is_up: bool) -> PartHealth:
+    if is_up:
+        return PartHealth(f"catalog:{name}", PartState.UP)
+    return PartHealth(f"catalog:{name}", PartState.DOWN, f"The catalog {name} does not answer.")

@@ -1,0 +1,28 @@
+"""Which known names look most like one that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rapidfuzz import fuzz
+
+_AT_MOST = 3
+# Below this, two names of usual length have little more in common than a few letters.
+_LIKE_ENOUGH = 60.0
+
+
+def nearest_names(dotted: str, full_names: Iterable[str]) -> tuple[str, ...]:
+    """At most three full names, the most alike first; a name given in part is compared with that part too.
+
+    >>> nearest_names("store_return", ["lake.tpcds.store_returns", "lake.tpcds.date_dim"])
+    ('lake.tpcds.store_returns',)
+    """
+    wanted = dotted.lower()
+    scored = ((_likeness(wanted, each.lower()), each) for each in full_names)
+    close = sorted((-score, each) for score, each in scored if score >= _LIKE_ENOUGH)
+    return tuple(each for _, each in close[:_AT_MOST])
+
+
+def _likeness(wanted: str, full_name: str) -> float:
+    same_part = ".".join(full_name.split(".")[-(wanted.count(".") + 1) :])
+    return max(fuzz.ratio(wanted, full_name), fuzz.ratio(wanted, same_part))
