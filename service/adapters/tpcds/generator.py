@@ -1,0 +1,113 @@
+"""Runs the TPC-DS generator, a table at a time, so that the text of few tables lies on the disk at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import deque
+from collections.abc import Generator as Iteration
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from service.errors import CannotStart, PartDown
+
+NO_SPACE = "no space left on device"
+
+
+class GeneratorFailed(PartDown):
+    """The TPC-DS generator ended with an error."""
+
+    code = "GENERATOR_FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """How to start the generator: a Java, the jars of `io.trino.tpcds`, and a folder for its text."""
+
+    java: Path
+    jars: tuple[Path, ...]
+    folder: Path
+
+    def texts(self, tables: Sequence[str], scale: float) -> Iteration[tuple[str, Sequence[Path]]]:
+        """Each table's files, in order; they are gone when the next table is asked for.
+
+        While the caller reads one table the next is being made. Close the iterator to stop early.
+
+        Raises:
+            CannotStart: Java does not start, or the disk is full.
+            GeneratorFailed: the generator ended with an error.
+        """
+        waiting = deque(tables)
+        running: deque[_Run] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < 2:
+                    running.append(_Run(self, waiting.popleft(), scale))
+                with running[0] as run:
+                    yield run.table, run.files()
+                running.popleft()
+        finally:
+            for each in running:
+                each.close()
+
+
+class _Run:
+    """One table being made by a child process, in a folder of its own."""
+
+    def __init__(self, generator: Generator, table: str, scale: float) -> None:
+        self.table = table
+        self._folder = generator.folder / table
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self._errors = self._folder / "errors.txt"
+        with self._errors.open("wb") as errors:
+            self._process = _started(_command(generator, table, scale, self._folder), errors.fileno())
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def files(self) -> Sequence[Path]:
+        """Waits for the end. Chunks without a row are left out."""
+        status = self._process.wait()
+        said = self._errors.read_text(errors="replace")
+        # An exception in a thread of the generator leaves its exit code at 0.
+        if status != 0 or "Exception" in said:
+            raise _failure(self.table, said, self._folder)
+        return [each for each in sorted(self._folder.glob("*.dat")) if each.stat().st_size > 0]
+
+    def close(self) -> None:
+        """Ends the child, if it still runs, and removes its files. May be called again."""
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _command(generator: Generator, table: str, scale: float, folder: Path) -> list[str]:
+    classpath = os.pathsep.join(map(str, generator.jars))
+    return [
+        *(str(generator.java), "-cp", classpath, "io.trino.tpcds.Driver"),
+        *("--scale", f"{scale:.6f}", "--directory", str(folder)),
+        *("--table", table, "--parallelism", "2", "--overwrite"),
+    ]
+
+
+def _started(command: Sequence[str], errors: int) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+    except OSError as error:
+        raise CannotStart(f"{command[0]} does not start: install Java 17 or 21.") from error
+
+
+def _failure(table: str, said: str, folder: Path) -> CannotStart | GeneratorFailed:
+    if NO_SPACE in said.lower():
+        return CannotStart(f"The disk is full: make room in {folder.parent}, or ask for a smaller scale.")
+    cause = next((line for line in said.splitlines() if "Exception" in line or "Error" in line), "")
+    return GeneratorFailed(f"The TPC-DS generator could not make {table}: {cause or 'it was stopped'}.")

@@ -1,0 +1,187 @@
+"""The jars that the engine and the demo data need, resolved once and kept."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from service.errors import CannotStart
+
+JAVA_VERSIONS = (17, 21)
+RESOLVE_TIMEOUT_S = 900
+NO_SPACE = "no space left on device"
+
+_STAGING_PREFIX = ".resolving-"
+_MANIFEST = "manifest.json"
+_JAR_PATTERN = "[organisation]_[artifact]-[revision](-[classifier]).[ext]"
+_ARTIFACT_TYPES = ("jar", "bundle")  # an OSGi bundle is a jar under another name
+_UNREACHABLE = ("Server access error", "UnknownHostException", "Connection refused", "timed out")
+
+
+def resolve(coordinates: Sequence[str], into: Path, ivy_settings: Path | None = None) -> tuple[Path, ...]:
+    """The jars of `group:artifact:version` coordinates, with all that they need at run time.
+
+    A set that was resolved into this folder before is answered from it, without starting a process or
+    asking a registry. Several processes may resolve into one folder at once; one that is interrupted
+    leaves nothing that looks resolved. `ivy_settings` replaces Ivy's own settings, as behind a mirror.
+
+    Raises:
+        CannotStart: there is no fitting Java, the registry cannot be reached or lacks a jar, or the
+            disk is full.
+    """
+    wanted = sorted(set(coordinates))
+    target = into / hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:16]
+    kept = _kept(target)
+    if kept is not None:
+        return kept
+    java = check_java()
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        with _locked(into / ".lock"):
+            return _kept(target) or _resolve(java, wanted, target, ivy_settings)
+    except OSError as error:
+        reason = error.strerror or "it cannot be written"
+        raise CannotStart(
+            f"The jars cannot be kept in {into}: {reason}; make room there or choose another folder."
+        ) from error
+
+
+def check_java() -> Path:
+    """The Java that this environment names, by `JAVA_HOME` or else by `PATH`.
+
+    Raises:
+        CannotStart: there is none, or it is neither 17 nor 21.
+    """
+    java = _find_java()
+    cure = "install Java 17 or 21, or point JAVA_HOME to one"
+    if java is None:
+        raise CannotStart(f"There is no Java in JAVA_HOME or on the PATH: {cure}.")
+    version = _major_version(java)
+    if version not in JAVA_VERSIONS:
+        found = f"Java {version}" if version else "not a Java that runs"
+        raise CannotStart(f"{java} is {found}: {cure}.")
+    return java
+
+
+def _find_java() -> Path | None:
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    return Path(found) if found else None
+
+
+def _major_version(java: Path) -> int | None:
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
+    return int(match[1]) if match and answer.returncode == 0 else None
+
+
+def _kept(target: Path) -> tuple[Path, ...] | None:
+    """What an earlier run resolved, if all of it is still there at its full size."""
+    try:
+        sizes: dict[str, int] = json.loads((target / _MANIFEST).read_text())["bytes"]
+        whole = all((target / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, KeyError):
+        return None
+    return tuple(target / name for name in sizes) if whole else None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time; the system lets go of the lock when its holder dies."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _resolve(java: Path, coordinates: Sequence[str], target: Path, settings: Path | None) -> tuple[Path, ...]:
+    # Under the lock a staging folder can only be what an interrupted process has left.
+    for stale in target.parent.glob(f"{_STAGING_PREFIX}*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_STAGING_PREFIX, dir=target.parent) as staging:
+        jars = Path(staging) / "jars"
+        _run_ivy(java, coordinates, jars, Path(staging), settings)
+        names = sorted(jar.name for jar in jars.glob("*.jar"))
+        sizes = {name: (jars / name).stat().st_size for name in names}
+        (jars / _MANIFEST).write_text(
+            json.dumps({"coordinates": list(coordinates), "bytes": sizes}, indent=1)
+        )
+        shutil.rmtree(target, ignore_errors=True)
+        jars.rename(target)
+    return tuple(target / name for name in names)
+
+
+def _run_ivy(
+    java: Path, coordinates: Sequence[str], jars: Path, staging: Path, settings: Path | None
+) -> None:
+    ivy_file = staging / "ivy.xml"
+    ivy_file.write_text(_ivy_module(coordinates))
+    command = [
+        *(str(java), f"-Divy.default.ivy.user.dir={staging}", f"-Djava.io.tmpdir={staging}"),
+        *("-cp", str(_ivy_jar()), "org.apache.ivy.Main"),
+        *(("-settings", str(settings)) if settings else ()),
+        *("-ivy", str(ivy_file), "-confs", "default", "-cache", str(staging / "cache")),
+        *("-types", *_ARTIFACT_TYPES, "-retrieve", str(jars / _JAR_PATTERN)),
+    ]
+    try:
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=RESOLVE_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CannotStart(_unreachable(coordinates)) from error
+    if ended.returncode != 0:
+        raise CannotStart(_why(ended.stdout + ended.stderr, coordinates, jars.parent.parent))
+
+
+def _ivy_module(coordinates: Sequence[str]) -> str:
+    """An Ivy module that depends on these jars and on what they need at run time."""
+    lines = []
+    for each in coordinates:
+        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", each):
+            raise CannotStart(f"{each!r} does not name a jar: write it as group:artifact:version.")
+        group, artifact, version = map(quoteattr, each.split(":"))
+        lines.append(f'<dependency org={group} name={artifact} rev={version} conf="default->default"/>')
+    return (
+        '<ivy-module version="2.0"><info organisation="sluice" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{''.join(lines)}</dependencies></ivy-module>"
+    )
+
+
+def _ivy_jar() -> Path:
+    """Ivy comes with PySpark: nothing else has to be installed to resolve jars."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    for folder in folders:
+        for jar in sorted(Path(folder, "jars").glob("ivy-*.jar")):
+            return jar
+    raise CannotStart("PySpark is not installed whole, its Ivy is missing: reinstall pyspark.")
+
+
+def _why(output: str, coordinates: Sequence[str], folder: Path) -> str:
+    if NO_SPACE in output.lower():
+        return f"The disk is full: make room for the jars in {folder}."
+    missing = sorted(set(re.findall(r":: (\S+#\S+;\S+): not found", output)))
+    if missing and not any(sign in output for sign in _UNREACHABLE):
+        return f"The jar registry has no {', '.join(missing)}: check the coordinates."
+    return _unreachable(coordinates)
+
+
+def _unreachable(coordinates: Sequence[str]) -> str:
+    return (
+        f"The jar registry cannot be reached to fetch {', '.join(coordinates)}: "
+        "check the network and the proxy (JAVA_TOOL_OPTIONS), then start again."
+    )
