@@ -1,0 +1,77 @@
+"""The app: routes, the layers around them, and the gateway's life. Nothing happens at import."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+import structlog
+from fastapi import FastAPI
+
+from api.body_limit import BodyLimit
+from api.callers import Authentication, Callers
+from api.door import Door, GatewayFactory, OnFailedStart
+from api.edge import Edge
+from api.openapi import describe
+from api.problems import install_problems
+from api.request_log import RequestLog
+from api.routes import chunks, explain, health, query, tables
+from api.settings import Settings
+from api.waiting import Waiting
+from service.errors import CannotStart
+
+_log = structlog.stdlib.get_logger("api.app")
+
+
+def create_app(
+    settings: Settings, gateway_factory: GatewayFactory, on_failed_start: OnFailedStart | None = None
+) -> FastAPI:
+    """The app over the gateway that the factory builds.
+
+    Args:
+        settings: of this process.
+        gateway_factory: called once, in a thread, when the app starts; until it returns, `/readyz` says
+            STARTING and all that needs the gateway is a 503.
+        on_failed_start: called on the event loop with the one sentence when the factory fails; has to end
+            the process.
+    """
+    door = Door(gateway_factory, on_failed_start or _log_failed_start)
+    app = FastAPI(
+        title="Sluice",
+        version=_version(),
+        description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
+        lifespan=functools.partial(_life, door=door),
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,
+    )
+    app.state.edge = Edge(settings, door, Waiting())
+    for routes in (query, chunks, explain, tables, health):
+        app.include_router(routes.router)
+    install_problems(app)
+    # The last one added is the outermost.
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
+    app.add_middleware(RequestLog)
+    app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _life(_app: FastAPI, door: Door) -> AsyncIterator[None]:
+    door.open()
+    yield
+    await door.close()
+
+
+def _log_failed_start(error: CannotStart) -> None:
+    _log.error("cannot start", detail=error.detail)
+
+
+def _version() -> str:
+    try:
+        return version("sluice-gateway")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,92 @@
+"""The gateway behind the edge: built while the server already answers, closed when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import ParamSpec, TypeVar
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from service.errors import CannotStart, EngineNotReady, ShuttingDown
+from service.gateway import Gateway
+from service.model.health import PartHealth, PartState, Readiness
+
+GatewayFactory = Callable[[], Gateway]
+OnFailedStart = Callable[[CannotStart], None]
+
+_THREADS = 16
+_log = structlog.stdlib.get_logger("api.door")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Door:
+    """Holds the gateway once it is there. Its methods belong to the event loop's thread."""
+
+    def __init__(self, factory: GatewayFactory, on_failed_start: OnFailedStart) -> None:
+        self._factory = factory
+        self._on_failed_start = on_failed_start
+        self._gateway: Gateway | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._is_closing = False
+        self._threads = CapacityLimiter(_THREADS)
+        # Apart from the others, so that probes are answered while every thread waits for a catalog.
+        self._probes = CapacityLimiter(1)
+        self._builders = CapacityLimiter(1)
+
+    @property
+    def gateway(self) -> Gateway:
+        """The gateway.
+
+        Raises:
+            EngineNotReady: it is still being built.
+            ShuttingDown: it is being closed.
+        """
+        if self._is_closing:
+            raise ShuttingDown
+        if self._gateway is None:
+            raise EngineNotReady("The engine is starting. Try again in a few seconds.")
+        return self._gateway
+
+    async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs what may block in one of a bounded number of threads; calls beyond that wait in line."""
+        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self._threads)
+
+    async def readiness(self) -> Readiness:
+        """How the parts are doing; while the gateway is built, that its engine is starting."""
+        if self._is_closing:
+            return _engine_is(PartState.DOWN, "The gateway is shutting down.")
+        if self._gateway is None:
+            return _engine_is(PartState.STARTING, "The engine is starting.")
+        return await to_thread.run_sync(self._gateway.readiness, limiter=self._probes)
+
+    def open(self) -> None:
+        """Begins to build the gateway, in a thread."""
+        self._opening = asyncio.create_task(self._open())
+
+    async def _open(self) -> None:
+        try:
+            self._gateway = await to_thread.run_sync(self._factory, limiter=self._builders)
+        except CannotStart as error:
+            self._on_failed_start(error)
+        except Exception:  # noqa: BLE001
+            # The outermost edge of the start: a defect must end the process too, not leave it half alive.
+            _log.exception("the gateway failed to start")
+            self._on_failed_start(CannotStart("The gateway failed to start. The log has the cause."))
+
+    async def close(self) -> None:
+        """Closes the gateway, after it was built if need be: a start in a thread cannot be broken off."""
+        self._is_closing = True
+        if self._opening is not None:
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        if self._gateway is not None:
+            gateway, self._gateway = self._gateway, None
+            await to_thread.run_sync(gateway.close, limiter=self._builders)
+
+
+def _engine_is(state: PartState, detail: str) -> Readiness:
+    return Readiness((PartHealth("engine", state, detail, is_required=True),))

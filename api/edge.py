@@ -1,0 +1,53 @@
+"""What every route needs, as dependencies: the edge of this app, and who is calling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.datastructures import Headers
+
+from api.callers import ANONYMOUS
+from api.door import Door
+from api.errors import UnsupportedMediaType
+from api.request_log import caller_in
+from api.settings import Settings
+from api.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The settings, the way to the gateway, and those who wait."""
+
+    settings: Settings
+    door: Door
+    waiting: Waiting
+
+
+def edge_of(request: Request) -> Edge:
+    """The edge of the app that serves this request."""
+    edge: Edge = request.app.state.edge
+    return edge
+
+
+def caller_of(request: Request) -> str:
+    """The caller's name."""
+    return caller_in(request.scope) or ANONYMOUS
+
+
+def require_json(request: Request) -> None:
+    """Raises UnsupportedMediaType unless the body is announced as JSON."""
+    content_type = Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
+    if content_type != "application/json" and not content_type.endswith("+json"):
+        raise UnsupportedMediaType
+
+
+async def gone(request: Request) -> None:
+    """Ends when the client hangs up; its body has to be read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+EdgeOfApp = Annotated[Edge, Depends(edge_of)]
+Caller = Annotated[str, Depends(caller_of)]

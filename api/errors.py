@@ -1,0 +1,128 @@
+"""Which HTTP status each error gets: one table, and the errors that only the HTTP edge knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from types import MappingProxyType
+
+from service import errors as gateway
+from service.errors import CallerError, GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong in a request; `pointer` is a JSON pointer into the body or the query string."""
+
+    detail: str
+    pointer: str
+
+
+class InvalidRequest(CallerError):
+    """The request is well-formed, but its fields are not what this gateway expects."""
+
+    code = "INVALID_REQUEST"
+
+    def __init__(self, faults: Sequence[Fault] = ()) -> None:
+        super().__init__("; ".join(f"{each.pointer}: {each.detail}" for each in faults[:3]) or None)
+        self.faults = tuple(faults)
+
+
+class NotJson(CallerError):
+    """The body is not JSON."""
+
+    code = "NOT_JSON"
+
+
+class UnsupportedMediaType(CallerError):
+    """The body's content type is not known here. Send application/json."""
+
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class NotAcceptable(CallerError):
+    """None of the content types in Accept can be served here."""
+
+    code = "NOT_ACCEPTABLE"
+
+
+class BodyTooLarge(CallerError):
+    """The body is larger than this gateway accepts."""
+
+    code = "BODY_TOO_LARGE"
+
+
+class Unauthenticated(CallerError):
+    """Send a known token as `Authorization: Bearer <token>`."""
+
+    code = "UNAUTHENTICATED"
+
+
+class RouteNotFound(CallerError):
+    """There is nothing at this address."""
+
+    code = "ROUTE_NOT_FOUND"
+
+
+class MethodNotAllowed(CallerError):
+    """This address does not know the method. The header Allow lists those that it knows."""
+
+    code = "METHOD_NOT_ALLOWED"
+
+
+STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
+    {
+        GatewayError: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.CallerError: HTTPStatus.BAD_REQUEST,
+        gateway.SqlEmpty: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.SqlTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        gateway.SqlManyStatements: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.SqlSyntaxError: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.SqlInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.StatementNotAllowed: HTTPStatus.FORBIDDEN,
+        gateway.TableNotFound: HTTPStatus.NOT_FOUND,
+        gateway.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.ParameterMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.ParameterUnused: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.ParameterInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.RequestIdReused: HTTPStatus.CONFLICT,
+        gateway.QueryNotFound: HTTPStatus.NOT_FOUND,
+        gateway.ChunkNotFound: HTTPStatus.NOT_FOUND,
+        gateway.ResultExpired: HTTPStatus.GONE,
+        gateway.TooManyQueries: HTTPStatus.TOO_MANY_REQUESTS,
+        gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.QueryTimedOut: HTTPStatus.GATEWAY_TIMEOUT,
+        gateway.QueryCanceled: HTTPStatus.CONFLICT,
+        gateway.ResultTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.PartDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.EngineLost: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.EngineNotReady: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,
+        InvalidRequest: HTTPStatus.UNPROCESSABLE_ENTITY,
+        NotJson: HTTPStatus.BAD_REQUEST,
+        UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
+        BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        RouteNotFound: HTTPStatus.NOT_FOUND,
+        MethodNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
+    }
+)
+
+_STATUS_BY_CODE = MappingProxyType({each.code: status for each, status in reversed(list(STATUS.items()))})
+
+
+def status_of(error: GatewayError) -> HTTPStatus:
+    """The status of an error's class, or of the nearest class above it."""
+    return next(STATUS[each] for each in type(error).__mro__ if each in STATUS)
+
+
+def status_of_code(code: str) -> HTTPStatus:
+    """The status of a recorded error, of which only the code is left."""
+    return _STATUS_BY_CODE.get(code, HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -1,0 +1,164 @@
+"""Turns errors into problem+json answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from api.errors import (
+    BodyTooLarge,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotJson,
+    RouteNotFound,
+    Unauthenticated,
+    status_of,
+    status_of_code,
+)
+from api.faults import faults_of
+from service.errors import (
+    CallerError,
+    ColumnNotFound,
+    GatewayError,
+    PartDown,
+    SqlSyntaxError,
+    TableNotFound,
+    TooManyQueries,
+)
+from service.model.query import QueryError
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_S = 5
+
+
+def errors_of(error: GatewayError) -> list[dict[str, Any]]:
+    """What an error knows beyond its sentence: places and nearest names."""
+    match error:
+        case InvalidRequest():
+            return [{"detail": each.detail, "pointer": each.pointer} for each in error.faults]
+        case SqlSyntaxError():
+            entry: dict[str, Any] = {"line": error.line, "column": error.column}
+        case ColumnNotFound():
+            entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
+        case TableNotFound():
+            entry = {"nearest": list(error.nearest)}
+        case _:
+            return []
+    return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
+
+
+def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
+    """The answer for an error; `instance` is the path that was asked for."""
+    return _respond(
+        status_of(error), error.code, error.detail, instance, errors_of(error), query_id, headers_of(error)
+    )
+
+
+def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) -> Response:
+    """The answer for an error of which only the record is left."""
+    status = status_of_code(error.code)
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
+    return _respond(status, error.code, error.detail, instance, [], query_id, headers)
+
+
+def headers_of(error: GatewayError) -> dict[str, str]:
+    """The headers that an error asks for."""
+    match error:
+        case TooManyQueries():
+            return {"Retry-After": str(error.retry_after_s)}
+        case PartDown():
+            return {"Retry-After": str(RETRY_AFTER_S)}
+        case Unauthenticated():
+            return {"WWW-Authenticate": 'Bearer realm="sluice"'}
+        case _:
+            return {}
+
+
+def _respond(
+    status: int,
+    code: str,
+    detail: str,
+    instance: str,
+    errors: Sequence[Mapping[str, Any]],
+    query_id: UUID | None,
+    headers: Mapping[str, str],
+) -> Response:
+    problem = {
+        "type": f"urn:sluice:error:{code}",
+        "title": code.replace("_", " ").capitalize(),
+        "status": int(status),
+        "detail": detail,
+        "code": code,
+        "instance": instance,
+        "errors": errors,
+    }
+    if query_id is not None:
+        problem["queryId"] = query_id
+    return Response(_json(problem), int(status), dict(headers), MEDIA_TYPE)
+
+
+def _json(problem: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(problem)
+    except orjson.JSONEncodeError:
+        # JSON can spell a lone surrogate ("\ud800") that UTF-8 cannot; it came in with a name or a value.
+        return orjson.dumps(_encodable(problem))
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case Mapping():
+            return {name: _encodable(each) for name, each in value.items()}
+        case list():
+            return [_encodable(each) for each in value]
+        case _:
+            return value
+
+
+def install_problems(app: FastAPI) -> None:
+    """Makes every error of this app a problem+json answer."""
+    app.add_exception_handler(GatewayError, _gateway_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _gateway_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, GatewayError)
+    return problem_response(error, request.url.path)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    if any(each["type"] == "json_invalid" for each in error.errors()):
+        return problem_response(NotJson(), request.url.path)
+    return problem_response(InvalidRequest(faults_of(error)), request.url.path)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    response = problem_response(_named(error), request.url.path)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _named(error: HTTPException) -> GatewayError:
+    match error.status_code:
+        case 400:
+            return NotJson()  # FastAPI's own answer to a body that cannot be decoded or is nested too deeply
+        case 404:
+            return RouteNotFound()
+        case 405:
+            return MethodNotAllowed()
+        case 413:
+            return BodyTooLarge()
+        case _:
+            return CallerError(str(error.detail))

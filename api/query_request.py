@@ -1,0 +1,62 @@
+"""From the body of POST /query to what the gateway takes: bounds checked, defaults filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from api.errors import Fault, InvalidRequest
+from api.schemas.query_request import Parameter as ParameterBody
+from api.schemas.query_request import QueryBody, TypedParameter
+from api.settings import Settings
+from service.errors import SqlTooLarge
+from service.model.query import Parameter, Parameters, QueryRequest
+
+
+def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
+    """The request, with every bound resolved.
+
+    Raises:
+        SqlTooLarge: the text has more bytes than the operator allows.
+        InvalidRequest: a bound is above the operator's maximum.
+    """
+    if len(body.sql.encode()) > settings.max_sql_bytes:
+        raise SqlTooLarge(f"The SQL text is larger than {settings.max_sql_bytes} bytes.")
+    faults = list(_faults(body, settings))
+    if faults:
+        raise InvalidRequest(faults)
+    default_schema = settings.default_schema if body.catalog is None else None
+    return QueryRequest(
+        sql=body.sql,
+        parameters=_parameters(body),
+        catalog=body.catalog or settings.default_catalog,
+        schema=body.schema_ or default_schema,
+        timeout_ms=body.timeout or settings.query_timeout_s * 1000,
+        row_limit=body.row_limit or settings.row_limit,
+        byte_limit=body.byte_limit or settings.byte_limit,
+        request_id=body.request_id,
+        tags=body.tags,
+    )
+
+
+def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
+    if body.timeout == 0:
+        yield Fault("a timeout is at least 1ms", "/timeout")
+    bounds = [
+        ("timeout", body.timeout, settings.max_query_timeout_s * 1000, "ms"),
+        ("rowLimit", body.row_limit, settings.max_row_limit, " rows"),
+        ("byteLimit", body.byte_limit, settings.max_byte_limit, " bytes"),
+        ("parameters", len(body.parameters), settings.max_parameters, " parameters"),
+    ]
+    for name, value, maximum, unit in bounds:
+        if value is not None and value > maximum:
+            yield Fault(f"this gateway allows {maximum}{unit} at most", f"/{name}")
+
+
+def _parameters(body: QueryBody) -> Parameters:
+    if isinstance(body.parameters, dict):
+        return {name: _parameter(each) for name, each in body.parameters.items()}
+    return tuple(_parameter(each) for each in body.parameters)
+
+
+def _parameter(sent: ParameterBody) -> Parameter:
+    return Parameter(sent.value, sent.type) if isinstance(sent, TypedParameter) else Parameter(sent)

@@ -1,0 +1,47 @@
+"""What can be queried."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from api.edge import EdgeOfApp
+from api.errors import Fault, InvalidRequest
+from api.routes.documented import problems
+from api.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
+from service.model.tables import TableName
+
+router = APIRouter(tags=["tables"])
+
+
+@router.get("/tables", responses=problems(422, 503))
+async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -> TablesAnswer:
+    """Every table of the catalogs, in order of name."""
+    found = await edge.door.call(edge.door.gateway.tables, query.catalog, query.schema_)
+    return TablesAnswer(tables=[table_entry(each) for each in found])
+
+
+@router.get("/tables/{name}", responses=problems(404, 422, 503))
+async def get_table(
+    name: Annotated[str, Path(max_length=1024, description="catalog.schema.table")],
+    _: Annotated[NoQuery, Query()],
+    edge: EdgeOfApp,
+) -> TableAnswer:
+    """One table: its columns, partition spec, sort order and snapshots."""
+    return table_answer(await edge.door.call(edge.door.gateway.table, table_name(name)))
+
+
+def table_name(dotted: str) -> TableName:
+    """The name in its parts; between catalog and table, a schema may have several levels.
+
+    >>> table_name("lake.sales.eu.orders")
+    TableName(catalog='lake', schema='sales.eu', table='orders')
+
+    Raises:
+        InvalidRequest: it has fewer than three parts, or an empty one.
+    """
+    parts = dotted.split(".")
+    if len(parts) < 3 or not all(parts):
+        raise InvalidRequest([Fault("a table's full name is catalog.schema.table", "/path/name")])
+    return TableName(parts[0], ".".join(parts[1:-1]), parts[-1])

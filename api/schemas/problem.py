@@ -1,0 +1,35 @@
+"""RFC 9457: what every error answer looks like."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from api.schemas.wire import WireModel
+
+
+class ProblemError(WireModel):
+    """One fault, with what is known of where it is and what would be right."""
+
+    detail: str
+    pointer: Annotated[str | None, Field(description="JSON pointer into the request")] = None
+    line: Annotated[int | None, Field(description="line in the SQL text, from 1")] = None
+    column: Annotated[int | None, Field(description="column in the SQL text, from 1")] = None
+    nearest: Annotated[list[str] | None, Field(description="the names that look most like the one sent")] = (
+        None
+    )
+
+
+class Problem(WireModel):
+    """An error, as `application/problem+json`."""
+
+    type: Annotated[str, Field(description="a reference to this code's entry in the documentation")]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: str
+    code: Annotated[str, Field(description="stable; docs/errors.md lists every one")]
+    instance: Annotated[str, Field(description="the path that was asked for")]
+    errors: list[ProblemError]
+    query_id: Annotated[UUID | None, Field(description="the query that failed; /explain knows it")] = None

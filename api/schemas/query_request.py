@@ -1,0 +1,98 @@
+"""The body of POST /query, and the query string of GET /query/{id}."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from api.schemas.durations import DurationMs, WaitMs
+from api.schemas.wire import StrictModel
+from service.model.query import JsonScalar
+from service.model.results import ResultFormat
+
+
+class OnWaitTimeout(StrEnum):
+    """What becomes of a query that is not done when the wait ends."""
+
+    CONTINUE = "CONTINUE"
+    CANCEL = "CANCEL"
+
+
+SqlType = Annotated[
+    str,
+    StringConstraints(
+        max_length=64, pattern=r"^[A-Za-z][A-Za-z_]{0,30}( ?\( ?[0-9]{1,2} ?(, ?[0-9]{1,2} ?)?\))?$"
+    ),
+]
+ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+TagValue = Annotated[str, StringConstraints(max_length=256)]
+Format = Annotated[ResultFormat, Field(strict=False)]
+
+
+class TypedParameter(StrictModel):
+    """A value with its SQL type."""
+
+    value: JsonScalar
+    type: Annotated[SqlType, Field(description="a SQL type, such as `DATE` or `DECIMAL(7,2)`")]
+
+
+Parameter = JsonScalar | TypedParameter
+
+_REQUEST_ID = "the same id from the same caller gives the same query, never a second run"
+_FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read from `nextChunkLink`"
+
+
+class QueryBody(StrictModel):
+    """A query. `sql` alone is enough; the defaults of the others are the operator's, or stand here."""
+
+    sql: Annotated[str, Field(description="one SELECT, with `:name` or `?` for parameters")]
+    parameters: Annotated[
+        dict[ParameterName, Parameter] | list[Parameter],
+        Field(description="by name or by position; typed by JSON, or as `{value, type}`"),
+    ] = Field(default_factory=dict)
+    catalog: Annotated[Identifier | None, Field(description="for names without a catalog")] = None
+    schema_: Annotated[Identifier | None, Field(alias="schema", description="for names without a schema")] = (
+        None
+    )
+    wait_timeout: Annotated[
+        WaitMs,
+        Field(
+            default="10s",
+            validate_default=True,
+            description="how long this answer may take: 0s to 50s; 0s answers at once",
+        ),
+    ]
+    on_wait_timeout: Annotated[
+        OnWaitTimeout, Field(strict=False, description="what becomes of the query when the wait ends")
+    ] = OnWaitTimeout.CONTINUE
+    timeout: Annotated[DurationMs | None, Field(description="ends the query itself")] = None
+    row_limit: Annotated[int | None, Field(ge=1, le=2**53, description="rows of the result at most")] = None
+    byte_limit: Annotated[
+        int | None, Field(ge=1, le=2**53, description="bytes of the result in Arrow at most")
+    ] = None
+    format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
+    request_id: Annotated[UUID | None, Field(strict=False, description=_REQUEST_ID)] = None
+    tags: Annotated[
+        dict[TagName, TagValue], Field(max_length=32, description="kept with the query's record")
+    ] = Field(default_factory=dict)
+
+
+class QueryQuery(StrictModel):
+    """The query string of GET and DELETE /query/{id}."""
+
+    wait_timeout: Annotated[
+        WaitMs,
+        Field(default="0s", validate_default=True, description="how long this answer may take: 0s to 50s"),
+    ]
+    format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
+
+
+class ChunkQuery(StrictModel):
+    """The query string of GET /query/{id}/chunks/{n}."""
+
+    format: Annotated[Format, Field(description="used when Accept leaves it open")] = ResultFormat.JSON

@@ -1,0 +1,91 @@
+"""Runs the app until the process is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from api.app import create_app
+from api.door import GatewayFactory
+from api.settings import Settings
+from service.errors import CannotStart
+
+
+def serve(
+    settings: Settings,
+    gateway_factory: GatewayFactory,
+    on_listening: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serves until SIGINT or SIGTERM, then waits for what runs, within the operator's bound.
+
+    Args:
+        settings: of this process.
+        gateway_factory: called once the address is bound, in a thread.
+        on_listening: called with the server's URL as soon as it accepts connections.
+
+    Raises:
+        CannotStart: the address cannot be bound, or the factory raised it.
+    """
+    listening = bind(settings.host, settings.port)
+    failures: list[CannotStart] = []
+
+    def stop(error: CannotStart) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    app = create_app(settings, gateway_factory, on_failed_start=stop)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            timeout_graceful_shutdown=settings.shutdown_timeout_s,
+        )
+    )
+    with listening:
+        on_listening(url_of(listening))
+        server.run(sockets=[listening])
+    if failures:
+        raise failures[0]
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        CannotStart: the port is taken, or the address is not one of this machine.
+    """
+    bare = host.strip("[]")
+    listening: socket.socket | None = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(bare, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(2048)
+    except OSError as error:
+        if listening is not None:
+            listening.close()
+        raise CannotStart(_cure(error, host, port)) from None
+    return listening
+
+
+def _cure(error: OSError, host: str, port: int) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Port {port} on {host} is taken: stop what listens there, or set SLUICE_PORT to another."
+        case errno.EACCES:
+            return f"Port {port} needs more rights than this process has: set SLUICE_PORT above 1023."
+        case _:
+            return f"The address {host} cannot be listened on ({error.strerror}): set SLUICE_HOST."
+
+
+def url_of(listening: socket.socket) -> str:
+    """Where the socket can be reached."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,184 @@
+"""Everything that an operator can set, by `SLUICE_…` variables or a YAML file."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Self
+
+import orjson
+from pydantic import BeforeValidator, Field, SecretStr, StringConstraints, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+CONFIG_FILE = "SLUICE_CONFIG_FILE"
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+Sha256Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$", to_lower=True)]
+
+
+def _words(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return orjson.loads(value)
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+"""A list; in the environment as JSON or separated by commas."""
+
+
+class LogLevel(StrEnum):
+    """From which level on lines are written."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class LogFormat(StrEnum):
+    """One JSON object a line, or lines for people."""
+
+    JSON = "json"
+    CONSOLE = "console"
+
+
+class Settings(BaseSettings):
+    """Read them with `load_settings`, which also refuses names that do not exist."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SLUICE_", extra="forbid", frozen=True, hide_input_in_errors=True, validate_default=True
+    )
+
+    host: str = Field("127.0.0.1", description="address to listen on", min_length=1)
+    port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes any free one")
+    data_dir: Path = Field(Path(".sluice"), description="where the embedded parts keep their data")
+    log_level: LogLevel = Field(LogLevel.INFO, description="from which level on lines are written")
+    log_format: LogFormat = Field(LogFormat.JSON, description="json, or console for people")
+    api_tokens: dict[Name, Sha256Hex] = Field(
+        {}, repr=False, description="caller to SHA-256 (hex) of the bearer token; empty: all are `anonymous`"
+    )
+    allow_unauthenticated: bool = Field(
+        False, description="listen beyond loopback although no api_tokens are set"
+    )
+
+    metrics_store_url: SecretStr | None = Field(None, description="PostgreSQL; unset: the embedded one")
+    metrics_retention_days: int = Field(30, ge=1, le=3650, description="how long query records are kept")
+    metrics_buffer_records: int = Field(
+        10_000, ge=1, le=1_000_000, description="records that wait while the metrics store is down"
+    )
+    filter_cache_url: SecretStr | None = Field(None, description="Redis protocol; unset: the embedded one")
+    filter_cache_max_bytes: int = Field(
+        256 * MIB, ge=MIB, le=1024 * GIB, description="memory of the embedded filter cache"
+    )
+
+    catalogs: dict[Name, dict[str, str]] = Field(
+        {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"
+    )
+    default_catalog: Name = Field("lake", description="catalog of queries that name none")
+    default_schema: str | None = Field(
+        None, min_length=1, max_length=255, description="schema of queries that name none"
+    )
+
+    spark_master: str = Field("local[*]", min_length=1, description="local[…], spark://, k8s:// or yarn")
+    spark_driver_memory: str = Field(
+        "2g", pattern=r"^[1-9][0-9]{0,6}[kmgtKMGT]$", description="heap of the driver's JVM"
+    )
+    spark_packages: Words = Field(
+        (
+            "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+            "org.postgresql:postgresql:42.7.8",
+        ),
+        description="Maven coordinates that Spark resolves at its start",
+    )
+    spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
+    spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
+    session_time_zone: str = Field(
+        "UTC", min_length=1, max_length=64, description="time zone of every session"
+    )
+
+    query_workers: int = Field(
+        default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)),
+        ge=1,
+        le=1024,
+        description="queries that run at the same time",
+    )
+    max_queued_queries: int = Field(1000, ge=0, le=1_000_000, description="queries that wait before a 429")
+    engine_retries: int = Field(1, ge=0, le=3, description="how often a query runs again if its engine dies")
+    query_timeout_s: int = Field(300, ge=1, le=86_400, description="timeout of queries that set none")
+    max_query_timeout_s: int = Field(3600, ge=1, le=86_400, description="the most that a query may set")
+    row_limit: int = Field(10_000, ge=1, le=1_000_000_000, description="row limit of queries that set none")
+    max_row_limit: int = Field(1_000_000, ge=1, le=1_000_000_000, description="the most that one may set")
+    byte_limit: int = Field(100 * MIB, ge=KIB, le=64 * GIB, description="byte limit of queries that set none")
+    max_byte_limit: int = Field(GIB, ge=KIB, le=64 * GIB, description="the most that a query may set")
+    max_sql_bytes: int = Field(MIB, ge=KIB, le=64 * MIB, description="size of an SQL text in UTF-8")
+    max_body_bytes: int = Field(4 * MIB, ge=KIB, le=256 * MIB, description="size of a request's body")
+    max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
+    result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")
+    result_max_bytes: int = Field(
+        2 * GIB, ge=MIB, le=1024 * GIB, description="memory of all results together, in Arrow"
+    )
+    chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
+    chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")
+    shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment, then the file that `SLUICE_CONFIG_FILE` names."""
+        path = os.environ.get(CONFIG_FILE)
+        file = (YamlConfigSettingsSource(settings_cls, Path(path)),) if path else ()
+        return (init_settings, env_settings, *file)
+
+    @model_validator(mode="after")
+    def _is_closed_to_strangers(self) -> Self:
+        if self.api_tokens or self.allow_unauthenticated or is_loopback(self.host):
+            return self
+        raise ValueError(
+            f"host {self.host} can be reached from other machines: set api_tokens, or allow_unauthenticated"
+            " to let everyone in"
+        )
+
+    @model_validator(mode="after")
+    def _defaults_are_within_their_maximum(self) -> Self:
+        pairs = [("query_timeout_s", "max_query_timeout_s"), ("row_limit", "max_row_limit")]
+        for name, maximum in [*pairs, ("byte_limit", "max_byte_limit")]:
+            if getattr(self, name) > getattr(self, maximum):
+                raise ValueError(f"{name} is larger than {maximum}")
+        return self
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        if self.default_catalog not in (self.catalogs or {"lake": {}}):
+            raise ValueError(f"default_catalog {self.default_catalog} is not among the catalogs")
+        if len(set(self.api_tokens.values())) < len(self.api_tokens):
+            raise ValueError("api_tokens gives two callers the same token")
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,81 @@
+"""Reads the settings, and refuses names that do not exist with the one that was probably meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import yaml  # type: ignore[import-untyped]
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+from rapidfuzz import process
+
+from api.settings import CONFIG_FILE, Settings
+from service.errors import CannotStart, did_you_mean
+
+PREFIX = "SLUICE_"
+REMOVED: Mapping[str, str] = MappingProxyType({})
+"""Settings that are gone, each with its successor."""
+
+
+def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
+    """The settings of this process: the environment, then the file that `SLUICE_CONFIG_FILE` names.
+
+    Raises:
+        CannotStart: a name is not known or was removed, or a value does not fit; never shows a value.
+    """
+    variables = (each for each in os.environ if each.upper().startswith(PREFIX) and each != CONFIG_FILE)
+    refuse_unknown((each[len(PREFIX) :].lower() for each in variables), removed, prefix=PREFIX)
+    refuse_unknown(_keys_of_file(os.environ.get(CONFIG_FILE)), removed)
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise CannotStart(f"The settings do not fit: {_faults(error)}.") from None
+    except SettingsError:
+        raise CannotStart(
+            f"A {PREFIX}… variable is not the JSON that it has to be: one of {_mappings()}."
+        ) from None
+
+
+def refuse_unknown(names: Iterable[str], removed: Mapping[str, str], prefix: str = "") -> None:
+    """Raises CannotStart for the first name that is not a setting."""
+    for name in names:
+        spelled = prefix + (name.upper() if prefix else name)
+        if name in removed:
+            successor = prefix + (removed[name].upper() if prefix else removed[name])
+            raise CannotStart(f"The setting {spelled} was removed; use {successor} instead.")
+        if name not in Settings.model_fields:
+            nearest = process.extract(name.lower(), Settings.model_fields.keys(), limit=1, score_cutoff=60)
+            meant = [prefix + (each.upper() if prefix else each) for each, _, _ in nearest]
+            raise CannotStart(f"There is no setting {spelled}.{did_you_mean(meant)}")
+
+
+def _keys_of_file(path: str | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotStart(f"The settings file {path} cannot be read: {error}.") from None
+    except yaml.MarkedYAMLError as error:
+        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise CannotStart(f"The settings file {path} is not YAML{line}.") from None
+    if not isinstance(content or {}, dict):
+        raise CannotStart(f"The settings file {path} has to be a mapping of setting to value.")
+    return [str(each) for each in content or {}]
+
+
+def _faults(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc']))}: {each['msg']}" if each["loc"] else each["msg"]
+        for each in error.errors(include_input=False, include_url=False, include_context=False)
+    )
+
+
+def _mappings() -> str:
+    names = [
+        name for name, field in Settings.model_fields.items() if str(field.annotation).startswith("dict")
+    ]
+    return ", ".join(PREFIX + each.upper() for each in names)
