@@ -1,0 +1,110 @@
+"""Lets through queries only, as Spark's own parser reads them.
+
+Another parser may read a text differently than Spark does, so the last word is Spark's: every node of the
+statement's tree must be one that a query is made of. A new kind of node in a later Spark is refused until it
+is listed here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from service.errors import StatementNotAllowed
+from spark_session.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark.sql import SparkSession
+
+QUERY_NODES = frozenset(
+    {
+        "Aggregate",
+        "AsOfJoin",
+        "Deduplicate",
+        "Distinct",
+        "Except",
+        "Expand",
+        "Filter",
+        "Generate",
+        "GlobalLimit",
+        "Intersect",
+        "Join",
+        "LateralJoin",
+        "LimitAll",
+        "LocalLimit",
+        "LocalRelation",
+        "Offset",
+        "OneRowRelation",
+        "PipeOperator",
+        "Pivot",
+        "Project",
+        "Range",
+        "RelationTimeTravel",
+        "Repartition",
+        "RepartitionByExpression",
+        "Sample",
+        "Sort",
+        "SubqueryAlias",
+        "Tail",
+        "Union",
+        "Unpivot",
+        "UnresolvedHaving",
+        "UnresolvedHint",
+        "UnresolvedInlineTable",
+        "UnresolvedRelation",
+        "UnresolvedSubqueryColumnAliases",
+        "UnresolvedTVFAliases",
+        "UnresolvedTableValuedFunction",
+        "UnresolvedWith",
+        "Window",
+        "WithWindowDefinition",
+    }
+)
+
+
+class Guard:
+    """Asks `StatementReader.java` in the driver's JVM what a statement is made of."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._reader = java_instance(gateway, "StatementReader")
+
+    def allow_queries_only(self, session: SparkSession, sql: str) -> None:
+        """Returns when the text is one query.
+
+        Raises:
+            StatementNotAllowed: it is, or holds, something else.
+            ParseException: Spark cannot parse it.
+        """
+        parser = session._jsparkSession.sessionState().sqlParser()
+        found = json.loads(self._reader.read(parser, sql))
+        allow_nodes(found["nodes"])
+        allow_relations(found["relations"])
+
+
+def allow_nodes(nodes: Sequence[str]) -> None:
+    """Returns when every node is one of a query.
+
+    >>> allow_nodes(["Project", "UnresolvedRelation"])
+    >>> allow_nodes(["DropTable", "UnresolvedIdentifier"])
+    Traceback (most recent call last):
+    service.errors.StatementNotAllowed: Only queries may be sent, and Spark reads DropTable in this one.
+    """
+    for node in nodes:
+        if node not in QUERY_NODES:
+            raise StatementNotAllowed(f"Only queries may be sent, and Spark reads {node} in this one.")
+
+
+def allow_relations(relations: Sequence[Sequence[str]]) -> None:
+    """Returns when every relation is named, not reached by its path.
+
+    Iceberg's Spark catalogs open any folder whose path is given as a table's name.
+
+    >>> allow_relations([["lake", "tpcds", "item"]])
+    >>> allow_relations([["lake", "/etc/table"]])
+    Traceback (most recent call last):
+    service.errors.StatementNotAllowed: Tables are read by name; a path is no table's name here.
+    """
+    if any("/" in part for parts in relations for part in parts):
+        raise StatementNotAllowed("Tables are read by name; a path is no table's name here.")

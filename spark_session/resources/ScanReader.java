@@ -1,0 +1,202 @@
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.iceberg.BaseMetadataTable;
+import org.apache.iceberg.DataFile;
+import org.apache.iceberg.FileScanTask;
+import org.apache.iceberg.ManifestFile;
+import org.apache.iceberg.ManifestFiles;
+import org.apache.iceberg.ManifestReader;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.ScanTask;
+import org.apache.iceberg.ScanTaskGroup;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.Table;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
+import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
+import org.apache.spark.util.AccumulatorV2;
+
+/**
+ * Reads from an executed plan what each Iceberg scan read of how much.
+ *
+ * It runs in the driver's JVM because the answer is spread over thousands of scan tasks: one call from
+ * Python instead of thousands. Selected files are those of the tasks that ran, so Spark's own runtime
+ * pruning counts too, which Iceberg's planning metrics miss. Totals are counted from the snapshot's
+ * manifests once and kept, because a snapshot never changes.
+ *
+ * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
+ */
+public final class ScanReader {
+    private static final int SNAPSHOTS_KEPT = 512;
+
+    private final Map totalsOfSnapshot = Collections.synchronizedMap(new LinkedHashMap(16, 0.75f, true) {
+        protected boolean removeEldestEntry(Map.Entry eldest) {
+            return size() > SNAPSHOTS_KEPT;
+        }
+    });
+
+    /** JSON, one row per scan in plan order; the columns are those of spark_session/scan_metrics.py. */
+    public String read(Object queryExecution) throws Exception {
+        Set seen = Collections.newSetFromMap(new IdentityHashMap());
+        List rows = new ArrayList();
+        collect(((QueryExecution) queryExecution).executedPlan(), seen, rows);
+        return new ObjectMapper().writeValueAsString(rows);
+    }
+
+    private void collect(SparkPlan plan, Set seen, List rows) throws Exception {
+        if (plan instanceof ReusedExchangeExec || !seen.add(plan)) {
+            return;
+        }
+        if (plan instanceof AdaptiveSparkPlanExec) {
+            collect(((AdaptiveSparkPlanExec) plan).executedPlan(), seen, rows);
+            return;
+        }
+        if (plan instanceof QueryStageExec) {
+            collect(((QueryStageExec) plan).plan(), seen, rows);
+            return;
+        }
+        if (plan instanceof BatchScanExec) {
+            Object[] row = rowOf((BatchScanExec) plan);
+            if (row != null) {
+                rows.add(row);
+            }
+        }
+        collectAll(plan.children(), seen, rows);
+        collectAll(plan.subqueries(), seen, rows);
+    }
+
+    private void collectAll(scala.collection.Iterable plans, Set seen, List rows) throws Exception {
+        scala.collection.Iterator each = plans.iterator();
+        while (each.hasNext()) {
+            collect((SparkPlan) each.next(), seen, rows);
+        }
+    }
+
+    private Object[] rowOf(BatchScanExec exec) throws Exception {
+        Object scan = exec.scan();
+        if (!scan.getClass().getName().startsWith("org.apache.iceberg.spark.source.Spark")) {
+            return null;
+        }
+        Table table = (Table) call(scan, "table");
+        if (table instanceof BaseMetadataTable) {
+            return null;
+        }
+        Snapshot snapshot = (Snapshot) field(scan, "snapshot");
+        long[] selected = selectedOf((List) call(scan, "taskGroups"));
+        long[] total = snapshot == null ? new long[5] : totalsOf(table, snapshot);
+        return new Object[] {
+            table.name(),
+            snapshot == null ? null : Long.valueOf(snapshot.snapshotId()),
+            total, selected,
+            Long.valueOf(metric(exec, "scannedDataManifests")),
+            Long.valueOf(metric(exec, "numOutputRows")),
+            Long.valueOf(metric(exec, "totalPlanningDuration")),
+        };
+    }
+
+    /** Partitions, data files, bytes of the tasks that are left to run. */
+    private static long[] selectedOf(List taskGroups) {
+        Set partitions = new HashSet();
+        Set files = new HashSet();
+        long bytes = 0;
+        for (Iterator groups = taskGroups.iterator(); groups.hasNext();) {
+            for (Iterator tasks = ((ScanTaskGroup) groups.next()).tasks().iterator(); tasks.hasNext();) {
+                ScanTask task = (ScanTask) tasks.next();
+                if (task.isFileScanTask()) {
+                    FileScanTask fileTask = task.asFileScanTask();
+                    DataFile file = (DataFile) fileTask.file();
+                    if (files.add(file.location())) {
+                        partitions.add(partitionKey(fileTask.spec(), file));
+                        bytes += file.fileSizeInBytes();
+                    }
+                }
+            }
+        }
+        return new long[] {partitions.size(), files.size(), bytes};
+    }
+
+    /** Partitions, data files, bytes, rows, manifests of the whole snapshot. */
+    private long[] totalsOf(Table table, Snapshot snapshot) throws Exception {
+        String key = table.uuid() + ":" + snapshot.snapshotId();
+        long[] known = (long[]) totalsOfSnapshot.get(key);
+        if (known == null) {
+            known = countTotals(table, snapshot);
+            totalsOfSnapshot.put(key, known);
+        }
+        return known;
+    }
+
+    private static long[] countTotals(Table table, Snapshot snapshot) throws Exception {
+        Set partitions = new HashSet();
+        long files = 0;
+        long bytes = 0;
+        long rows = 0;
+        List manifests = snapshot.dataManifests(table.io());
+        for (Iterator each = manifests.iterator(); each.hasNext();) {
+            ManifestFile manifest = (ManifestFile) each.next();
+            PartitionSpec spec = (PartitionSpec) table.specs().get(Integer.valueOf(manifest.partitionSpecId()));
+            ManifestReader reader = ManifestFiles.read(manifest, table.io(), table.specs());
+            try {
+                for (Iterator entries = reader.iterator(); entries.hasNext();) {
+                    DataFile file = (DataFile) entries.next();
+                    partitions.add(partitionKey(spec, file));
+                    files += 1;
+                    bytes += file.fileSizeInBytes();
+                    rows += file.recordCount();
+                }
+            } finally {
+                reader.close();
+            }
+        }
+        return new long[] {partitions.size(), files, bytes, rows, manifests.size()};
+    }
+
+    private static String partitionKey(PartitionSpec spec, DataFile file) {
+        return spec.specId() + ":" + spec.partitionToPath(file.partition());
+    }
+
+    private static long metric(BatchScanExec exec, String name) {
+        scala.Option found = exec.metrics().get(name);
+        return found.isEmpty() ? 0 : ((Number) ((AccumulatorV2) found.get()).value()).longValue();
+    }
+
+    /** Iceberg's scan classes are package-private, so they are reached by reflection. */
+    private static Object call(Object target, String name) throws Exception {
+        for (Class type = target.getClass(); type != null; type = type.getSuperclass()) {
+            Method[] methods = type.getDeclaredMethods();
+            for (int i = 0; i < methods.length; i++) {
+                if (methods[i].getName().equals(name) && methods[i].getParameterTypes().length == 0) {
+                    methods[i].setAccessible(true);
+                    return methods[i].invoke(target, new Object[0]);
+                }
+            }
+        }
+        throw new NoSuchMethodException(name);
+    }
+
+    private static Object field(Object target, String name) throws Exception {
+        for (Class type = target.getClass(); type != null; type = type.getSuperclass()) {
+            Field[] fields = type.getDeclaredFields();
+            for (int i = 0; i < fields.length; i++) {
+                if (fields[i].getName().equals(name)) {
+                    fields[i].setAccessible(true);
+                    return fields[i].get(target);
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,8 @@
+"""Files that the JVM reads: logging, scheduling, and the one piece of Java."""
+
+from pathlib import Path
+
+
+def resource_path(name: str) -> Path:
+    """Where a file of this folder lies on disk (Spark wants paths, not streams)."""
+    return Path(__file__).with_name(name)

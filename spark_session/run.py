@@ -1,0 +1,96 @@
+"""One statement in one child session: parse, plan, run, collect, and what its scans read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from service.errors import QueryCanceled
+from service.ports import EngineResult, Statement
+from spark_session.parameters import spark_arguments
+from spark_session.result_types import in_arrow_types, result_columns
+from spark_session.warm_session import WarmSession
+
+POOL = "queries"
+
+
+def run(session: WarmSession, statement: Statement) -> EngineResult:
+    """Runs the statement to its end.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        QueryCanceled: between two steps, it turned out to be canceled.
+        PySparkException: Spark refused it, or it failed or was canceled while it ran.
+    """
+    with _tagged(session, str(statement.query_id)):
+        started = time.monotonic()
+        child = session.child(statement.catalog, statement.schema)
+        session.guard.allow_queries_only(child, statement.sql)
+        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+        frame = in_arrow_types(asked).limit(statement.row_limit + 1)
+        is_incremental = _is_plain_limit(frame)
+        planned = time.monotonic()
+        if statement.is_canceled():
+            raise QueryCanceled
+        rows, is_truncated = within(_collect(child, frame, is_incremental), statement)
+        ended = time.monotonic()
+        return EngineResult(
+            rows=rows,
+            columns=result_columns(asked.schema),
+            is_truncated=is_truncated,
+            planning_ms=round((planned - started) * 1000),
+            running_ms=round((ended - planned) * 1000),
+            scans=session.scan_reader.read(frame),
+            plan_text=lambda: plan_text(frame),
+        )
+
+
+def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
+    """The rows within the statement's bounds, and whether some had to be left out.
+
+    One row is always kept: an empty answer would hide that there is one.
+    """
+    kept = rows.slice(0, statement.row_limit)
+    if kept.nbytes > statement.byte_limit:
+        share = statement.byte_limit / kept.nbytes
+        kept = kept.slice(0, max(1, int(kept.num_rows * share)))
+    return kept, kept.num_rows < rows.num_rows
+
+
+def plan_text(frame: DataFrame) -> str:
+    """Spark's plans as text: parsed, analyzed, optimized, and the physical one that really ran."""
+    execution = frame._jdf.queryExecution()
+    jvm = frame.sparkSession._jvm
+    assert jvm is not None
+    mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("extended")
+    return str(execution.explainString(mode))
+
+
+def _collect(child: SparkSession, frame: DataFrame, is_incremental: bool) -> pa.Table:
+    if not is_incremental:
+        return frame.toArrow()
+    # toArrow() runs every task of a scan even if the first few fill the limit; a plain collect takes a few
+    # at a time until it has enough. So the rows are collected so, inside the JVM, and then sent as Arrow.
+    taken = child._jsparkSession.createDataFrame(frame._jdf.collectAsList(), frame._jdf.schema())
+    return DataFrame(taken, child).toArrow()
+
+
+def _is_plain_limit(frame: DataFrame) -> bool:
+    """Whether the plan is only a limit over a scan: no shuffle, no subquery, nothing that needs all rows."""
+    return bool(frame._jdf.queryExecution().executedPlan().nodeName() == "CollectLimit")
+
+
+@contextmanager
+def _tagged(session: WarmSession, tag: str) -> Iterator[None]:
+    """Every Spark job of this thread carries the tag, so that it can be cancelled by it."""
+    context = session.context
+    context.setLocalProperty("spark.scheduler.pool", POOL)
+    context.addJobTag(tag)
+    try:
+        yield
+    finally:
+        context.removeJobTag(tag)

@@ -1,0 +1,101 @@
+"""What the warm session is built from: our settings in, Spark's properties out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spark_session.resources import resource_path
+
+MIB = 1024 * 1024
+
+# Spark as shipped runs code and opens files for whoever may send SQL; these close what properties can close.
+# What they cannot close is refused by `spark_session.guard`.
+HARDENING: Mapping[str, str] = {
+    "spark.sql.runSQLOnFiles": "false",  # SELECT … FROM text.`/etc/passwd`
+    "spark.sql.variable.substitute": "false",  # SELECT '${env:SECRET}'
+}
+
+# The JVM must have these before it starts; everything else, secrets too, travels over the gateway's
+# socket instead of the command line, where every user of the machine could read it.
+LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSettings:
+    """All that a warm session needs; `catalogs` holds Spark's own `spark.sql.catalog.…` properties."""
+
+    master: str
+    jars: tuple[str, ...]
+    log_dir: Path
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    catalog_names: tuple[str, ...] = ()
+    default_catalog: str | None = None
+    driver_memory: str = "2g"
+    time_zone: str = "UTC"
+    max_result_bytes: int = 1024 * MIB
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def spark_properties(settings: SparkSettings) -> dict[str, str]:
+    """Every property of the session. The operator's own win over our defaults, but not over hardening.
+
+    >>> own = {"spark.ui.enabled": "true", "spark.sql.runSQLOnFiles": "true"}
+    >>> settings = SparkSettings("local[2]", ("a.jar",), Path("logs"), properties=own)
+    >>> properties = spark_properties(settings)
+    >>> properties["spark.jars"], properties["spark.ui.enabled"], properties["spark.sql.runSQLOnFiles"]
+    ('a.jar', 'true', 'false')
+    """
+    return _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
+
+
+def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Those that must stand on the JVM's command line.
+
+    >>> launch_properties({"spark.jars": "a.jar", "spark.sql.catalog.lake.jdbc.password": "secret"})
+    {'spark.jars': 'a.jar'}
+    """
+    return {name: value for name, value in properties.items() if name.startswith(LAUNCH_PREFIXES)}
+
+
+def _defaults(settings: SparkSettings) -> dict[str, str]:
+    defaults = {
+        "spark.app.name": "sluice",
+        "spark.master": settings.master,
+        "spark.submit.deployMode": "client",
+        "spark.driver.memory": settings.driver_memory,
+        "spark.driver.maxResultSize": str(settings.max_result_bytes),
+        "spark.driver.extraJavaOptions": _java_options(settings.log_dir),
+        "spark.scheduler.mode": "FAIR",
+        "spark.scheduler.allocation.file": resource_path("fairscheduler.xml").as_uri(),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.session.timeZone": settings.time_zone,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        # The gateway keeps its own records; Spark's history of them would only grow the driver's heap.
+        "spark.sql.ui.retainedExecutions": "20",
+        "spark.ui.retainedJobs": "50",
+        "spark.ui.retainedStages": "50",
+        "spark.ui.retainedTasks": "1000",
+    }
+    if settings.jars:
+        defaults["spark.jars"] = ",".join(settings.jars)
+    if settings.master.startswith("local"):
+        # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
+        defaults["spark.sql.shuffle.partitions"] = "8"
+        defaults["spark.driver.host"] = "127.0.0.1"
+        defaults["spark.driver.bindAddress"] = "127.0.0.1"
+    if settings.default_catalog is not None:
+        defaults["spark.sql.defaultCatalog"] = settings.default_catalog
+    return defaults
+
+
+def _java_options(log_dir: Path) -> str:
+    options = (
+        "-XX:+ExitOnOutOfMemoryError",  # a JVM without memory is worse than a new one
+        f'"-Dlog4j2.configurationFile={resource_path("log4j2.properties").as_uri()}"',
+        f'"-Dsluice.log.dir={log_dir}"',
+    )
+    return " ".join(options)

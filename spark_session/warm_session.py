@@ -1,0 +1,123 @@
+"""A warm Spark session, and the child sessions that queries run in."""
+
+from __future__ import annotations
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_session.guard import Guard
+from spark_session.jvm import Jvm, launch
+from spark_session.scan_metrics import ScanReader
+from spark_session.settings import SparkSettings, spark_properties
+
+log = structlog.get_logger(__name__)
+
+# Run arbitrary code by name; no property turns them off, so new sessions are born without them.
+FORBIDDEN_FUNCTIONS = ("reflect", "java_method", "try_reflect")
+
+# Exercises parsing, planning, code generation, a shuffle and the Arrow transport.
+WARM_UP_SQL = (
+    "SELECT id % 10 AS k, count(*) AS n, sum(id) AS s FROM range(0, 10000, 1, 4) GROUP BY 1 ORDER BY 1"
+)
+WARM_UP_ROUNDS = 3
+
+
+class WarmSession:
+    """One JVM with one Spark context; queries run in child sessions of it."""
+
+    def __init__(self, jvm: Jvm, context: SparkContext, settings: SparkSettings) -> None:
+        self.jvm = jvm
+        self.context = context
+        self._settings = settings
+        self._root = SparkSession(context)
+        self.scan_reader = ScanReader(jvm.gateway)
+        self.guard = Guard(jvm.gateway)
+
+    @classmethod
+    def start(cls, settings: SparkSettings) -> WarmSession:
+        """Launches a JVM and returns once a real query has run on it.
+
+        Raises:
+            CannotStart: the JVM did not come up.
+        """
+        properties = spark_properties(settings)
+        jvm = launch(properties, settings.log_dir)
+        try:
+            conf = SparkConf(loadDefaults=False, _jvm=jvm.gateway.jvm).setAll(list(properties.items()))
+            session = cls(jvm, SparkContext(conf=conf, gateway=jvm.gateway), settings)
+            session._warm_up()
+        except BaseException:
+            jvm.kill()
+            raise
+        return session
+
+    def child(self, catalog: str | None, schema: str | None) -> SparkSession:
+        """A session of its own for one query: nothing that it sets reaches another.
+
+        Raises:
+            PySparkException: there is no such catalog or schema.
+        """
+        child = self._root.newSession()
+        self._share_catalogs(child)
+        # Spark looks a thread's configuration up by its active session, and PySpark sets that for the
+        # thread that made the first session only.
+        self.jvm.gateway.jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(child._jsparkSession)
+        if catalog is not None:
+            child.catalog.setCurrentCatalog(catalog)
+        if schema is not None:
+            child.catalog.setCurrentDatabase(schema)
+        return child
+
+    def is_alive(self) -> bool:
+        """Whether the JVM is there; asks the operating system, so it never waits."""
+        return self.jvm.is_alive()
+
+    def is_stopped(self) -> bool:
+        """Whether Spark has given the context up (a cluster may do that while the JVM lives on)."""
+        try:
+            return bool(self.context._jsc.sc().isStopped())
+        except (Py4JError, OSError):
+            return True
+
+    def load_catalogs(self) -> None:
+        """Opens every catalog that is not open yet; one that is down is left to the queries that name it."""
+        manager = self._root._jsparkSession.sessionState().catalogManager()
+        for name in self._settings.catalog_names:
+            try:
+                manager.catalog(name)
+            except (PySparkException, Py4JError) as failure:
+                log.warning("catalog_not_loaded", catalog=name, error=type(failure).__name__)
+
+    def stop(self) -> None:
+        """Stops Spark, then the JVM, even if it no longer answers."""
+        try:
+            self.context.stop()
+        except (Py4JError, OSError) as failure:
+            log.warning("spark_stop_failed", error=type(failure).__name__)
+        self.jvm.gateway.shutdown()
+        self.jvm.kill()
+
+    def _warm_up(self) -> None:
+        catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst
+        registry = catalyst.analysis.FunctionRegistry.builtin()
+        for name in FORBIDDEN_FUNCTIONS:
+            registry.dropFunction(catalyst.FunctionIdentifier(name))
+        self.load_catalogs()
+        for _ in range(WARM_UP_ROUNDS):
+            self.child(None, None).sql(WARM_UP_SQL).toArrow()
+
+    def _share_catalogs(self, child: SparkSession) -> None:
+        """Gives the child the parent's open catalogs.
+
+        A session opens each catalog anew, with connections that only the garbage collector closes: a
+        thousand queries would exhaust a catalog's database. The child gets a copy of the map, so what it
+        adds stays its own.
+        """
+        mine = self._root._jsparkSession.sessionState().catalogManager()
+        theirs = child._jsparkSession.sessionState().catalogManager()
+        field = mine.getClass().getDeclaredField("catalogs")
+        field.setAccessible(True)
+        field.set(theirs, field.get(mine).clone())
