@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import structlog
+
+from service.errors import (
+    ChunkNotFound,
+    GatewayError,
+    MetricsStoreDown,
+    QueryCanceled,
+    QueryEnded,
+    QueryNotFound,
+    RequestIdReused,
+    ResultExpired,
+    ShuttingDown,
+)
 from service.model.explanation import Explanation
 from service.model.health import Readiness
-from service.model.query import QueryRequest, QueryStatus
+from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
 from service.model.tables import TableFacts, TableName
+from service.ports import FilterCache, MetricsStore
+from service.query.book import QueryBook
+from service.query.explain import explain
+from service.query.live import LiveQuery
+from service.query.run import QueryPorts, record, run_query
+from service.query.sweep import end_late_queries, forget_old_queries
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+log = structlog.get_logger(__name__)
+
+SWEEP_INTERVAL_S = 0.1
+# A record follows its answer within milliseconds; an explanation waits that long for it, at most.
+RECORD_WAIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +64,236 @@ class ResultChunk:
     rows: pa.Table
 
 
-class Gateway:
-    """Takes queries in, answers for them, and says what they read."""
+@dataclass(frozen=True, slots=True)
+class GatewayBounds:
+    """How much the gateway does at once, and for how long it holds on to what."""
 
-    def submit(self, request: QueryRequest, caller: str) -> Submission: ...
-    def finished(self, query_id: UUID) -> Future[None]: ...
-    def status(self, query_id: UUID, caller: str) -> QueryStatus: ...
-    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk: ...
-    def cancel(self, query_id: UUID, caller: str) -> None: ...
-    def explain(self, query_id: UUID, caller: str) -> Explanation: ...
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]: ...
-    def table(self, name: TableName) -> TableFacts: ...
-    def readiness(self) -> Readiness: ...
-    def close(self) -> None: ...
+    query_workers: int
+    max_queued_queries: int
+    result_ttl_ms: int
+    shutdown_timeout_s: float
+
+
+class Gateway:
+    """Takes queries in, answers for them, and says what they read. Any thread may call any method."""
+
+    def __init__(
+        self, ports: QueryPorts, metrics_store: MetricsStore, filter_cache: FilterCache, bounds: GatewayBounds
+    ) -> None:
+        self._ports = ports
+        self._metrics_store = metrics_store
+        self._filter_cache = filter_cache
+        self._bounds = bounds
+        self._book = QueryBook(bounds.max_queued_queries, bounds.result_ttl_ms)
+        self._workers = ThreadPoolExecutor(bounds.query_workers, thread_name_prefix="query")
+        self._closing = threading.Event()
+        self._closed = threading.Event()
+        self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
+        self._sweeper.start()
+
+    def submit(self, request: QueryRequest, caller: str) -> Submission:
+        """Takes a query in and returns at once; a known requestId gives the query that it had named.
+
+        Raises:
+            RequestIdReused: the requestId is known, with another body.
+            TooManyQueries: as many as may wait do so already.
+            ShuttingDown: the gateway takes nothing in any more.
+        """
+        if self._closing.is_set():
+            raise ShuttingDown
+        clock = self._ports.clock
+        query = LiveQuery(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
+        before = self._recorded_before(query)
+        if before is not None:
+            return Submission(before.query_id, is_reused=True)
+        held = self._book.add(query)
+        if held is query:
+            # The context carries the ids that every log line of this query has.
+            self._workers.submit(contextvars.copy_context().run, self._work, query)
+        return Submission(held.query_id, is_reused=held is not query)
+
+    def finished(self, query_id: UUID) -> Future[None]:
+        """Resolved when the query has ended. Shared by all who wait: never cancel it."""
+        query = self._book.find(query_id)
+        if query is not None:
+            return query.finished
+        ended: Future[None] = Future()
+        ended.set_result(None)
+        return ended
+
+    def status(self, query_id: UUID, caller: str) -> QueryStatus:
+        """The query as it stands now.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            MetricsStoreDown: it is not held any more, and its record cannot be read now.
+        """
+        query = self._held(query_id, caller)
+        if query is not None:
+            return query.status(self._ports.clock.elapsed_ms())
+        past = self._record(query_id, caller)
+        return QueryStatus(past, past.queued_ms + past.planning_ms + past.running_ms)
+
+    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
+        """One chunk of the result; the same on every call.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            ResultExpired: the result is gone.
+            ChunkNotFound: the result has no such chunk, or the query has no result.
+        """
+        status = self.status(query_id, caller)
+        if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
+            raise ChunkNotFound("The query has no result.")
+        if status.manifest is None:
+            raise ResultExpired
+        if not 0 <= index < len(status.manifest.chunks):
+            raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
+        rows = self._ports.results.chunk(query_id, index)
+        return ResultChunk(status.manifest, status.manifest.chunks[index], rows)
+
+    def cancel(self, query_id: UUID, caller: str) -> None:
+        """Asks the query to end. Canceling one that has ended, or is canceled already, does nothing.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+        """
+        query = self._held(query_id, caller)
+        if query is None:
+            self._record(query_id, caller)
+            return
+        self._cancel(query, QueryCanceled())
+
+    def explain(self, query_id: UUID, caller: str) -> Explanation:
+        """What the query was, what it read of how much, and how it was planned.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            MetricsStoreDown: its record cannot be read now.
+        """
+        query = self._held(query_id, caller)
+        if query is None:
+            return explain(self._record(query_id, caller))
+        if query.record.state.is_final:
+            with suppress(FutureTimeoutError):
+                query.recorded.result(RECORD_WAIT_S)
+        with suppress(QueryNotFound, MetricsStoreDown):
+            return explain(self._record(query_id, caller))
+        return explain(query.record)
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        """Every table, or those of one catalog or schema.
+
+        Raises:
+            CatalogDown: a catalog does not answer.
+        """
+        return self._ports.catalogs.tables(catalog, schema)
+
+    def table(self, name: TableName) -> TableFacts:
+        """The table as it is now.
+
+        Raises:
+            TableNotFound: there is none of that name.
+            CatalogDown: the catalog does not answer.
+        """
+        return self._ports.catalogs.facts(name)
+
+    def readiness(self) -> Readiness:
+        """Every part by name. Only the engine is required: without it nothing can be answered."""
+        parts = (
+            self._ports.engine.health(),
+            self._metrics_store.health(),
+            self._filter_cache.health(),
+            *self._ports.catalogs.health(),
+        )
+        return Readiness(parts)
+
+    def close(self) -> None:
+        """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts."""
+        self._closing.set()
+        open_queries = self._book.open()
+        deadline = _Deadline(self._bounds.shutdown_timeout_s, self._ports.clock.elapsed_ms)
+        for query in open_queries:
+            with suppress(FutureTimeoutError):
+                query.finished.result(deadline.left_s())
+        for query in self._book.open():
+            self._cancel(query, QueryCanceled("The gateway is shutting down."))
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._ports.engine.close()
+        self._workers.shutdown(wait=True)
+        self._closed.set()
+        self._sweeper.join()
+        self._ports.journal.close()
+
+    def _work(self, query: LiveQuery) -> None:
+        structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
+        try:
+            run_query(query, self._ports)
+        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
+            log.exception("query_crashed")
+            query.fail(GatewayError(), self._ports.clock.elapsed_ms())
+            if not query.recorded.done():
+                record(query, self._ports.journal)
+        status = query.status(self._ports.clock.elapsed_ms())
+        log.info(
+            "query_ended",
+            state=status.record.state,
+            error=status.record.error and status.record.error.code,
+            rows=status.record.row_count,
+            queued_ms=status.record.queued_ms,
+            planning_ms=status.record.planning_ms,
+            running_ms=status.record.running_ms,
+        )
+
+    def _cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
+        if query.cancel(reason, self._ports.clock.elapsed_ms()):
+            record(query, self._ports.journal)
+        elif query.is_running():
+            self._ports.engine.cancel(query.query_id)
+
+    def _held(self, query_id: UUID, caller: str) -> LiveQuery | None:
+        query = self._book.find(query_id)
+        if query is not None and query.caller != caller:
+            raise QueryNotFound
+        return query
+
+    def _record(self, query_id: UUID, caller: str) -> QueryRecord:
+        found = self._ports.journal.find(query_id) or self._metrics_store.find(query_id)
+        if found is None or found.caller != caller:
+            raise QueryNotFound
+        return found
+
+    def _recorded_before(self, query: LiveQuery) -> QueryRecord | None:
+        """The query that a former process, or another replica, ran for this requestId."""
+        request_id = query.request.request_id
+        if request_id is None:
+            return None
+        try:
+            found = self._metrics_store.find_request(query.caller, request_id)
+        except MetricsStoreDown:
+            return None
+        if found is not None and found.fingerprint != query.record.fingerprint:
+            raise RequestIdReused
+        return found
+
+    def _sweep(self) -> None:
+        while not self._closed.wait(SWEEP_INTERVAL_S):
+            self._guarded(end_late_queries)
+            self._guarded(forget_old_queries)
+
+    def _guarded(self, task: Callable[[QueryBook, QueryPorts], None]) -> None:
+        try:
+            task(self._book, self._ports)
+        except GatewayError as failure:
+            log.warning("sweep_failed", error=failure.code)
+
+
+class _Deadline:
+    """How many seconds of a bound are left."""
+
+    def __init__(self, bound_s: float, elapsed_ms: Callable[[], int]) -> None:
+        self._elapsed_ms = elapsed_ms
+        self._end_ms = elapsed_ms() + bound_s * 1000
+
+    def left_s(self) -> float:
+        return max(0.0, (self._end_ms - self._elapsed_ms()) / 1000)

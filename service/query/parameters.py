@@ -1,0 +1,55 @@
+"""Does every value that was sent have its place in the text, and every place its value?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from sqlglot import TokenError, TokenType, tokenize
+
+from service.errors import ParameterMissing, ParameterUnused
+from service.model.query import Parameters
+
+
+def check_parameters(sql: str, parameters: Parameters) -> None:
+    """Returns when values and places fit.
+
+    Named places are counted generously (`a:b` may be a path into a variant): what is really missing, the
+    engine says.
+
+    >>> from service.model.query import Parameter
+    >>> check_parameters("SELECT :year", {"year": Parameter(2000)})
+    >>> check_parameters("SELECT ':year'", {"year": Parameter(2000)})
+    Traceback (most recent call last):
+    service.errors.ParameterUnused: The SQL text has no parameter :year. Remove its value.
+
+    Raises:
+        ParameterUnused: a value has no place.
+        ParameterMissing: a positional place has no value.
+    """
+    try:
+        names, count = _places(sql)
+    except TokenError:
+        return
+    if isinstance(parameters, Mapping):
+        for name in parameters:
+            if name not in names:
+                raise ParameterUnused(f"The SQL text has no parameter :{name}. Remove its value.")
+    elif len(parameters) > count:
+        raise ParameterUnused(
+            f"The SQL text has {count} positional parameters; {len(parameters)} values came."
+        )
+    elif len(parameters) < count:
+        raise ParameterMissing(
+            f"The SQL text has {count} positional parameters; {len(parameters)} values came."
+        )
+
+
+def _places(sql: str) -> tuple[frozenset[str], int]:
+    tokens = tokenize(sql, read="spark")
+    named = {
+        after.text
+        for before, after in pairwise(tokens)
+        if before.token_type is TokenType.COLON and after.start == before.end + 1
+    }
+    return frozenset(named), sum(each.token_type is TokenType.PLACEHOLDER for each in tokens)
