@@ -67,6 +67,11 @@ class Door:
         """Begins to build the gateway, in a thread."""
         self._opening = asyncio.create_task(self._open())
 
+    async def opened(self) -> None:
+        """Returns once the gateway is there, or its start has failed."""
+        if self._opening is not None:
+            await asyncio.shield(self._opening)
+
     async def _open(self) -> None:
         try:
             self._gateway = await to_thread.run_sync(self._factory, limiter=self._builders)

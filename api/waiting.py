@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
@@ -22,6 +22,11 @@ class Waiting:
 
     def __init__(self) -> None:
         self._events: dict[Future[None], asyncio.Event] = {}
+
+    @property
+    def pending(self) -> Collection[Future[None]]:
+        """The unfinished queries that somebody has waited for."""
+        return self._events.keys()
 
     async def until_finished(
         self, finished: Future[None], seconds: float, gone: Callable[[], Coroutine[Any, Any, None]]

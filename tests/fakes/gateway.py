@@ -1,0 +1,198 @@
+"""A gateway that answers from memory, and fails or waits when a test says so."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+
+from service.errors import (
+    ChunkNotFound,
+    GatewayError,
+    QueryCanceled,
+    QueryNotFound,
+    RequestIdReused,
+    ResultExpired,
+    TableNotFound,
+)
+from service.gateway import Gateway, ResultChunk, Submission
+from service.model.explanation import Explanation
+from service.model.health import PartHealth, PartState, Readiness
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.results import Chunk, Column, Manifest
+from service.model.tables import (
+    PartitionField,
+    Snapshot,
+    SortField,
+    TableColumn,
+    TableFacts,
+    TableName,
+)
+
+ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
+SCAN = ScanRecord(
+    "lake.tpcds.store_returns",
+    7,
+    PruningMetrics(
+        partitions=Selection(2003, 366),
+        manifests=Selection(9, 3),
+        data_files=Selection(2003, 366),
+        bytes=Selection(25_600_000, 4_900_000),
+        rows=Selection(287_867, 55_440),
+        planning_ms=12,
+    ),
+)
+TABLE = TableName("lake", "tpcds", "store_returns")
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class Query:
+    """What the fake knows of one query."""
+
+    request: QueryRequest
+    record: QueryRecord
+    failure: GatewayError | None = None
+    finished: Future[None] = field(default_factory=Future)
+
+
+class FakeGateway(Gateway):
+    """Every query succeeds with `rows` at once, unless its SQL is in `failures` or `held`."""
+
+    def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
+        self.rows = rows
+        self.chunk_rows = chunk_rows
+        self.failures: dict[str, GatewayError] = {}
+        self.held: set[str] = set()
+        self.queries: dict[UUID, Query] = {}
+        self.refusal: Exception | None = None
+        self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
+        self.waits_asked_for = 0
+        self.is_expired = False
+        self.has_failures_in_memory = True
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.is_closed = False
+
+    def submit(self, request: QueryRequest, caller: str) -> Submission:
+        if self.refusal is not None:
+            raise self.refusal
+        for query_id, known in self.queries.items():
+            sent_before = (known.record.caller, known.request.request_id) == (caller, request.request_id)
+            if request.request_id is not None and sent_before:
+                if known.request.fingerprint() != request.fingerprint():
+                    raise RequestIdReused
+                return Submission(query_id, is_reused=True)
+        query_id = uuid4()
+        record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON)
+        self.queries[query_id] = Query(request, record)
+        if request.sql not in self.held:
+            self.finish(query_id)
+        return Submission(query_id, is_reused=False)
+
+    def finish(self, query_id: UUID) -> None:
+        query = self.queries[query_id]
+        failure = self.failures.get(query.request.sql)
+        if failure is None:
+            self._end(query, QueryState.SUCCEEDED, None)
+        else:
+            self._end(query, QueryState.FAILED, failure)
+
+    def _end(self, query: Query, state: QueryState, failure: GatewayError | None) -> None:
+        error = QueryError(failure.code, failure.detail) if failure else None
+        query.record = replace(
+            query.record, state=state, error=error, scans=(SCAN,), spark_plan="* Scan", running_ms=5
+        )
+        query.failure = failure if self.has_failures_in_memory else None
+        query.finished.set_result(None)
+
+    def finished(self, query_id: UUID) -> Future[None]:
+        self.waits_asked_for += 1
+        return self.queries[query_id].finished
+
+    def status(self, query_id: UUID, caller: str) -> QueryStatus:
+        self.may_answer.wait()
+        query = self._query(query_id, caller)
+        is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
+        return QueryStatus(query.record, 6, self._manifest() if is_there else None, query.failure)
+
+    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
+        query = self._query(query_id, caller)
+        if query.failure is not None:
+            raise query.failure
+        if self.is_expired:
+            raise ResultExpired
+        manifest = self._manifest()
+        if index >= len(manifest.chunks) or not query.record.state.is_final:
+            raise ChunkNotFound
+        chunk = manifest.chunks[index]
+        return ResultChunk(manifest, chunk, self.rows.slice(chunk.row_offset, chunk.row_count))
+
+    def cancel(self, query_id: UUID, caller: str) -> None:
+        query = self._query(query_id, caller)
+        if not query.record.state.is_final:
+            self._end(query, QueryState.CANCELED, QueryCanceled())
+
+    def explain(self, query_id: UUID, caller: str) -> Explanation:
+        record = self._query(query_id, caller).record
+        return Explanation(
+            query_id=query_id,
+            sql=record.sql,
+            state=record.state,
+            error=record.error,
+            scans=record.scans,
+            spark_plan=record.spark_plan,
+            queued_ms=record.queued_ms,
+            planning_ms=record.planning_ms,
+            running_ms=record.running_ms,
+        )
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []
+
+    def table(self, name: TableName) -> TableFacts:
+        if name != TABLE:
+            raise TableNotFound(str(name), [str(TABLE)])
+        return TableFacts(
+            name=name,
+            table_uuid=UUID(int=1),
+            format_version=2,
+            location="file:///data/store_returns",
+            schema_id=0,
+            spec_id=0,
+            snapshot_id=7,
+            columns=(TableColumn(1, "sr_returned_date_sk", "long", is_required=False),),
+            partition_fields=(PartitionField("day", "sr_returned_date_sk", "identity"),),
+            sort_fields=(SortField("sr_item_sk", "identity", "asc", "nulls-first"),),
+            snapshots=(Snapshot(7, None, NOON, "append"),),
+            record_count=287_867,
+            data_file_count=2003,
+            total_bytes=25_600_000,
+        )
+
+    def readiness(self) -> Readiness:
+        return Readiness(self.parts)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def _query(self, query_id: UUID, caller: str) -> Query:
+        query = self.queries.get(query_id)
+        if query is None or query.record.caller != caller:
+            raise QueryNotFound(f"There is no query {query_id}.")
+        return query
+
+    def _manifest(self) -> Manifest:
+        starts = range(0, self.rows.num_rows, self.chunk_rows)
+        chunks = tuple(
+            Chunk(index, start, min(self.chunk_rows, self.rows.num_rows - start))
+            for index, start in enumerate(starts)
+        )
+        columns = tuple(Column(each.name, str(each.type).upper(), each.nullable) for each in self.rows.schema)
+        return Manifest(columns, self.rows.num_rows, self.rows.nbytes, chunks, is_truncated=False)

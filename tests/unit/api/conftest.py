@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from api.app import create_app
+from api.settings import Settings
+from tests.fakes.gateway import FakeGateway
+
+Running = Callable[[Settings], AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def gateway() -> FakeGateway:
+    return FakeGateway()
+
+
+@asynccontextmanager
+async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    async with app.router.lifespan_context(app):
+        await app.state.edge.door.opened()
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://sluice") as client:
+            yield client
+
+
+@pytest.fixture
+def running(gateway: FakeGateway) -> Running:
+    """The app over the fake gateway, with these settings."""
+    return lambda settings: client_of(create_app(settings, lambda: gateway))
+
+
+@pytest.fixture
+async def client(running: Running) -> AsyncIterator[httpx.AsyncClient]:
+    async with running(Settings()) as client:
+        yield client

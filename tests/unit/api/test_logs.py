@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import structlog
+
+from api.logs import configure_logging
+from api.settings import LogFormat, LogLevel
+from tests.fakes.gateway import FakeGateway
+
+EVIL = 'x\n{"event": "forged"}\r\x1b[31m\u2028'
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.getLogger("uvicorn.access").disabled = False
+    structlog.reset_defaults()
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return [json.loads(line) for line in captured.err.split("\n") if line]
+
+
+@pytest.mark.anyio
+async def test_every_request_is_one_line_with_its_ids(
+    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    response = await client.post(
+        "/query", json={"sql": "select 'private'"}, headers={"X-Request-Id": "mine-1"}
+    )
+    assert response.headers["x-request-id"] == "mine-1"
+    own = [each for each in lines(capsys) if each["logger"] == "api.request"]
+    assert len(own) == 1
+    assert own[0]["request_id"] == "mine-1"
+    assert own[0]["query_id"] == response.json()["queryId"]
+    assert (own[0]["path"], own[0]["status"], own[0]["caller"]) == ("/query", 200, "anonymous")
+    assert "private" not in json.dumps(own)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("sent", ["", "a" * 129, "a b", "a\tb", "\x7f"])
+async def test_an_odd_request_id_is_replaced(client: httpx.AsyncClient, sent: str) -> None:
+    response = await client.get("/healthz", headers={"X-Request-Id": sent})
+    assert len(response.headers["x-request-id"]) == 32
+
+
+@pytest.mark.anyio
+async def test_a_defect_is_logged_with_its_stack_and_the_request_id(
+    client: httpx.AsyncClient, gateway: FakeGateway, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    gateway.refusal = RuntimeError("a defect")
+    response = await client.post("/query", json={"sql": "select 1"})
+    [defect] = [each for each in lines(capsys) if each["level"] == "error"]
+    assert "RuntimeError: a defect" in defect["exception"]
+    assert defect["request_id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("log_format", list(LogFormat))
+def test_text_from_outside_cannot_begin_a_line(
+    log_format: LogFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging(LogLevel.INFO, log_format)
+    structlog.stdlib.get_logger("ours").info("event", path=EVIL)
+    logging.getLogger("theirs").warning("said %s", EVIL)
+    try:
+        raise ValueError(EVIL)
+    except ValueError:
+        structlog.stdlib.get_logger("ours").exception("failed")
+    written = capsys.readouterr().err
+    assert not [line for line in written.splitlines() if line.startswith('{"event": "forged"}')]
+    assert "\x1b[31m" not in written
+    assert "\u2028" not in written or log_format is LogFormat.JSON
+
+
+def test_lines_of_libraries_look_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    structlog.contextvars.bind_contextvars(request_id="r1")
+    logging.getLogger("alembic.runtime").info("Running upgrade")
+    logging.getLogger("uvicorn.error").debug("below the level")
+    structlog.contextvars.clear_contextvars()
+    [line] = lines(capsys)
+    assert (line["event"], line["logger"], line["level"], line["request_id"]) == (
+        "Running upgrade",
+        "alembic.runtime",
+        "info",
+        "r1",
+    )
+
+
+def test_java_stacks_are_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogLevel.DEBUG, LogFormat.JSON)
+    for name in ("SQLQueryContextLogger", "py4j", "py4j.clientserver"):
+        logging.getLogger(name).error("a Java stack")
+    assert lines(capsys) == []

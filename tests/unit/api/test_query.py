@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
+from service.model.query import Parameter
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+
+async def send(client: httpx.AsyncClient, sql: str = "select 1", **fields: Any) -> httpx.Response:
+    return await client.post("/query", json={"sql": sql, **fields})
+
+
+async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncClient) -> None:
+    response = await send(client)
+    answer = response.json()
+    query_id = answer["queryId"]
+    assert response.status_code == 200
+    assert answer == {
+        "queryId": query_id,
+        "status": {"state": "SUCCEEDED", "error": None, "queuedMs": 0, "elapsedMs": 6},
+        "reused": False,
+        "manifest": {
+            "format": "JSON",
+            "columns": [
+                {"name": "d_moy", "type": "INT32", "nullable": True},
+                {"name": "name", "type": "STRING", "nullable": True},
+            ],
+            "totalRowCount": 3,
+            "totalByteCount": answer["manifest"]["totalByteCount"],
+            "chunkCount": 2,
+            "truncated": False,
+        },
+        "result": {
+            "chunkIndex": 0,
+            "rowOffset": 0,
+            "rowCount": 2,
+            "rows": [[1, "a"], [2, None]],
+            "nextChunkLink": f"/query/{query_id}/chunks/1",
+        },
+        "pruning": {
+            "dataFiles": {"total": 2003, "selected": 366},
+            "bytes": {"total": 25_600_000, "selected": 4_900_000},
+        },
+        "links": {
+            "self": f"/query/{query_id}",
+            "explain": f"/explain/{query_id}",
+            "cancel": f"/query/{query_id}",
+        },
+    }
+
+
+async def test_a_query_that_runs_on_is_a_202(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.held.add("select slow")
+    response = await send(client, "select slow", waitTimeout="0s")
+    assert response.status_code == 202
+    assert response.json()["status"]["state"] == "RUNNING"
+    assert response.json()["manifest"] is response.json()["result"] is response.json()["pruning"] is None
+
+
+async def test_a_wait_that_ends_can_cancel_the_query(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.held.add("select slow")
+    response = await send(client, "select slow", waitTimeout="1ms", onWaitTimeout="CANCEL")
+    assert response.status_code == 200
+    assert response.json()["status"]["state"] == "CANCELED"
+    assert response.json()["status"]["error"]["code"] == "QUERY_CANCELED"
+
+
+async def test_a_long_poll_answers_when_the_query_ends(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.held.add("select slow")
+    sent = (await send(client, "select slow", waitTimeout="0s")).json()
+    asked_before = gateway.waits_asked_for
+    poll = asyncio.create_task(client.get(sent["links"]["self"], params={"waitTimeout": "50s"}))
+    while gateway.waits_asked_for == asked_before:
+        await asyncio.sleep(0)
+    gateway.finish(UUID(sent["queryId"]))
+    response = await poll
+    assert response.status_code == 200
+    assert response.json()["status"]["state"] == "SUCCEEDED"
+
+
+async def test_all_fields_reach_the_gateway(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    request_id = uuid4()
+    response = await send(
+        client,
+        parameters={"year": 2000, "day": {"value": "2000-01-01", "type": "DATE"}},
+        catalog="other",
+        schema="sales",
+        timeout="2m",
+        rowLimit=5,
+        byteLimit=2048,
+        requestId=str(request_id),
+        tags={"dashboard": "returns"},
+    )
+    assert response.status_code == 200
+    [query] = gateway.queries.values()
+    assert query.request.parameters == {"year": Parameter(2000), "day": Parameter("2000-01-01", "DATE")}
+    assert (query.request.catalog, query.request.schema) == ("other", "sales")
+    bounds = (query.request.timeout_ms, query.request.row_limit, query.request.byte_limit)
+    assert bounds == (120_000, 5, 2048)
+    assert query.request.request_id == request_id
+    assert query.request.tags == {"dashboard": "returns"}
+
+
+async def test_positional_parameters_keep_their_order(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    await send(client, "select ?, ?", parameters=[1.5, None])
+    [query] = gateway.queries.values()
+    assert query.request.parameters == (Parameter(1.5), Parameter(None))
+
+
+async def test_the_same_request_id_gives_the_same_query(client: httpx.AsyncClient) -> None:
+    request_id = str(uuid4())
+    first = (await send(client, requestId=request_id)).json()
+    again = (await send(client, requestId=request_id)).json()
+    other = await send(client, "select 2", requestId=request_id)
+    assert (first["reused"], again["reused"]) == (False, True)
+    assert again["queryId"] == first["queryId"]
+    assert (other.status_code, other.json()["code"]) == (409, "REQUEST_ID_REUSED")
+
+
+async def test_a_failure_within_the_wait_is_a_problem_that_names_the_query(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.failures["selec"] = SqlSyntaxError("selec is no keyword", 1, 1)
+    response = await send(client, "selec")
+    problem = response.json()
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert problem["code"] == "SQL_SYNTAX"
+    assert problem["errors"] == [{"detail": "selec is no keyword", "line": 1, "column": 1}]
+    later = await client.get(f"/query/{problem['queryId']}")
+    assert later.status_code == 200
+    error = later.json()["status"]["error"]
+    assert (error["code"], error["errors"][0]["line"]) == ("SQL_SYNTAX", 1)
+
+
+async def test_a_failure_of_which_only_the_record_is_left_has_the_same_status(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.has_failures_in_memory = False
+    gateway.failures["select late"] = QueryTimedOut()
+    response = await send(client, "select late")
+    assert (response.status_code, response.json()["code"]) == (504, "QUERY_TIMED_OUT")
+    assert response.json()["queryId"]
+
+
+async def test_an_unknown_column_comes_with_the_nearest_names(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.failures["select d_yeer"] = ColumnNotFound("d_yeer", ["d_year"], 1, 8)
+    problem = (await send(client, "select d_yeer")).json()
+    assert problem["errors"][0]["nearest"] == ["d_year"]
+    assert (problem["errors"][0]["line"], problem["errors"][0]["column"]) == (1, 8)
+
+
+async def test_canceling_twice_is_fine(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.held.add("select slow")
+    sent = (await send(client, "select slow", waitTimeout="0s")).json()
+    answers = [await client.delete(sent["links"]["cancel"]) for _ in range(2)]
+    assert [each.status_code for each in answers] == [200, 200]
+    assert {each.json()["status"]["state"] for each in answers} == {"CANCELED"}
+
+
+async def test_an_unknown_query_is_a_404(client: httpx.AsyncClient) -> None:
+    response = await client.get(f"/query/{uuid4()}")
+    assert (response.status_code, response.json()["code"]) == (404, "QUERY_NOT_FOUND")
+
+
+async def test_a_result_that_expired_leaves_the_status(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    sent = (await send(client)).json()
+    gateway.is_expired = True
+    answer = (await client.get(sent["links"]["self"])).json()
+    assert (answer["status"]["state"], answer["manifest"], answer["result"]) == ("SUCCEEDED", None, None)
+    chunk = await client.get(f"{sent['links']['self']}/chunks/0")
+    assert (chunk.status_code, chunk.json()["code"]) == (410, "RESULT_EXPIRED")
+
+
+async def test_chunks_lead_to_all_rows(client: httpx.AsyncClient) -> None:
+    link = (await send(client)).json()["result"]["nextChunkLink"]
+    response = await client.get(link)
+    again = await client.get(link)
+    assert response.json()["rows"] == [[3, 'b,"c"']]
+    assert response.json()["nextChunkLink"] is None
+    assert response.content == again.content
+    assert response.headers["etag"] == again.headers["etag"]
+    unchanged = await client.get(link, headers={"If-None-Match": response.headers["etag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+async def test_rows_in_another_format_are_read_chunk_by_chunk(client: httpx.AsyncClient) -> None:
+    sent = (await send(client, format="CSV")).json()
+    assert sent["result"]["rows"] == []
+    first = await client.get(sent["result"]["nextChunkLink"])
+    second = await client.get(first.links["next"]["url"])
+    assert first.headers["content-type"].startswith("text/csv")
+    assert first.text + second.text == 'd_moy,name\r\n1,a\r\n2,\r\n3,"b,""c"""\r\n'
+    assert "next" not in second.links
+
+
+async def test_accept_decides_on_the_format_of_a_chunk(client: httpx.AsyncClient) -> None:
+    sent = (await send(client, format="CSV")).json()
+    link = sent["result"]["nextChunkLink"]
+    arrow = await client.get(link, headers={"Accept": "application/vnd.apache.arrow.stream"})
+    assert arrow.headers["content-type"] == "application/vnd.apache.arrow.stream"
+    refused = await client.get(link, headers={"Accept": "image/png"})
+    assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
+
+
+async def test_the_chunk_of_a_failed_query_says_why(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.failures["select 1/0"] = QueryFailed("division by zero")
+    query_id = (await send(client, "select 1/0")).json()["queryId"]
+    response = await client.get(f"/query/{query_id}/chunks/0")
+    assert (response.status_code, response.json()["code"]) == (422, "QUERY_FAILED")
+
+
+async def test_an_explanation_is_json_or_text_by_accept(client: httpx.AsyncClient) -> None:
+    link = (await send(client)).json()["links"]["explain"]
+    explained = (await client.get(link)).json()
+    text = await client.get(link, headers={"Accept": "text/plain"})
+    assert explained["scans"][0]["rows"] == {"total": 287_867, "read": 55_440}
+    assert explained["timings"] == {"queuedMs": 0, "planMs": 0, "runMs": 5}
+    assert explained["plans"] == {"spark": "* Scan"}
+    assert text.headers["content-type"].startswith("text/plain")
+    assert "== Pruning ==\nlake.tpcds.store_returns (snapshot 7), planned in 12 ms\n" in text.text
+    assert "  data files  366 of 2003\n" in text.text
+
+
+async def test_tables_are_listed_and_described(client: httpx.AsyncClient) -> None:
+    listed = (await client.get("/tables", params={"schema": "tpcds"})).json()
+    assert [each["name"] for each in listed["tables"]] == ["lake.tpcds.store_returns"]
+    table = (await client.get("/tables/lake.tpcds.store_returns")).json()
+    assert table["schema"] == "tpcds"
+    assert table["partitionSpec"][0]["transform"] == "identity"
+    missing = await client.get("/tables/lake.tpcds.store_return")
+    assert (missing.status_code, missing.json()["errors"][0]["nearest"]) == (
+        404,
+        ["lake.tpcds.store_returns"],
+    )
+    assert (await client.get("/tables/store_returns")).json()["code"] == "INVALID_REQUEST"

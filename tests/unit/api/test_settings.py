@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from api.masking import MASK, masked
+from api.settings import Settings
+from api.settings_loading import REMOVED, load_settings
+from service.errors import CannotStart
+
+TOKEN = "a" * 64
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"SLUICE_{name.upper()}", raising=False)
+
+
+def refusal(removed: dict[str, str] | None = None) -> str:
+    with pytest.raises(CannotStart) as caught:
+        load_settings(removed or REMOVED)
+    return caught.value.detail
+
+
+def test_the_environment_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "sluice.yaml"
+    file.write_text("port: 1\nrow_limit: 7\ncatalogs: {lake: {type: sql, uri: x}}\n")
+    monkeypatch.setenv("SLUICE_CONFIG_FILE", str(file))
+    monkeypatch.setenv("SLUICE_PORT", "2")
+    settings = load_settings()
+    assert (settings.port, settings.row_limit) == (2, 7)
+    assert settings.catalogs == {"lake": {"type": "sql", "uri": "x"}}
+
+
+def test_lists_are_json_or_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_SPARK_JARS", "a.jar, b.jar")
+    monkeypatch.setenv("SLUICE_SPARK_PACKAGES", '["x:y:1"]')
+    settings = load_settings()
+    assert (settings.spark_jars, settings.spark_packages) == (("a.jar", "b.jar"), ("x:y:1",))
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_ROW_LIMITS", "1")
+    assert refusal() == "There is no setting SLUICE_ROW_LIMITS. Did you mean SLUICE_ROW_LIMIT?"
+
+
+def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "sluice.yaml"
+    file.write_text("prot: 1\n")
+    monkeypatch.setenv("SLUICE_CONFIG_FILE", str(file))
+    assert refusal() == "There is no setting prot. Did you mean port?"
+
+
+@pytest.mark.parametrize("content", ["a: [", "- a", "\xff"])
+def test_a_file_that_is_no_mapping_is_refused(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "sluice.yaml"
+    file.write_bytes(content.encode("latin-1"))
+    monkeypatch.setenv("SLUICE_CONFIG_FILE", str(file))
+    assert "The settings file" in refusal()
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_CONFIG_FILE", str(tmp_path / "none.yaml"))
+    assert "cannot be read" in refusal()
+
+
+def test_a_removed_setting_names_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_WORKERS", "1")
+    message = refusal({"workers": "query_workers"})
+    assert message == "The setting SLUICE_WORKERS was removed; use SLUICE_QUERY_WORKERS instead."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "70000"),
+        ("CATALOGS", "{hunter2"),
+        ("API_TOKENS", '{"me": "hunter2"}'),
+        ("ROW_LIMIT", "2000000"),
+        ("DEFAULT_CATALOG", "hill"),
+        ("HOST", "0.0.0.0"),
+        ("API_TOKENS", json.dumps({"a": TOKEN, "b": TOKEN})),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_without_showing_secrets(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SLUICE_{name}", value)
+    message = refusal()
+    assert name.lower() in message.lower()
+    assert "hunter2" not in message
+    assert "\n" not in message
+
+
+def test_tokens_or_an_explicit_word_open_the_gateway_to_other_machines() -> None:
+    assert Settings(host="0.0.0.0", api_tokens={"me": TOKEN}).host == "0.0.0.0"
+    assert Settings(host="0.0.0.0", allow_unauthenticated=True).host == "0.0.0.0"
+
+
+def test_no_secret_is_shown() -> None:
+    settings = Settings.model_validate(
+        {
+            "api_tokens": {"me": TOKEN},
+            "metrics_store_url": "postgresql://u:hunter2@db/x",
+            "filter_cache_url": "redis://:hunter2@cache",
+            "catalogs": {
+                "lake": {
+                    "uri": "postgresql://u:hunter2@db/x?a=1",
+                    "s3.secret-access-key": "hunter2",
+                    "credential": "hunter2",
+                    "warehouse": "s3://bucket",
+                }
+            },
+            "spark_conf": {
+                "spark.hadoop.fs.s3a.secret.key": "hunter2",
+                "spark.driver.extraJavaOptions": "-Dpassword=hunter2 -Da=b",
+            },
+        }
+    )
+    shown = json.dumps(masked(settings))
+    assert "hunter2" not in shown
+    assert TOKEN not in shown
+    assert "hunter2" not in repr(settings)
+    assert "hunter2" not in str(settings)
+    assert masked(settings)["catalogs"]["lake"] == {
+        "uri": f"postgresql://u:{MASK}@db/x?a=1",
+        "s3.secret-access-key": MASK,
+        "credential": MASK,
+        "warehouse": "s3://bucket",
+    }
+    assert masked(settings)["spark_conf"]["spark.driver.extraJavaOptions"] == f"-Dpassword={MASK} -Da=b"
+
+
+def test_every_setting_is_described() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []

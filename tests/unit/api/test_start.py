@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import socket
+import threading
+
+import httpx
+import pytest
+
+from api.app import create_app
+from api.server import bind, serve
+from api.settings import Settings
+from service.errors import CannotStart
+from service.gateway import Gateway
+from service.model.health import PartHealth, PartState
+from tests.fakes.gateway import FakeGateway
+
+
+@pytest.mark.anyio
+async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> None:
+    may_start, gateway = threading.Event(), FakeGateway()
+
+    def factory() -> Gateway:
+        may_start.wait()
+        return gateway
+
+    app = create_app(Settings(), factory)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sluice") as client,
+    ):
+        alive = await client.get("/healthz")
+        ready = await client.get("/readyz")
+        query = await client.post("/query", json={"sql": "select 1"})
+        may_start.set()
+        await app.state.edge.door.opened()
+        ready_then = await client.get("/readyz")
+    assert alive.status_code == 200
+    assert (ready.status_code, ready.json()["status"]) == (503, "NOT_READY")
+    assert ready.json()["parts"]["engine"]["state"] == "STARTING"
+    assert (query.status_code, query.json()["code"]) == (503, "ENGINE_NOT_READY")
+    assert query.headers["retry-after"]
+    assert (ready_then.status_code, ready_then.json()["status"]) == (200, "READY")
+    assert gateway.is_closed
+
+
+@pytest.mark.anyio
+async def test_a_part_that_queries_can_do_without_is_named(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.parts = (*gateway.parts, PartHealth("metrics_store", PartState.DOWN, "does not answer"))
+    response = await client.get("/readyz")
+    assert (response.status_code, response.json()["status"]) == (200, "DEGRADED")
+    assert response.json()["parts"]["metrics_store"] == {"state": "DOWN", "detail": "does not answer"}
+    gateway.parts = (PartHealth("engine", PartState.DOWN, is_required=True),)
+    assert (await client.get("/readyz")).status_code == 503
+
+
+@pytest.mark.anyio
+async def test_a_stop_during_the_start_closes_the_gateway_all_the_same() -> None:
+    may_start, gateway = threading.Event(), FakeGateway()
+
+    def factory() -> Gateway:
+        may_start.wait()
+        return gateway
+
+    app = create_app(Settings(), factory)
+    async with app.router.lifespan_context(app):
+        may_start.set()
+    assert gateway.is_closed
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [(CannotStart("Java 17 is missing."), "Java 17 is missing."), (KeyError("x"), "The log has the cause")],
+)
+def test_a_start_that_fails_ends_the_server_with_one_sentence(error: Exception, sentence: str) -> None:
+    def factory() -> Gateway:
+        raise error
+
+    urls: list[str] = []
+    with pytest.raises(CannotStart, match=sentence):
+        serve(Settings(port=0), factory, urls.append)
+    assert urls[0].startswith("http://127.0.0.1:")
+
+
+def test_a_port_that_is_taken_is_said_with_its_cure() -> None:
+    with bind("127.0.0.1", 0) as taken, pytest.raises(CannotStart, match="is taken: .* SLUICE_PORT"):
+        bind("127.0.0.1", taken.getsockname()[1])
+
+
+def test_an_address_of_another_machine_is_said_with_its_cure() -> None:
+    with pytest.raises(CannotStart, match="SLUICE_HOST"):
+        bind("192.0.2.1", 0)
+
+
+def test_a_bound_socket_listens() -> None:
+    with bind("127.0.0.1", 0) as listening:
+        assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
