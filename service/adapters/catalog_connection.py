@@ -44,6 +44,12 @@ class CatalogConnection:
             self._drop(catalog)
             raise self._down() from error
 
+    def close(self) -> None:
+        """Lets go of the catalog's connections, if it was opened. May be called again."""
+        catalog = self._catalog
+        if catalog is not None:
+            self._drop(catalog)
+
     def _opened(self) -> Catalog:
         with self._locked(self._opening):
             if self._catalog is None:

@@ -100,6 +100,11 @@ class PyIcebergCatalogs:
         """
         return self._connections[name].ask(lambda catalog: catalog)
 
+    def close(self) -> None:
+        """Lets go of every catalog; one that is asked again is opened anew."""
+        for connection in self._connections.values():
+            connection.close()
+
     def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
         identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
         return [TableName(name, ".".join(each[:-1]), each[-1]) for each in identifiers]

@@ -77,7 +77,11 @@ def catalog_errors() -> tuple[type[Exception], ...]:
 def _sql_properties(properties: Mapping[str, str], timeout_s: float) -> dict[str, str]:
     url = make_url(properties["uri"])
     if url.get_backend_name() == "postgresql" and url.get_driver_name().startswith("psycopg"):
-        bounds = {"connect_timeout": str(int(timeout_s)), "tcp_user_timeout": str(int(timeout_s * 1000))}
+        # libpq takes whole seconds, two at least; 0 would be for ever.
+        bounds = {
+            "connect_timeout": str(max(2, round(timeout_s))),
+            "tcp_user_timeout": str(round(timeout_s * 1000)),
+        }
         url = url.update_query_dict({key: value for key, value in bounds.items() if key not in url.query})
     # Connections that a restarted server has dropped are found out before they are used.
     return {"pool_pre_ping": "true"} | dict(properties) | {"uri": url.render_as_string(hide_password=False)}

@@ -21,7 +21,7 @@ _SNAPSHOTS_AT_MOST = 100
 
 
 def table_facts(name: TableName, table: Table) -> TableFacts:
-    """The table as its metadata describes it; a count is 0 without a snapshot, or where its writer kept none."""
+    """The table as its metadata describes it; a count is 0 without a snapshot or a writer's own count."""
     snapshot = table.current_snapshot()
     schema = table.schema()
     return TableFacts(

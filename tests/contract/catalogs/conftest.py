@@ -1,0 +1,84 @@
+"""The lakehouses that the contract is kept on: in memory, and behind a real SQL and a real REST catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.postgres_programs import PostgresPrograms
+from tests.contract.catalogs.lakehouse import FakeLakehouse, Lakehouse, PyIcebergLakehouse
+from tests.integration.rest_catalog.jars import rest_catalog_class_path
+from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalog_server
+
+
+class Postgres:
+    """A PostgreSQL that can be stopped and started again on the port that it had."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._server = EmbeddedPostgres.start(directory)
+
+    def start(self) -> None:
+        # On its old port, though connections to it have not quite ended: started by hand, then joined.
+        data = self._directory / "data"
+        settings = f"-c listen_addresses=127.0.0.1 -c unix_socket_directories= -p {self._server.port}"
+        arguments = ("-D", str(data), "-l", str(self._directory / "log"), "-w", "-s", "-o", settings)
+        PostgresPrograms.find(data).run("pg_ctl", *arguments, "start", work_directory=self._directory)
+        self._server = EmbeddedPostgres.start(self._directory)
+
+    def stop(self) -> None:
+        self._server.stop()
+
+    def url_of_new_database(self) -> str:
+        database = f"lake_{uuid4().hex}"
+        EmbeddedPostgres.start(self._directory, [database]).stop()
+        return self._server.url(database)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    server = Postgres(tmp_path_factory.mktemp("postgres"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def rest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalogServer]:
+    class_path = rest_catalog_class_path(tmp_path_factory.mktemp("jars"))
+    with rest_catalog_server(class_path, tmp_path_factory.mktemp("rest")) as server:
+        yield server
+
+
+@pytest.fixture(
+    params=[
+        "fake",
+        pytest.param("sql", marks=pytest.mark.integration),
+        pytest.param("rest", marks=pytest.mark.integration),
+    ]
+)
+def lakehouse(request: pytest.FixtureRequest) -> Lakehouse:
+    if request.param == "fake":
+        return FakeLakehouse()
+    real: PyIcebergLakehouse = request.getfixturevalue(f"{request.param}_lakehouse")
+    return real
+
+
+@pytest.fixture
+def sql_lakehouse(postgres: Postgres, tmp_path: Path) -> Iterator[PyIcebergLakehouse]:
+    properties = {"type": "sql", "uri": postgres.url_of_new_database(), "warehouse": f"file://{tmp_path}"}
+    lakehouse = PyIcebergLakehouse(properties, postgres.stop, postgres.start)
+    yield lakehouse
+    lakehouse.close()
+
+
+@pytest.fixture
+def rest_lakehouse(rest_server: RestCatalogServer) -> Iterator[PyIcebergLakehouse]:
+    properties = {"type": "rest", "uri": rest_server.uri}
+    lakehouse = PyIcebergLakehouse(properties, rest_server.stop, rest_server.start)
+    yield lakehouse
+    lakehouse.drop_everything()
+    lakehouse.close()

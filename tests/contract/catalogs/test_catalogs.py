@@ -1,0 +1,127 @@
+"""What every implementation of `Catalogs` promises."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.errors import CatalogDown, TableNotFound
+from service.model.health import PartHealth, PartState
+from service.model.tables import PartitionField, SortField, TableName
+from tests.contract.catalogs.lakehouse import COLUMNS, Lakehouse
+
+EVENTS = TableName("lake", "logs", "events")
+
+
+def test_an_empty_catalog_has_no_tables_and_nothing_nearest(lakehouse: Lakehouse) -> None:
+    assert lakehouse.catalogs.tables() == []
+    assert list(lakehouse.catalogs.nearest("lake.logs.events")) == []
+    with pytest.raises(TableNotFound) as raised:
+        lakehouse.catalogs.facts(EVENTS)
+    assert raised.value.nearest == ()
+
+
+def test_tables_are_listed_in_order_of_name_over_all_schemas(lakehouse: Lakehouse) -> None:
+    names = [EVENTS, TableName("lake", "logs", "alerts"), TableName("lake", "logs.raw.http", "events")]
+    for each in names:
+        lakehouse.create(each)
+    assert lakehouse.catalogs.tables() == sorted(names)
+    assert lakehouse.catalogs.tables("lake", "logs.raw.http") == [names[2]]
+    assert lakehouse.catalogs.tables(schema="logs") == [names[1], EVENTS]
+    assert lakehouse.catalogs.tables("lake", "nowhere") == []
+    assert lakehouse.catalogs.tables("other") == []
+    assert lakehouse.catalogs.facts(names[2]).name == names[2]
+
+
+def test_a_table_without_a_snapshot_counts_nothing(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    facts = lakehouse.catalogs.facts(EVENTS)
+    assert (facts.snapshot_id, facts.snapshots) == (None, ())
+    assert (facts.record_count, facts.data_file_count, facts.total_bytes) == (0, 0, 0)
+    assert (facts.format_version, facts.columns, facts.partition_fields) == (2, COLUMNS, ())
+    assert facts.sort_fields == ()
+
+
+def test_partition_fields_name_their_source_and_transform(lakehouse: Lakehouse) -> None:
+    fields = (
+        PartitionField("log_type", "log_type", "identity"),
+        PartitionField("id_bucket", "id", "bucket[8]"),
+        PartitionField("happened_day", "happened_at", "day"),
+        PartitionField("log_type_prefix", "log_type", "truncate[4]"),
+    )
+    lakehouse.create(EVENTS, partition_fields=fields)
+    assert lakehouse.catalogs.facts(EVENTS).partition_fields == fields
+
+
+def test_sort_fields_name_their_source_direction_and_null_order(lakehouse: Lakehouse) -> None:
+    fields = (
+        SortField("happened_at", "identity", "desc", "nulls-last"),
+        SortField("id", "bucket[4]", "asc", "nulls-first"),
+    )
+    lakehouse.create(EVENTS, sort_fields=fields)
+    assert lakehouse.catalogs.facts(EVENTS).sort_fields == fields
+
+
+def test_a_commit_made_outside_is_seen_at_once(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    before = lakehouse.catalogs.facts(EVENTS)
+    lakehouse.append(EVENTS, 3)
+    after = lakehouse.catalogs.facts(EVENTS)
+    assert (after.record_count, after.data_file_count) == (3, 1)
+    assert after.total_bytes > 0
+    assert after.table_uuid == before.table_uuid
+    assert [each.operation for each in after.snapshots] == ["append"]
+
+
+def test_the_newest_snapshot_comes_first(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    for _ in range(3):
+        lakehouse.append(EVENTS, 1)
+    facts = lakehouse.catalogs.facts(EVENTS)
+    newest, middle, oldest = facts.snapshots
+    assert newest.snapshot_id == facts.snapshot_id
+    assert (newest.parent_id, middle.parent_id, oldest.parent_id) == (
+        middle.snapshot_id,
+        oldest.snapshot_id,
+        None,
+    )
+    assert newest.committed_at >= oldest.committed_at
+    assert facts.record_count == 3
+
+
+@pytest.mark.parametrize("typed", ["lake.logs.evnts", "logs.evnts", "EVNTS"])
+def test_an_unknown_name_has_the_nearest_one(lakehouse: Lakehouse, typed: str) -> None:
+    lakehouse.create(EVENTS)
+    lakehouse.create(TableName("lake", "warehouse", "customer_address"))
+    assert list(lakehouse.catalogs.nearest(typed)) == ["lake.logs.events"]
+
+
+def test_a_table_that_is_not_found_says_what_was_perhaps_meant(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    with pytest.raises(TableNotFound) as raised:
+        lakehouse.catalogs.facts(TableName("lake", "logs", "evnts"))
+    assert raised.value.detail == "There is no table lake.logs.evnts. Did you mean lake.logs.events?"
+    with pytest.raises(TableNotFound):
+        lakehouse.catalogs.facts(TableName("other", "logs", "events"))
+
+
+def test_at_most_three_names_are_nearest(lakehouse: Lakehouse) -> None:
+    for number in range(5):
+        lakehouse.create(TableName("lake", "logs", f"events_{number}"))
+    assert list(lakehouse.catalogs.nearest("events_9")) == [f"lake.logs.events_{n}" for n in range(3)]
+
+
+def test_a_catalog_that_was_down_is_used_again_when_it_is_back(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    assert list(lakehouse.catalogs.health()) == [PartHealth("catalog:lake", PartState.UP)]
+    lakehouse.stop()
+    with pytest.raises(CatalogDown) as raised:
+        lakehouse.catalogs.facts(EVENTS)
+    assert raised.value.detail == "The catalog lake does not answer."
+    with pytest.raises(CatalogDown):
+        lakehouse.catalogs.tables()
+    assert list(lakehouse.catalogs.nearest("lake.logs.evnts")) == []
+    assert [each.state for each in lakehouse.catalogs.health()] == [PartState.DOWN]
+    lakehouse.start()
+    assert lakehouse.catalogs.facts(EVENTS).name == EVENTS
+    assert lakehouse.catalogs.tables() == [EVENTS]
+    assert [each.state for each in lakehouse.catalogs.health()] == [PartState.UP]
