@@ -78,8 +78,14 @@ class Gateway:
     """Takes queries in, answers for them, and says what they read. Any thread may call any method."""
 
     def __init__(
-        self, ports: QueryPorts, metrics_store: MetricsStore, filter_cache: FilterCache, bounds: GatewayBounds
+        self,
+        ports: QueryPorts,
+        metrics_store: MetricsStore,
+        filter_cache: FilterCache,
+        bounds: GatewayBounds,
+        on_closed: Callable[[], None] = lambda: None,
     ) -> None:
+        self._on_closed = on_closed
         self._ports = ports
         self._metrics_store = metrics_store
         self._filter_cache = filter_cache
@@ -224,6 +230,7 @@ class Gateway:
         self._closed.set()
         self._sweeper.join()
         self._ports.journal.close()
+        self._on_closed()
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))

@@ -1,0 +1,115 @@
+"""The `sluice` command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+
+from api.demo import run_demo
+from api.demo_progress import progress_bar
+from api.logs import configure_logging
+from api.masking import masked
+from api.server import serve as serve_until_stopped
+from api.settings import LogFormat, LogLevel, Settings
+from api.settings_loading import load_settings
+from api.wiring import build_gateway, load_demo_data
+from api.wiring import migrate as migrate_store
+from service.errors import GatewayError
+
+STAR_TABLES = ("store_sales", "store_returns", "date_dim", "item", "store", "customer")
+
+app = typer.Typer(
+    help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
+
+
+@app.command()
+def serve() -> None:
+    """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/settings.md."""
+    with _one_sentence_errors():
+        settings = load_settings()
+        configure_logging(settings.log_level, settings.log_format)
+        serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening)
+
+
+@app.command()
+def demo() -> None:
+    """Makes the demo lakehouse once, asks one question over HTTP, and shows what was read for it."""
+    with _one_sentence_errors():
+        settings = load_settings()
+        configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
+        _load(settings, "tpcds", 0.1, STAR_TABLES)
+        run_demo(settings, Console())
+
+
+@app.command("demo-data")
+def demo_data(
+    scale: Annotated[float, typer.Option(help="TPC-DS scale factor; 1 is about 1 GB of text")] = 0.1,
+    schema: Annotated[str, typer.Option(help="schema of the default catalog that gets the tables")] = "tpcds",
+    is_all: Annotated[bool, typer.Option("--all", help="all 24 tables, not just the first six")] = False,
+) -> None:
+    """Loads real TPC-DS data; what is there already stays, and an interrupted load goes on."""
+    with _one_sentence_errors():
+        settings = load_settings()
+        configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
+        _load(settings, schema, scale, () if is_all else STAR_TABLES)
+
+
+@app.command()
+def migrate() -> None:
+    """Brings the metrics store's schema to what this version needs. May be run again."""
+    with _one_sentence_errors():
+        migrate_store(load_settings())
+        typer.echo("The metrics store's schema is up to date.")
+
+
+@app.command()
+def config() -> None:
+    """Prints the settings as this environment gives them, secrets masked."""
+    with _one_sentence_errors():
+        typer.echo(orjson.dumps(masked(load_settings()), option=orjson.OPT_INDENT_2).decode())
+
+
+def main() -> None:
+    """The console script."""
+    app()
+
+
+def _load(settings: Settings, schema: str, scale: float, tables: tuple[str, ...]) -> None:
+    console = Console(stderr=True)
+    with progress_bar(console) as tell:
+        report = load_demo_data(settings, schema, scale, tables, tell)
+    rows = sum(report.loaded.values())
+    where = f"{settings.default_catalog}.{schema}"
+    if report.loaded:
+        console.print(f"{where}: {len(report.loaded)} tables with {rows:,} rows loaded.")
+    else:
+        console.print(f"{where}: all {len(report.skipped)} tables are there already.")
+
+
+def _say_listening(url: str) -> None:
+    # The one line on standard output: scripts that start the server read its address here.
+    typer.echo(f"sluice listens on {url}")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _one_sentence_errors() -> Iterator[None]:
+    try:
+        yield
+    except GatewayError as error:
+        typer.echo(f"sluice: {error.detail}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("sluice: interrupted", err=True)
+        raise typer.Exit(130) from None
+
+
+if __name__ == "__main__":
+    main()

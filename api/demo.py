@@ -1,0 +1,137 @@
+"""The demo: a gateway of its own, one question over HTTP, and what was read for the answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from api.settings import Settings
+from service.errors import CannotStart
+
+READY_WITHIN_S = 180.0
+STOP_WITHIN_S = 60.0
+
+QUESTION = {
+    "sql": (
+        "SELECT d_moy AS month, count(*) AS returns, sum(sr_return_amt) AS amount\n"
+        "  FROM store_returns JOIN date_dim ON sr_returned_date_sk = d_date_sk\n"
+        " WHERE d_year = :year\n"
+        " GROUP BY d_moy ORDER BY d_moy"
+    ),
+    "parameters": {"year": 2000},
+    "catalog": "lake",
+    "schema": "tpcds",
+}
+
+
+def run_demo(settings: Settings, console: Console) -> None:
+    """Starts the gateway on a free port, asks, shows, and stops it again.
+
+    Raises:
+        CannotStart: the gateway did not come up; its own sentence says why.
+    """
+    with _gateway(settings, console) as url, httpx.Client(base_url=url, timeout=120) as client:
+        question = orjson.dumps(QUESTION, option=orjson.OPT_INDENT_2).decode().replace("\\n", "\n  ")
+        console.print(f"\n[bold]POST {url}/query[/]", highlight=False)
+        console.print(question, highlight=False, markup=False)
+        answers = [_ask(client) for _ in range(4)]
+        first, best = answers[0], min(answers, key=lambda each: each[1])
+        _show_answer(console, first[0])
+        console.print(
+            f"[bold]{first[1]:.0f} ms[/] the first time, [bold]{best[1]:.0f} ms[/] once it is warm "
+            f"(there and back over HTTP).\n",
+            highlight=False,
+        )
+        console.print(
+            f"[bold]GET {url}{best[0]['links']['explain']}[/]: what was read of how much", highlight=False
+        )
+        _show_scans(console, client.get(best[0]["links"]["explain"]).raise_for_status().json())
+    console.print(
+        "\nThe gateway has stopped. [bold]make serve[/] leaves it running, with all 24 tables, "
+        "on http://127.0.0.1:8080 (see /docs there).",
+        highlight=False,
+    )
+
+
+def _ask(client: httpx.Client) -> tuple[dict[str, Any], float]:
+    started = time.perf_counter()
+    response = client.post("/query", json={**QUESTION, "waitTimeout": "50s"})
+    took_ms = (time.perf_counter() - started) * 1000
+    if response.is_error or response.json()["status"]["state"] != "SUCCEEDED":
+        raise CannotStart(f"The demo's question was not answered: {response.text}")
+    return response.json(), took_ms
+
+
+def _show_answer(console: Console, answer: dict[str, Any]) -> None:
+    table = Table(title="Returns to stores in the year 2000", title_justify="left")
+    for column in answer["manifest"]["columns"]:
+        table.add_column(f"{column['name']} ({column['type']})", justify="right")
+    for row in answer["result"]["rows"]:
+        table.add_row(*(str(value) for value in row))
+    console.print(table)
+
+
+def _show_scans(console: Console, explanation: dict[str, Any]) -> None:
+    table = Table(title="selected of total, by scan", title_justify="left")
+    for name in ("table", "partitions", "manifests", "data files", "bytes", "rows read"):
+        table.add_column(name, justify="left" if name == "table" else "right")
+    for scan in explanation["scans"]:
+        levels = (scan[level] for level in ("partitions", "manifests", "dataFiles", "bytes"))
+        shares = (f"{each['selected']:,} of {each['total']:,}" for each in levels)
+        table.add_row(scan["table"], *shares, f"{scan['rows']['read']:,} of {scan['rows']['total']:,}")
+    console.print(table)
+
+
+@contextmanager
+def _gateway(settings: Settings, console: Console) -> Iterator[str]:
+    log = settings.data_dir / "logs" / "demo.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {"SLUICE_PORT": "0", "SLUICE_HOST": "127.0.0.1"}
+    with log.open("wb") as lines:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "api.cli", "serve"],
+            stdout=subprocess.PIPE,
+            stderr=lines,
+            env=environment,
+        )
+        try:
+            with console.status("Starting the gateway: PostgreSQL, Valkey, Spark …"):
+                url = _ready_url(process, log)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(STOP_WITHIN_S)
+
+
+def _ready_url(process: subprocess.Popen[bytes], log: Path) -> str:
+    assert process.stdout is not None
+    url = process.stdout.readline().decode().strip().rpartition(" ")[2]
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline and process.poll() is None:
+        if _is_ready(url):
+            return url
+        time.sleep(0.1)
+    raise CannotStart(_last_words(log))
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _last_words(log: Path) -> str:
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("sluice: ")]
+    return lines[-1].removeprefix("sluice: ") if lines else f"The gateway did not come up; {log} says why."

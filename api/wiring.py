@@ -1,0 +1,219 @@
+"""Brings the parts together: the only file that names concrete adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+
+import migrations
+from api.settings import Settings
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.clock import SystemClock
+from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded_valkey import EmbeddedValkey
+from service.adapters.filter_cache import RedisFilterCache
+from service.adapters.journal import BufferedJournal
+from service.adapters.metrics_store import PostgresMetricsStore
+from service.adapters.result_store import LocalResultStore
+from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.tpcds.loader import LoadReport as LoadReport
+from service.adapters.tpcds.loader import Progress as Progress
+from service.adapters.tpcds.loader import load_tpcds
+from service.adapters.tpcds.schemas import table_schemas
+from service.errors import CannotStart, MetricsStoreDown
+from service.gateway import Gateway, GatewayBounds
+from service.query.run import QueryPorts
+from spark_session.engine import SparkEngine
+from spark_session.jars import check_java, resolve
+from spark_session.settings import SparkSettings
+
+EMBEDDED_CATALOG = "lake"
+TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
+
+
+def build_gateway(settings: Settings) -> Gateway:
+    """Starts every part, and returns once a real query has run.
+
+    Raises:
+        CannotStart: a part cannot start; those that had started are stopped again.
+    """
+    check_java()
+    stack = ExitStack()
+    try:
+        return _gateway(settings, _Parts(settings, stack))
+    except BaseException:
+        stack.close()
+        raise
+
+
+def load_demo_data(
+    settings: Settings, schema: str, scale: float, tables: Sequence[str], tell: Callable[[Progress], None]
+) -> LoadReport:
+    """Puts TPC-DS tables into the default catalog; without names, all of them.
+
+    Raises:
+        CannotStart: what the load stands on cannot start, or the disk is full.
+        CallerError: the tables or the scale are not possible, or the schema holds other data.
+    """
+    java = check_java()
+    with ExitStack() as stack:
+        parts = _Parts(settings, stack)
+        jars = resolve(TPCDS_PACKAGES, parts.folder("jars"))
+        catalog = parts.catalogs.pyiceberg(settings.default_catalog)
+        wanted = tables or tuple(table_schemas())
+        return load_tpcds(catalog, schema, scale, wanted, jars, java, parts.folder("tpcds"), tell)
+
+
+def migrate(settings: Settings) -> None:
+    """Brings the metrics store's schema to what this version needs.
+
+    Raises:
+        MetricsStoreDown: it does not answer.
+        CannotStart: the embedded one cannot start.
+    """
+    with ExitStack() as stack:
+        migrations.upgrade(_Parts(settings, stack).metrics_store_url)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Each part starts when it is first asked for, and is stopped by the stack in reverse order."""
+
+    settings: Settings
+    stack: ExitStack
+
+    def folder(self, name: str) -> Path:
+        path = self.settings.data_dir.expanduser().absolute() / name
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotStart(
+                f"The folder {path} cannot be made ({error.strerror}): set SLUICE_DATA_DIR to one that can."
+            ) from error
+        return path
+
+    @cached_property
+    def postgres(self) -> EmbeddedPostgres:
+        server = EmbeddedPostgres.start(self.folder("postgres"))
+        self.stack.callback(server.stop)
+        return server
+
+    @cached_property
+    def metrics_store_url(self) -> str:
+        given = self.settings.metrics_store_url
+        return self.postgres.url("sluice") if given is None else given.get_secret_value()
+
+    @cached_property
+    def filter_cache_url(self) -> str:
+        if self.settings.filter_cache_url is not None:
+            return self.settings.filter_cache_url.get_secret_value()
+        server = EmbeddedValkey.start(self.folder("valkey"), self.settings.filter_cache_max_bytes)
+        self.stack.callback(server.stop)
+        return server.url
+
+    @cached_property
+    def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
+        if self.settings.catalogs:
+            return self.settings.catalogs
+        warehouse = self.folder("warehouse").as_uri()
+        lake = {"type": "sql", "uri": self.postgres.url("lake"), "warehouse": warehouse}
+        return {EMBEDDED_CATALOG: lake}
+
+    @cached_property
+    def catalogs(self) -> PyIcebergCatalogs:
+        return PyIcebergCatalogs(self.catalog_settings, SystemClock())
+
+    @cached_property
+    def engine(self) -> SparkEngine:
+        engine = SparkEngine(_spark_settings(self.settings, self))
+        self.stack.callback(engine.close)
+        engine.start()
+        return engine
+
+    @cached_property
+    def metrics_store(self) -> PostgresMetricsStore:
+        _migrate_or_check(self.settings, self.metrics_store_url)
+        store = PostgresMetricsStore(self.metrics_store_url)
+        self.stack.callback(store.close)
+        return store
+
+    @cached_property
+    def filter_cache(self) -> RedisFilterCache:
+        cache = RedisFilterCache(self.filter_cache_url)
+        self.stack.callback(cache.close)
+        return cache
+
+
+def _gateway(settings: Settings, parts: _Parts) -> Gateway:
+    clock = SystemClock()
+    results = LocalResultStore(
+        parts.folder("results"),
+        clock,
+        timedelta(seconds=settings.result_ttl_s),
+        settings.result_max_bytes,
+        settings.chunk_rows,
+        settings.chunk_bytes,
+    )
+    parts.stack.callback(results.close)
+    journal = BufferedJournal(
+        parts.metrics_store,
+        clock,
+        timedelta(days=settings.metrics_retention_days),
+        settings.metrics_buffer_records,
+    )
+    parts.stack.callback(journal.close)
+    ports = QueryPorts(
+        engine=parts.engine,
+        catalogs=parts.catalogs,
+        results=results,
+        journal=journal,
+        clock=clock,
+        max_sql_bytes=settings.max_sql_bytes,
+        engine_retries=settings.engine_retries,
+    )
+    bounds = GatewayBounds(
+        query_workers=settings.query_workers,
+        max_queued_queries=settings.max_queued_queries,
+        result_ttl_ms=settings.result_ttl_s * 1000,
+        shutdown_timeout_s=settings.shutdown_timeout_s,
+    )
+    return Gateway(ports, parts.metrics_store, parts.filter_cache, bounds, on_closed=parts.stack.close)
+
+
+def _spark_settings(settings: Settings, parts: _Parts) -> SparkSettings:
+    jars = settings.spark_jars or tuple(
+        str(jar) for jar in resolve(settings.spark_packages, parts.folder("jars"))
+    )
+    properties: dict[str, str] = {}
+    for name, catalog in parts.catalog_settings.items():
+        properties |= spark_catalog_properties(name, catalog)
+    return SparkSettings(
+        master=settings.spark_master,
+        jars=jars,
+        log_dir=parts.folder("logs"),
+        catalogs=properties,
+        catalog_names=tuple(parts.catalog_settings),
+        default_catalog=settings.default_catalog,
+        driver_memory=settings.spark_driver_memory,
+        time_zone=settings.session_time_zone,
+        max_result_bytes=settings.max_byte_limit,
+        properties=settings.spark_conf,
+    )
+
+
+def _migrate_or_check(settings: Settings, url: str) -> None:
+    """The embedded store is ours to migrate; another one is its operator's."""
+    if settings.metrics_store_url is None:
+        migrations.upgrade(url)
+        return
+    try:
+        is_current = migrations.is_current(url)
+    except MetricsStoreDown:
+        # Queries run without it; the records wait.
+        return
+    if not is_current:
+        raise CannotStart("The metrics store's schema is not this version's: run `sluice migrate` first.")
