@@ -15,9 +15,10 @@ import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.schema import Schema
 
+from service.adapters.tpcds.daily_files import append_daily_files
 from service.adapters.tpcds.generator import NO_SPACE, Generator
 from service.adapters.tpcds.preconditions import SCALE_PROPERTY, check_request, loaded_tables, scale_text
-from service.adapters.tpcds.schemas import partition_spec, table_schemas
+from service.adapters.tpcds.schemas import DATE_KEYS, partition_spec, table_schemas
 from service.adapters.tpcds.text import read_text
 from service.errors import CallerError, CannotStart
 
@@ -122,7 +123,10 @@ class _Load:
             partition_spec=partition_spec(table, schema),
             properties=properties,
         ) as transaction:
-            transaction.append(rows)
+            if table in DATE_KEYS:
+                append_daily_files(transaction, rows)
+            else:
+                transaction.append(rows)
 
 
 @contextmanager
