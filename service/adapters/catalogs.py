@@ -10,6 +10,7 @@ from pyiceberg.typedef import Identifier
 
 from service.adapters.catalog_connection import CatalogConnection
 from service.adapters.nearest_names import nearest_names
+from service.adapters.open_catalog import check_installed
 from service.adapters.single_flight import SingleFlight
 from service.adapters.spark_catalog_properties import check_catalog
 from service.adapters.table_facts import table_facts
@@ -29,7 +30,7 @@ class PyIcebergCatalogs:
     starts and stays while a catalog is down. May be used from several threads at once.
 
     Raises:
-        CannotStart: a catalog's name, type or properties are not possible.
+        CannotStart: a catalog's name, type or properties are not possible, or a Python package is missing.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class PyIcebergCatalogs:
     ) -> None:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
+            check_installed(name, properties)
         self._clock = clock
         self._health_timeout_s = health_timeout_s
         self._connections = {

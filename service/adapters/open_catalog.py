@@ -22,11 +22,26 @@ from requests.adapters import HTTPAdapter
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.errors import CannotStart
+
+# What PyIceberg needs for a type, beyond what the gateway itself depends on.
+_PACKAGES: Mapping[str, str] = {"hive": "thrift", "glue": "boto3"}
 _OPTIONAL_ERRORS = (
     ("thrift.Thrift", "TException"),
     ("botocore.exceptions", "BotoCoreError"),
     ("botocore.exceptions", "ClientError"),
 )
+
+
+def check_installed(name: str, properties: Mapping[str, str]) -> None:
+    """Whether PyIceberg can open a catalog of this type; says nothing if so.
+
+    Raises:
+        CannotStart: a Python package is missing.
+    """
+    package = _PACKAGES.get(properties["type"])
+    if package and not find_spec(package):
+        raise CannotStart(f"Catalog {name}: type {properties['type']} needs the Python package {package}.")
 
 
 def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float) -> Catalog:
