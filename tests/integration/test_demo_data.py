@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import IntegerType, NestedField
 
+from service.adapters.tpcds.daily_files import append_daily_files
 from service.adapters.tpcds.generator import Generator
 from service.adapters.tpcds.loader import LoadReport, Progress, Step, load_tpcds
 from service.adapters.tpcds.preconditions import SCALE_PROPERTY
+from service.adapters.tpcds.schemas import partition_spec, table_schemas
 from service.errors import CallerError, TableNotFound
 from spark_session.jars import check_java, resolve
 
@@ -132,6 +135,14 @@ def test_a_fact_has_one_file_for_each_day_and_one_for_no_day(
     assert set(days) == expected
 
 
+def test_file_statistics_tell_what_a_filter_needs(lake: Lake) -> None:
+    table = lake.catalog.load_table("tpcds.store_returns")
+    highest = pc.max(table.scan(selected_fields=("sr_return_amt",)).to_arrow()["sr_return_amt"]).as_py()
+    scan = table.scan(row_filter=f"sr_return_amt >= {highest}")
+    assert scan.count() >= 1
+    assert len(list(scan.plan_files())) < len(list(table.scan().plan_files()))
+
+
 def test_a_table_is_made_in_one_snapshot_of_format_2(lake: Lake) -> None:
     for name in TABLES:
         table = lake.catalog.load_table(f"tpcds.{name}")
@@ -184,6 +195,14 @@ def test_an_interrupted_load_leaves_whole_tables_only_and_goes_on(empty_lake: La
     assert report.loaded.keys() == {"item"}
 
 
+def test_a_fact_that_cannot_be_written_whole_leaves_no_data_file(empty_lake: Lake) -> None:
+    empty_lake.catalog.create_namespace("tpcds")
+    with pytest.raises(FileExistsError):
+        write_inventory_where_a_file_is_in_the_way(empty_lake.catalog)
+    assert not list(empty_lake.work_dir.parent.rglob("*.parquet"))
+    assert not empty_lake.names()
+
+
 @pytest.mark.parametrize("scale", [0, -1, 1001, float("nan")])
 def test_a_scale_that_cannot_be_made_is_refused(scale: float, empty_lake: Lake) -> None:
     with pytest.raises(CallerError, match="must be above 0 and at most 1000"):
@@ -197,3 +216,14 @@ def test_an_unknown_table_is_refused_with_the_nearest_name(empty_lake: Lake) -> 
 
 def _one_column() -> Schema:
     return Schema(NestedField(1, "i_item_sk", IntegerType()))
+
+
+def write_inventory_where_a_file_is_in_the_way(catalog: SqlCatalog) -> None:
+    schema = table_schemas()["inventory"]
+    rows = pa.table({name: pa.array([1, None], pa.int32()) for name in schema.column_names})
+    spec = partition_spec("inventory", schema)
+    with catalog.create_table_transaction("tpcds.inventory", schema, partition_spec=spec) as transaction:
+        data = Path(transaction.table_metadata.location.removeprefix("file://")) / "data"
+        data.mkdir(parents=True)
+        (data / "inv_date_sk=null").write_text("in the way of the folder of that name")
+        append_daily_files(transaction, rows)
