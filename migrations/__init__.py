@@ -21,7 +21,7 @@ CONNECTION = {"connect_timeout": 5, "options": "-c lock_timeout=60000"}
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Brings the schema to `revision`; all of it or nothing. Of several at once, one does it and the others wait.
+    """Brings the schema to `revision`; all of it or nothing; one at a time, others wait.
 
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import secrets
 import shutil
 import socket
@@ -27,6 +28,7 @@ STARTS_WAIT_S = 90.0
 ANSWER_WITHIN_S = 60.0
 ATTEMPTS = 5
 POLL_S = 0.1
+PORTS = range(20_000, 30_000)
 # TCP on the loopback only, since Spark's JVM speaks nothing else; no Unix socket, whose path may be too long.
 OPTIONS = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200"
 
@@ -66,13 +68,29 @@ class EmbeddedPostgres:
             directory.mkdir(parents=True, exist_ok=True)
             with exclusive(directory / "start.lock", STARTS_WAIT_S):
                 server = _started(directory)
-                atexit.register(server.stop)
-                _make_databases(server, databases)
+                server.make(databases)
         except TimeoutError as error:
-            raise CannotStart(f"Another process is starting PostgreSQL on {directory}; wait for it.") from error
+            raise CannotStart(
+                f"Another process is starting PostgreSQL on {directory}; wait for it."
+            ) from error
         except (ProgramFailed, OSError, psycopg.Error) as error:
             raise CannotStart(f"PostgreSQL cannot start on {directory}. {cure(str(error))}") from error
+        atexit.register(server.stop)
         return server
+
+    def make(self, databases: Sequence[str]) -> None:
+        """Makes the databases that are missing; leaves the server if it cannot.
+
+        Raises:
+            psycopg.Error: the server does not answer, or not to us.
+        """
+        try:
+            with _connect(self.port, self.password) as connection:
+                for each in databases:
+                    _make_database(connection, each)
+        except psycopg.Error:
+            self._leave()
+            raise
 
     def url(self, database: str) -> str:
         """The database's address for SQLAlchemy, password included."""
@@ -87,10 +105,17 @@ class EmbeddedPostgres:
         atexit.unregister(self.stop)
         try:
             with exclusive(self._directory / "start.lock", STARTS_WAIT_S):
-                if self._in_use.try_exclusive() and _running_port(self._directory) is not None:
-                    arguments = ("-D", str(self._directory / "data"), "-m", "fast", "-w", "stop")
-                    self._programs.run("pg_ctl", *arguments, work_directory=self._directory)
-        except (ProgramFailed, OSError) as error:
+                self._leave()
+        except OSError as error:
+            log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))
+
+    def _leave(self) -> None:
+        # Under the start lock: nobody can join a server that is about to stop.
+        try:
+            if self._in_use.try_exclusive() and _running_port(self._directory) is not None:
+                arguments = ("-D", str(self._directory / "data"), "-m", "fast", "-w", "stop")
+                self._programs.run("pg_ctl", *arguments, work_directory=self._directory)
+        except ProgramFailed as error:
             log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))
         finally:
             self._in_use.close()
@@ -106,8 +131,7 @@ def _started(directory: Path) -> EmbeddedPostgres:
     try:
         password = _password(directory, programs)
         _initialize(directory, programs)
-        port = _running_port(directory) or _launch(directory, programs)
-        _wait_until_it_answers(directory, port, password)
+        port = _port_of_running(directory, password) or _launch(directory, programs)
     except BaseException:
         in_use.close()
         raise
@@ -142,14 +166,16 @@ def _initialize(directory: Path, programs: PostgresPrograms) -> None:
 
 
 def _launch(directory: Path, programs: PostgresPrograms) -> int:
-    # A port may be taken between choosing and using it, and the backends of a killed server take a moment to go.
+    # A port may be taken after we chose it, and the backends of a killed server take a moment to go.
     for attempt in range(ATTEMPTS):
         (directory / "data" / "postmaster.pid").unlink(missing_ok=True)
         (directory / "log").unlink(missing_ok=True)
         port = _free_port(directory / "port")
         arguments = ("-D", str(directory / "data"), "-l", str(directory / "log"), "-w", "-s")
         try:
-            programs.run("pg_ctl", *arguments, "-o", f"{OPTIONS} -p {port}", "start", work_directory=directory)
+            programs.run(
+                "pg_ctl", *arguments, "-o", f"{OPTIONS} -p {port}", "start", work_directory=directory
+            )
             (directory / "port").write_text(str(port))
             return port
         except ProgramFailed as error:
@@ -173,38 +199,48 @@ def _running_port(directory: Path) -> int | None:
     return int(lines[3]) if is_ours else None
 
 
-def _wait_until_it_answers(directory: Path, port: int, password: str) -> None:
+def _port_of_running(directory: Path, password: str) -> int | None:
+    # One that starts, recovers or stops just now is waited for.
     deadline = time.monotonic() + ANSWER_WITHIN_S
-    while True:
+    while (port := _running_port(directory)) is not None:
         try:
             _connect(port, password).close()
-            return
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline or _running_port(directory) != port:
+            return port
+        except psycopg.OperationalError as error:
+            if "password" in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(POLL_S)
+    return None
 
 
-def _make_databases(server: EmbeddedPostgres, databases: Sequence[str]) -> None:
-    with _connect(server.port, server.password) as connection:
-        for each in databases:
-            query = "SELECT 1 FROM pg_database WHERE datname = %s"
-            if connection.execute(query, [each]).fetchone() is None:
-                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(each)))
+def _make_database(connection: psycopg.Connection, name: str) -> None:
+    found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+    if found.fetchone() is None:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
 def _connect(port: int, password: str) -> psycopg.Connection:
     return psycopg.connect(
-        host=HOST, port=port, user=USER, password=password, dbname="postgres", autocommit=True, connect_timeout=5
+        host=HOST,
+        port=port,
+        user=USER,
+        password=password,
+        dbname="postgres",
+        autocommit=True,
+        connect_timeout=5,
     )
 
 
 def _free_port(remembered: Path) -> int:
     # The port of the last time, if it is free, so that those who still know it find the server again.
-    for wanted in (int(_read(remembered) or 0), 0):
+    # Otherwise one that the system does not give to clients: trying to connect, they could get it.
+    earlier = [int(each) for each in [_read(remembered)] if each]
+    wanted = [*earlier, *random.sample(PORTS, 50), 0]
+    for port in wanted:
         with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((HOST, wanted))
+                probe.bind((HOST, port))
                 return int(probe.getsockname()[1])
             except OSError:
                 continue

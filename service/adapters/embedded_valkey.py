@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import subprocess
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +39,7 @@ class EmbeddedValkey:
 
     @classmethod
     def start(cls, directory: Path, max_memory_bytes: int = 256 * 1024 * 1024) -> EmbeddedValkey:
-        """Starts a server with its files below `directory`; those that a killed gateway left there are stopped.
+        """Starts a server with its files below `directory`; what a killed gateway left there is stopped.
 
         When `max_memory_bytes` are full, the keys that were not used for longest make room.
 
@@ -90,20 +91,19 @@ def _launch(path: Path, port: int, password: str, max_memory_bytes: int) -> subp
         'save ""',
         "appendonly no",
     ]
-    with (path / LOG_FILE).open("ab") as output:
+    # By its standard input: other users of the machine can read a command line.
+    with tempfile.TemporaryFile() as given, (path / LOG_FILE).open("ab") as output:
+        given.write("\n".join(settings).encode())
+        given.seek(0)
         # Its own session: Ctrl-C is for the gateway, which stops the server last.
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [str(get_binary_path()), "-"],
             cwd=path,
-            stdin=subprocess.PIPE,
+            stdin=given,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    # By its standard input: other users of the machine can read a command line.
-    with suppress(BrokenPipeError), process.stdin as settings_input:
-        settings_input.write("\n".join(settings).encode())
-    return process
 
 
 def _is_ready(process: subprocess.Popen[bytes], url: str) -> bool:

@@ -16,7 +16,7 @@ class RedisFilterCache:
     """The `FilterCache` port."""
 
     def __init__(self, url: str) -> None:
-        # No retry: health is asked for within a second, and a filter that is not there is only a slower query.
+        # No retry: health has a second, and a filter that is not there is only a slower query.
         self._client = redis.Redis.from_url(
             url,
             socket_connect_timeout=ANSWER_WITHIN_S,

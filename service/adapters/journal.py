@@ -9,6 +9,7 @@ from uuid import UUID
 
 import structlog
 from tenacity import RetryError, Retrying, retry_if_exception_type, wait_random_exponential
+from tenacity.nap import sleep_using_event
 from tenacity.stop import stop_when_event_set
 
 from service.errors import MetricsStoreDown
@@ -106,7 +107,7 @@ class BufferedJournal:
         retrying = Retrying(
             retry=retry_if_exception_type(MetricsStoreDown),
             wait=wait_random_exponential(multiplier=0.1, max=LONGEST_PAUSE_S),
-            sleep=lambda seconds: self._closing.wait(seconds),
+            sleep=sleep_using_event(self._closing),
             stop=stop_when_event_set(self._closing),
             before_sleep=lambda state: self._warn_once(state.attempt_number),
         )

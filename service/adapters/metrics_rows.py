@@ -100,6 +100,7 @@ def _level_values(metrics: PruningMetrics) -> dict[str, object]:
 
 def _scan_of(row: ScanRow) -> ScanRecord:
     levels = {
-        level: Selection(getattr(row, f"{level}_total"), getattr(row, f"{level}_selected")) for level in LEVELS
+        level: Selection(getattr(row, f"{level}_total"), getattr(row, f"{level}_selected"))
+        for level in LEVELS
     }
     return ScanRecord(row.table_name, row.snapshot_id, PruningMetrics(**levels, planning_ms=row.planning_ms))

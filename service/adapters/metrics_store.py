@@ -85,7 +85,9 @@ class PostgresMetricsStore:
         forgotten = 0
         while True:
             with self._session() as session:
-                deleted = len(session.execute(statement, execution_options={"synchronize_session": False}).all())
+                deleted = len(
+                    session.execute(statement, execution_options={"synchronize_session": False}).all()
+                )
             forgotten += deleted
             if deleted < PURGE_AT_ONCE:
                 return forgotten

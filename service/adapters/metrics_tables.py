@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
-from sqlalchemy.types import TypeEngine
 
 NAMES = {
     "pk": "pk_%(table_name)s",
@@ -22,7 +21,7 @@ class Base(DeclarativeBase):
     """What all tables share: the names of their constraints, and the types of their columns."""
 
     metadata = MetaData(naming_convention=NAMES)
-    type_annotation_map: ClassVar[dict[object, TypeEngine[object]]] = {
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
         str: Text(),
         int: BigInteger(),
         datetime: DateTime(timezone=True),

@@ -18,11 +18,15 @@ SYSTEM_USER = "sluice"
 ALL_MAY_PASS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 CURES = {
+    "Not a directory": "A file stands in its way; choose another directory.",
+    "File exists": "A file stands in its way; choose another directory.",
+    "Read-only file system": "Nothing can be written there; choose another directory.",
     "No space left on device": "There is no space left on the disk; free some and start again.",
     "Permission denied": "Permission was denied; give this user the directory, or choose another one.",
     "Operation not permitted": "Permission was denied; give this user the directory, or choose another one.",
     "Cannot allocate memory": "There is not enough memory; free some and start again.",
     "incompatible with server": "The data was written by another version of PostgreSQL; use that version.",
+    "password authentication failed": "The file with the password is not the one of this data; put it back.",
     "wrong ownership": "The data belongs to another user; start as that user.",
 }
 
@@ -70,7 +74,10 @@ class PostgresPrograms:
                     stderr=subprocess.STDOUT,
                     timeout=timeout_s,
                     check=True,
-                    **self._identity(),
+                    # None: as whoever we are.
+                    user=self.owner.pw_uid if is_root() else None,
+                    group=self.owner.pw_gid if is_root() else None,
+                    extra_groups=[] if is_root() else None,
                 )
             except (subprocess.SubprocessError, OSError) as error:
                 output.seek(0)
@@ -78,28 +85,28 @@ class PostgresPrograms:
 
     def own(self, path: Path) -> None:
         """Makes `path` the property of the user that the programs run as."""
-        if os.geteuid() == 0:
+        if is_root():
             os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
 
     def open_the_way_to(self, path: Path) -> None:
         """Started by root, lets the programs' user pass through to `path`; to pass is not to list."""
-        if os.geteuid() != 0:
+        if not is_root():
             return
         for each in [*path.resolve().parents, *self.directory.resolve().parents]:
             mode = each.stat().st_mode
             if mode & ALL_MAY_PASS != ALL_MAY_PASS:
                 each.chmod(stat.S_IMODE(mode) | ALL_MAY_PASS)
 
-    def _identity(self) -> dict[str, object]:
-        if os.geteuid() != 0:
-            return {}
-        return {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []}
+
+def is_root() -> bool:
+    """Whether this process runs as root."""
+    return os.geteuid() == 0
 
 
 def cure(text: str) -> str:
     """One sentence on what to do about what a program, or the operating system, wrote."""
     known = (sentence for sign, sentence in CURES.items() if sign in text)
-    return next(known, f"PostgreSQL says: {_telling_line(text)}")
+    return next(known, f"The reason: {_telling_line(text)}")
 
 
 def _telling_line(text: str) -> str:
@@ -109,7 +116,7 @@ def _telling_line(text: str) -> str:
 
 
 def _owner_of(data: Path) -> pwd.struct_passwd:
-    if os.geteuid() != 0:
+    if not is_root():
         return pwd.getpwuid(os.geteuid())
     if data.exists() and data.stat().st_uid != 0:
         return pwd.getpwuid(data.stat().st_uid)

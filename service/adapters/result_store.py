@@ -160,7 +160,9 @@ class LocalResultStore:
         except OSError as error:
             path.unlink(missing_ok=True)
             if error.errno in NO_ROOM:
-                raise ResultTooLarge("There is no disk space left for the result. Ask for fewer rows.") from error
+                raise ResultTooLarge(
+                    "There is no disk space left for the result. Ask for fewer rows."
+                ) from error
             raise QueryFailed("The result could not be kept: its directory cannot be written.") from error
         return _Kept(path, path.stat().st_size, self._clock.elapsed_ms() + self._time_to_live_ms)
 

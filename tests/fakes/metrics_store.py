@@ -70,4 +70,6 @@ class FakeMetricsStore:
 
     def _by_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
         asked = (caller, request_id)
-        return next((each for each in self._records.values() if (each.caller, each.request_id) == asked), None)
+        return next(
+            (each for each in self._records.values() if (each.caller, each.request_id) == asked), None
+        )

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import migrations
+from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded_valkey import EmbeddedValkey
+
+
+@pytest.fixture(scope="session")
+def server_directory() -> Iterator[Path]:
+    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    path = Path(tempfile.mkdtemp(prefix="sluice-servers-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def silent_address() -> Iterator[str]:
+    """Takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture(scope="session")
+def postgres(server_directory: Path) -> Iterator[EmbeddedPostgres]:
+    server = EmbeddedPostgres.start(server_directory / "postgres")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def metrics_url(postgres: EmbeddedPostgres) -> str:
+    url = postgres.url("sluice")
+    migrations.upgrade(url)
+    return url
+
+
+@pytest.fixture(scope="session")
+def valkey(server_directory: Path) -> Iterator[EmbeddedValkey]:
+    server = EmbeddedValkey.start(server_directory / "valkey")
+    yield server
+    server.stop()

@@ -1,0 +1,288 @@
+"""What every result store promises, and what the one on the disk does with the disk."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from threading import Thread
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+import pytest
+
+from service.adapters.result_store import LocalResultStore
+from service.errors import ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
+from service.model.results import Chunk, Column
+from service.ports import ResultStore
+from tests.fakes.clock import FakeClock
+from tests.fakes.result_store import FakeResultStore
+
+HOUR = timedelta(hours=1)
+COLUMNS = (Column("n", "BIGINT", False),)
+MakeStore = Callable[..., ResultStore]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def make_local(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., LocalResultStore]]:
+    made = []
+
+    def make(**bounds: int) -> LocalResultStore:
+        made.append(LocalResultStore(tmp_path / "results", clock, HOUR, **bounds))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture(params=["fake", "local"])
+def make(request: pytest.FixtureRequest, clock: FakeClock) -> MakeStore:
+    if request.param == "fake":
+        return lambda **bounds: FakeResultStore(clock, HOUR, **bounds)
+    local: MakeStore = request.getfixturevalue("make_local")
+    return local
+
+
+def numbers(count: int, start: int = 0) -> pa.Table:
+    return pa.table({"n": pa.array(range(start, start + count), pa.int64())})
+
+
+def put(store: ResultStore, rows: pa.Table) -> UUID:
+    query_id = uuid4()
+    store.put(query_id, rows, COLUMNS, is_truncated=False)
+    return query_id
+
+
+def test_a_result_comes_back_chunk_by_chunk(make: MakeStore) -> None:
+    store, query_id = make(chunk_rows=100), uuid4()
+    manifest = store.put(query_id, numbers(250), COLUMNS, is_truncated=True)
+    assert manifest.chunks == (Chunk(0, 0, 100), Chunk(1, 100, 100), Chunk(2, 200, 50))
+    assert (manifest.columns, manifest.row_count, manifest.is_truncated) == (COLUMNS, 250, True)
+    assert manifest.byte_count == 2_000
+    chunks = [store.chunk(query_id, each.index) for each in manifest.chunks]
+    assert pa.concat_tables(chunks) == numbers(250)
+
+
+def test_a_chunk_is_the_same_on_every_read(make: MakeStore) -> None:
+    store = make(chunk_rows=10)
+    query_id = put(store, numbers(20))
+    assert store.chunk(query_id, 1) == store.chunk(query_id, 1) == numbers(10, start=10)
+
+
+def test_a_result_without_rows_has_one_chunk_without_rows(make: MakeStore) -> None:
+    store, query_id = make(), uuid4()
+    manifest = store.put(query_id, numbers(0), COLUMNS, is_truncated=False)
+    assert manifest.chunks == (Chunk(0, 0, 0),)
+    assert store.chunk(query_id, 0) == numbers(0)
+
+
+def test_columns_of_one_name_stay_apart(make: MakeStore) -> None:
+    store = make()
+    rows = pa.table([pa.array([1]), pa.array(["a"])], names=["x", "x"])
+    assert store.chunk(put(store, rows), 0) == rows
+
+
+def test_a_chunk_that_does_not_exist_is_not_found(make: MakeStore) -> None:
+    store = make()
+    query_id = put(store, numbers(1))
+    for index in (1, -1):
+        with pytest.raises(ChunkNotFound):
+            store.chunk(query_id, index)
+
+
+def test_an_unknown_or_dropped_result_is_gone(make: MakeStore) -> None:
+    store = make()
+    query_id = put(store, numbers(1))
+    store.drop(query_id)
+    store.drop(query_id)
+    for gone in (query_id, uuid4()):
+        with pytest.raises(ResultExpired):
+            store.chunk(gone, 0)
+
+
+def test_a_result_lives_for_its_time_and_no_longer(make: MakeStore, clock: FakeClock) -> None:
+    store = make()
+    query_id = put(store, numbers(1))
+    clock.advance(HOUR - timedelta(milliseconds=1))
+    assert store.chunk(query_id, 0) == numbers(1)
+    clock.advance(timedelta(milliseconds=1))
+    with pytest.raises(ResultExpired):
+        store.chunk(query_id, 0)
+
+
+def test_the_oldest_results_make_room(make: MakeStore) -> None:
+    store = make(total_bytes=20_000)
+    first, second, third = (put(store, numbers(1_000)) for _ in range(3))
+    with pytest.raises(ResultExpired):
+        store.chunk(first, 0)
+    assert store.chunk(third, 0) == numbers(1_000)
+    assert store.chunk(second, 0) == numbers(1_000)
+
+
+def test_a_result_larger_than_the_store_is_refused_and_nothing_else_is_lost(make: MakeStore) -> None:
+    store = make(total_bytes=20_000)
+    kept = put(store, numbers(1))
+    with pytest.raises(ResultTooLarge):
+        put(store, numbers(3_000))
+    assert store.chunk(kept, 0) == numbers(1)
+
+
+# ---- the store on the disk ------------------------------------------------------------------------
+
+EVERY_TYPE = {
+    "null": pa.array([None, None, None]),
+    "bool": pa.array([True, None, False]),
+    "int8": pa.array([1, None, -1], pa.int8()),
+    "uint64": pa.array([2**64 - 1, None, 0], pa.uint64()),
+    "float16": pa.array([1.5, None, 0.0], pa.float16()),
+    "double": pa.array([float("inf"), None, 0.0]),
+    "decimal": pa.array([Decimal("1.10"), None, Decimal("-2.00")], pa.decimal128(7, 2)),
+    "decimal256": pa.array([Decimal("1.10"), None, Decimal("-2.00")], pa.decimal256(60, 2)),
+    "string": pa.array(["ü", None, ""]),
+    "large_string": pa.array(["ü", None, ""], pa.large_string()),
+    "string_view": pa.array(["ü" * 20, None, ""], pa.string_view()),
+    "binary": pa.array([b"\0", None, b""]),
+    "fixed": pa.array([b"ab", None, b"cd"], pa.binary(2)),
+    "date": pa.array([date(1, 1, 1), None, date(9999, 12, 31)]),
+    "time": pa.array([time(1, 2, 3), None, time()]),
+    "timestamp": pa.array([datetime(2026, 1, 1), None, datetime(1, 1, 1)], pa.timestamp("us")),
+    "timestamp_utc": pa.array([datetime(2026, 1, 1), None, None], pa.timestamp("us", "UTC")),
+    "duration": pa.array([timedelta(1), None, timedelta()], pa.duration("us")),
+    "interval": pa.array([(1, 2, 3), None, (0, 0, 0)], pa.month_day_nano_interval()),
+    "list": pa.array([[1, None], None, []], pa.list_(pa.int32())),
+    "struct": pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": None}]),
+    "map": pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int32())),
+    "dictionary": pa.array(["a", None, "b"]).dictionary_encode(),
+    "nested_dictionary": pa.array([["a"], None, ["b"]], pa.list_(pa.dictionary(pa.int32(), pa.string()))),
+    "run_end": pa.RunEndEncodedArray.from_arrays([2, 3], pa.array(["a", "b"])),
+}
+
+
+@pytest.mark.parametrize("name", EVERY_TYPE)
+@pytest.mark.parametrize("chunk_rows", [2, 10])
+def test_every_arrow_type_survives(
+    make_local: Callable[..., LocalResultStore], name: str, chunk_rows: int
+) -> None:
+    store, query_id = make_local(chunk_rows=chunk_rows), uuid4()
+    rows = pa.table({"value": EVERY_TYPE[name]})
+    manifest = store.put(query_id, rows, COLUMNS, is_truncated=False)
+    chunks = [store.chunk(query_id, each.index) for each in manifest.chunks]
+    read = pa.concat_tables(chunks)
+    assert read.schema == rows.schema
+    assert read.to_pylist() == rows.to_pylist()
+
+
+@pytest.mark.parametrize("name", EVERY_TYPE)
+def test_every_arrow_type_survives_without_rows(
+    make_local: Callable[..., LocalResultStore], name: str
+) -> None:
+    store = make_local()
+    rows = pa.table({"value": EVERY_TYPE[name]}).slice(0, 0)
+    assert store.chunk(put(store, rows), 0).schema == rows.schema
+
+
+def test_dictionaries_that_differ_from_batch_to_batch_survive(
+    make_local: Callable[..., LocalResultStore],
+) -> None:
+    store, query_id = make_local(chunk_rows=1), uuid4()
+    pieces = [pa.table({"v": pa.array([word]).dictionary_encode()}) for word in "abc"]
+    manifest = store.put(query_id, pa.concat_tables(pieces), COLUMNS, is_truncated=False)
+    read = [store.chunk(query_id, each.index).to_pylist() for each in manifest.chunks]
+    assert read == [[{"v": "a"}], [{"v": "b"}], [{"v": "c"}]]
+
+
+def test_wide_rows_are_cut_by_bytes(make_local: Callable[..., LocalResultStore]) -> None:
+    store = make_local(chunk_bytes=10_000)
+    rows = pa.table({"n": ["x" * 1_000] * 100})
+    manifest = store.put(uuid4(), rows, COLUMNS, is_truncated=False)
+    assert all(0 < each.row_count <= 10 for each in manifest.chunks)
+    assert sum(each.row_count for each in manifest.chunks) == 100
+
+
+def test_a_swept_result_leaves_the_disk(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path, clock: FakeClock
+) -> None:
+    store = make_local()
+    put(store, numbers(10))
+    clock.advance(HOUR)
+    put(store, numbers(10))
+    store.sweep()
+    assert len(list(tmp_path.rglob("*.arrow"))) == 1
+
+
+def test_rows_that_were_read_outlive_their_file(make_local: Callable[..., LocalResultStore]) -> None:
+    store = make_local()
+    query_id = put(store, numbers(100_000))
+    rows = store.chunk(query_id, 0)
+    store.drop(query_id)
+    assert rows == numbers(10_000)
+
+
+def test_files_of_an_earlier_process_are_removed_and_those_of_a_living_one_are_not(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path
+) -> None:
+    left_behind = tmp_path / "results" / "earlier" / "result.arrow"
+    left_behind.parent.mkdir(parents=True)
+    left_behind.write_bytes(b"rows")
+    living = make_local()
+    query_id = put(living, numbers(1))
+    make_local()
+    assert not left_behind.exists()
+    assert living.chunk(query_id, 0) == numbers(1)
+
+
+def test_a_full_disk_refuses_the_result_and_leaves_no_piece_of_it(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path
+) -> None:
+    store = make_local()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(ResultTooLarge, match="no disk space"):
+            put(store, numbers(1_000_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.rglob("*.arrow")) == []
+    assert store.chunk(put(store, numbers(1)), 0) == numbers(1)
+
+
+def test_a_directory_that_vanished_is_named_without_its_path(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path
+) -> None:
+    store = make_local()
+    store.close()
+    with pytest.raises(QueryFailed) as caught:
+        put(store, numbers(1))
+    assert str(tmp_path) not in caught.value.detail
+
+
+def test_many_threads_put_read_and_drop_at_once(make_local: Callable[..., LocalResultStore]) -> None:
+    store = make_local(total_bytes=2_000_000, chunk_rows=1_000)
+    failures: list[str] = []
+
+    def work(start: int) -> None:
+        for turn in range(30):
+            rows = numbers(5_000, start=start + turn)
+            query_id = put(store, rows)
+            try:
+                if store.chunk(query_id, 4) != rows.slice(4_000):
+                    failures.append("other rows")
+            except ResultExpired:
+                # The others' results took its room.
+                pass
+            store.drop(query_id)
+
+    threads = [Thread(target=work, args=(each * 1_000_000,)) for each in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failures == []

@@ -1,0 +1,104 @@
+"""The metrics store's schema goes up and down, and is the one that the model describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, create_engine, inspect, text
+
+import migrations
+from service.adapters.metrics_tables import Base
+from service.errors import MetricsStoreDown
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
+
+
+def tables(url: str) -> set[str]:
+    with connected(url) as connection:
+        return set(inspect(connection).get_table_names())
+
+
+def differences(url: str) -> list[object]:
+    with connected(url) as connection:
+        options = {"compare_type": True, "compare_server_default": True}
+        context = MigrationContext.configure(connection, opts=options)
+        return list(compare_metadata(context, Base.metadata))
+
+
+def test_the_migrated_schema_is_the_models(empty_database: str) -> None:
+    migrations.upgrade(empty_database)
+    assert differences(empty_database) == []
+
+
+def test_a_schema_that_is_not_the_models_is_noticed(empty_database: str) -> None:
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        connection.execute(text("DROP INDEX ix_queries_submitted_at"))
+        connection.execute(text("ALTER TABLE scans ALTER rows_total TYPE integer"))
+    assert len(differences(empty_database)) == 2
+
+
+def test_constraints_have_the_models_names(empty_database: str) -> None:
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        schema = inspect(connection)
+        assert schema.get_pk_constraint("queries")["name"] == "pk_queries"
+        assert schema.get_pk_constraint("scans")["name"] == "pk_scans"
+        [key] = schema.get_foreign_keys("scans")
+        assert (key["name"], key["options"]) == ("fk_scans_query_id", {"ondelete": "CASCADE"})
+        [unique] = [each for each in schema.get_indexes("queries") if each["unique"]]
+        assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
+
+
+def test_upgrading_twice_is_harmless(empty_database: str) -> None:
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        connection.execute(
+            text(
+                "INSERT INTO queries SELECT gen_random_uuid(), 'ann', 'SELECT 1', 'SUCCEEDED', now(), "
+                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, ''"
+            )
+        )
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        assert connection.execute(text("SELECT count(*) FROM queries")).scalar_one() == 1
+
+
+def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> None:
+    migrations.upgrade(empty_database)
+    migrations.downgrade(empty_database, "base")
+    assert tables(empty_database) == {"alembic_version"}
+    migrations.upgrade(empty_database)
+    assert tables(empty_database) == {"alembic_version", "queries", "scans"}
+
+
+def test_a_schema_is_current_only_when_it_is_migrated(empty_database: str) -> None:
+    assert not migrations.is_current(empty_database)
+    migrations.upgrade(empty_database)
+    assert migrations.is_current(empty_database)
+    migrations.downgrade(empty_database, "base")
+    assert not migrations.is_current(empty_database)
+
+
+def test_replicas_that_migrate_at_once_do_not_collide(empty_database: str) -> None:
+    with ThreadPoolExecutor(4) as replicas:
+        list(replicas.map(lambda _: migrations.upgrade(empty_database), range(4)))
+    assert differences(empty_database) == []
+
+
+def test_a_store_that_is_down_is_named_without_its_address() -> None:
+    url = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
+    with pytest.raises(MetricsStoreDown) as caught:
+        migrations.upgrade(url)
+    assert "127.0.0.1" not in caught.value.detail
