@@ -31,7 +31,7 @@ class Door:
         self._on_failed_start = on_failed_start
         self._gateway: Gateway | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._is_closing = False
+        self._closing: asyncio.Task[None] | None = None
         self._threads = CapacityLimiter(_THREADS)
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
@@ -45,7 +45,7 @@ class Door:
             EngineNotReady: it is still being built.
             ShuttingDown: it is being closed.
         """
-        if self._is_closing:
+        if self._closing is not None:
             raise ShuttingDown
         if self._gateway is None:
             raise EngineNotReady("The engine is starting. Try again in a few seconds.")
@@ -57,7 +57,7 @@ class Door:
 
     async def readiness(self) -> Readiness:
         """How the parts are doing; while the gateway is built, that its engine is starting."""
-        if self._is_closing:
+        if self._closing is not None:
             return _engine_is(PartState.DOWN, "The gateway is shutting down.")
         if self._gateway is None:
             return _engine_is(PartState.STARTING, "The engine is starting.")
@@ -82,9 +82,18 @@ class Door:
             _log.exception("the gateway failed to start")
             self._on_failed_start(CannotStart("The gateway failed to start. The log has the cause."))
 
+    def begin_close(self) -> None:
+        """Begins to close the gateway; requests that are served already go on."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+
     async def close(self) -> None:
         """Closes the gateway, after it was built if need be: a start in a thread cannot be broken off."""
-        self._is_closing = True
+        self.begin_close()
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self._opening is not None:
             with suppress(asyncio.CancelledError):
                 await self._opening

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 
 from api.app import create_app
-from api.door import GatewayFactory
+from api.door import Door, GatewayFactory
 from api.settings import Settings
 from service.errors import CannotStart
+
+_ANSWERING_S = 5
+"""What is left, after the queries have ended, to answer those who waited for them."""
 
 
 def serve(
@@ -37,21 +44,59 @@ def serve(
         server.should_exit = True
 
     app = create_app(settings, gateway_factory, on_failed_start=stop)
-    server = uvicorn.Server(
+    server = Server(
         uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
             server_header=False,
             lifespan="on",
-            timeout_graceful_shutdown=settings.shutdown_timeout_s,
-        )
+            timeout_graceful_shutdown=settings.shutdown_timeout_s + _ANSWERING_S,
+        ),
+        app.state.edge.door,
     )
-    with listening:
+    with listening, signals_stop(server):
         on_listening(url_of(listening))
         server.run(sockets=[listening])
     if failures:
         raise failures[0]
+
+
+class Server(uvicorn.Server):
+    """Closes the gateway while the last clients are still served.
+
+    Running queries end within the operator's bound, as the gateway promises; so do those who wait for them.
+    """
+
+    def __init__(self, config: uvicorn.Config, door: Door) -> None:
+        super().__init__(config)
+        self._door = door
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops accepting, then waits for the gateway and the open requests."""
+        self._door.begin_close()
+        await super().shutdown(sockets)
+
+
+@contextmanager
+def signals_stop(server: uvicorn.Server) -> Iterator[None]:
+    """SIGINT and SIGTERM stop the server and nothing else.
+
+    uvicorn raises a signal again once it has stopped, which would end the process before it has cleaned up.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -14,6 +14,9 @@ from service.model.tables import TableName
 
 router = APIRouter(tags=["tables"])
 
+_FULL_NAME = r"^[^.]+(\.[^.]+){2,}$"
+"""Described only: `table_name` refuses others in better words."""
+
 
 @router.get("/tables", responses=problems(422, 503))
 async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -> TablesAnswer:
@@ -24,7 +27,10 @@ async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -
 
 @router.get("/tables/{name}", responses=problems(404, 422, 503))
 async def get_table(
-    name: Annotated[str, Path(max_length=1024, description="catalog.schema.table")],
+    name: Annotated[
+        str,
+        Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": _FULL_NAME}),
+    ],
     _: Annotated[NoQuery, Query()],
     edge: EdgeOfApp,
 ) -> TableAnswer:

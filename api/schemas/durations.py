@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, WithJsonSchema
 
 _MS_PER = {"ms": 1, "s": 1000, "m": 60_000}
-_PATTERN = r"^[0-9]{1,9}(ms|s|m)$"
+_PATTERN = r"[0-9]{1,9}(ms|s|m)"
 
 
 def parse_duration(text: object) -> int:
@@ -20,7 +20,7 @@ def parse_duration(text: object) -> int:
     Raises:
         ValueError: it is not a whole number followed by ms, s or m.
     """
-    if not isinstance(text, str) or not re.fullmatch(_PATTERN[1:-1], text, re.ASCII):
+    if not isinstance(text, str) or not re.fullmatch(_PATTERN, text, re.ASCII):
         raise ValueError(
             'a duration is a string with a whole number and ms, s or m, such as "10s" or "500ms"'
         )
@@ -39,12 +39,12 @@ MAX_WAIT_MS = 50_000
 DurationMs = Annotated[
     int,
     BeforeValidator(parse_duration),
-    WithJsonSchema({"type": "string", "pattern": _PATTERN, "examples": ["300s"]}),
+    WithJsonSchema({"type": "string", "pattern": r"^[1-9][0-9]{0,8}(ms|s|m)$", "examples": ["300s"]}),
 ]
 WaitMs = Annotated[
     int,
     BeforeValidator(_wait),
     WithJsonSchema(
-        {"type": "string", "pattern": r"^0*([0-9]|[1-4][0-9]|50)s$|^[0-9]{1,4}ms$", "examples": ["10s"]}
+        {"type": "string", "pattern": r"^([0-9]|[1-4][0-9]|50)s$|^[0-9]{1,4}ms$", "examples": ["10s"]}
     ),
 ]

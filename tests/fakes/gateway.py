@@ -74,6 +74,7 @@ class FakeGateway(Gateway):
         self.refusal: Exception | None = None
         self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
         self.waits_asked_for = 0
+        self.is_waited_for = threading.Event()
         self.is_expired = False
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
@@ -114,6 +115,7 @@ class FakeGateway(Gateway):
 
     def finished(self, query_id: UUID) -> Future[None]:
         self.waits_asked_for += 1
+        self.is_waited_for.set()
         return self.queries[query_id].finished
 
     def status(self, query_id: UUID, caller: str) -> QueryStatus:
@@ -180,6 +182,9 @@ class FakeGateway(Gateway):
         return Readiness(self.parts)
 
     def close(self) -> None:
+        for query in self.queries.values():
+            if not query.record.state.is_final:
+                self._end(query, QueryState.CANCELED, QueryCanceled())
         self.is_closed = True
 
     def _query(self, query_id: UUID, caller: str) -> Query:

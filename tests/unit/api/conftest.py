@@ -1,14 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import httpx
 import pytest
+import structlog
 from fastapi import FastAPI
 
 from api.app import create_app
-from api.settings import Settings
+from api.logs import configure_logging
+from api.settings import LogFormat, LogLevel, Settings
 from tests.fakes.gateway import FakeGateway
 
 Running = Callable[[Settings], AbstractAsyncContextManager[httpx.AsyncClient]]
@@ -17,6 +20,18 @@ Running = Callable[[Settings], AbstractAsyncContextManager[httpx.AsyncClient]]
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _logs_of_this_test_alone() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.getLogger("uvicorn.access").disabled = False
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -15,18 +15,7 @@ from tests.fakes.gateway import FakeGateway
 EVIL = 'x\n{"event": "forged"}\r\x1b[31m\u2028'
 
 
-@pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.getLogger("uvicorn.access").disabled = False
-    structlog.reset_defaults()
-
-
-def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     captured = capsys.readouterr()
     assert captured.out == ""
     return [json.loads(line) for line in captured.err.split("\n") if line]

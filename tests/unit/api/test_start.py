@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import threading
 
@@ -84,7 +86,7 @@ def test_a_start_that_fails_ends_the_server_with_one_sentence(error: Exception, 
 
 
 def test_a_port_that_is_taken_is_said_with_its_cure() -> None:
-    with bind("127.0.0.1", 0) as taken, pytest.raises(CannotStart, match="is taken: .* SLUICE_PORT"):
+    with bind("127.0.0.1", 0) as taken, pytest.raises(CannotStart, match=r"is taken: .* SLUICE_PORT"):
         bind("127.0.0.1", taken.getsockname()[1])
 
 
@@ -96,3 +98,34 @@ def test_an_address_of_another_machine_is_said_with_its_cure() -> None:
 def test_a_bound_socket_listens() -> None:
     with bind("127.0.0.1", 0) as listening:
         assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+
+
+def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
+    gateway = FakeGateway()
+    gateway.held.add("select slow")
+    answers: list[httpx.Response] = []
+    clients: list[threading.Thread] = []
+
+    def wait_at(url: str) -> None:
+        while httpx.get(f"{url}/readyz").status_code != 200:
+            pass
+        asked = {"sql": "select slow", "waitTimeout": "50s"}
+        answers.append(httpx.post(f"{url}/query", json=asked, timeout=60))
+
+    def stop_when_asked() -> None:
+        gateway.is_waited_for.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def on_listening(url: str) -> None:
+        clients.extend(threading.Thread(target=each) for each in (lambda: wait_at(url), stop_when_asked))
+        for each in clients:
+            each.start()
+
+    before = signal.getsignal(signal.SIGTERM)
+    serve(Settings(port=0, shutdown_timeout_s=30), lambda: gateway, on_listening)
+    for each in clients:
+        each.join()
+    assert gateway.is_closed
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert answers[0].status_code == 200
+    assert answers[0].json()["status"]["state"] == "CANCELED"

@@ -65,7 +65,7 @@ async def test_a_thousand_waiters_share_one_callback_and_no_thread() -> None:
     waiters = [asyncio.create_task(waiting.until_finished(finished, 60, forever)) for _ in range(1000)]
     await asyncio.sleep(0)
     assert len(waiting.pending) == 1
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     finished.set_result(None)
     assert all(await asyncio.gather(*waiters))
     assert len(waiting.pending) == 0
@@ -82,7 +82,7 @@ async def test_a_query_that_ends_after_the_server_stopped_disturbs_nobody() -> N
 
 
 async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
-    client: httpx.AsyncClient, gateway: FakeGateway
+    gateway: FakeGateway,
 ) -> None:
     gateway.held.add("select slow")
     app = create_app(Settings(), lambda: gateway)
@@ -117,9 +117,9 @@ async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
         await until(lambda: gateway.waits_asked_for > 0)
         hang_up.set()
         await request
-    [query] = gateway.queries.values()
-    assert sent == []
-    assert not query.record.state.is_final
+        [query] = gateway.queries.values()
+        assert sent == []
+        assert not query.record.state.is_final
 
 
 async def test_healthz_answers_while_every_thread_is_busy(

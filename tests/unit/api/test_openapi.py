@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, settings
+from schemathesis import openapi
+from schemathesis.checks import CHECKS
+
+from api.app import create_app
+from api.server import bind, url_of
+from api.settings import Settings
+from service.errors import SqlEmpty, TableNotFound
+from service.model.query import QueryRequest
+from tests.fakes.gateway import FakeGateway
+
+KNOWN = uuid4()
+CHECKED = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[str]:
+    """A real server over the fake gateway, which knows one query."""
+    gateway = FakeGateway()
+    gateway.failures |= {"": SqlEmpty(), "0": TableNotFound("x", ["y"])}
+    gateway.submit(QueryRequest("select 1"), "anonymous")
+    [known] = gateway.queries.values()
+    gateway.queries = {KNOWN: known}
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(Settings(), lambda: gateway), log_config=None, access_log=False)
+    )
+    with bind("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        url = url_of(listening)
+        while httpx.get(f"{url}/readyz").status_code != 200:
+            pass
+        yield url
+        server.should_exit = True
+        thread.join()
+
+
+schema = openapi.from_dict(create_app(Settings(), FakeGateway).openapi())
+
+
+@schema.parametrize()
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_every_answer_is_as_described(case: schemathesis.Case[Any], served: str) -> None:
+    with suppress(KeyError, TypeError, ValueError):
+        # What looks like an id is one that the gateway knows, so that not everything is a 404.
+        UUID(case.path_parameters["query_id"])
+        case.path_parameters["query_id"] = str(KNOWN)
+    # The operator's maxima are settings: the description of POST /query does not have them.
+    names = CHECKED if case.path == "/query" else (*CHECKED, "positive_data_acceptance")
+    case.call_and_validate(base_url=served, checks=CHECKS.get_by_names(names))  # type: ignore[arg-type]
+
+
+def test_errors_are_described_as_problems(served: str) -> None:
+    description = httpx.get(f"{served}/openapi.json").json()
+    answers = description["paths"]["/query"]["post"]["responses"]
+    assert set(answers["422"]["content"]) == {"application/problem+json"}
+    assert "HTTPValidationError" not in description["components"]["schemas"]
+    fields = description["components"]["schemas"]["QueryBody"]["properties"]
+    assert fields["waitTimeout"]["default"] == "10s"
+    assert "reuseResult" not in fields
