@@ -35,9 +35,11 @@ def append_daily_files(transaction: Transaction, rows: pa.Table) -> None:
     # PyIceberg has no public way to the files of a table that is not committed yet.
     writer = _DailyWriter(transaction.table_metadata, transaction._table.io)
     try:
-        with ThreadPoolExecutor() as pool, transaction.update_snapshot().fast_append() as snapshot:
-            for data_file in pool.map(writer.write, *zip(*writer.days(rows), strict=True)):
-                snapshot.append_data_file(data_file)
+        with ThreadPoolExecutor() as pool:
+            data_files = list(pool.map(writer.write, *zip(*writer.days(rows), strict=True)))
+        with transaction.update_snapshot().fast_append() as snapshot:
+            for each in data_files:
+                snapshot.append_data_file(each)
     except BaseException:
         writer.remove_all()
         raise

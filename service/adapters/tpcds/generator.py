@@ -62,9 +62,7 @@ class _Run:
         self._folder = generator.folder / table
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
-        self._errors = self._folder / "errors.txt"
-        with self._errors.open("wb") as errors:
-            self._process = _started(_command(generator, table, scale, self._folder), errors.fileno())
+        self._process = _started(_command(generator, table, scale, self._folder))
 
     def __enter__(self) -> _Run:
         return self
@@ -76,17 +74,16 @@ class _Run:
 
     def files(self) -> Sequence[Path]:
         """Waits for the end. Chunks without a row are left out."""
-        status = self._process.wait()
-        said = self._errors.read_text(errors="replace")
+        said = self._process.communicate()[1]
         # An exception in a thread of the generator leaves its exit code at 0.
-        if status != 0 or "Exception" in said:
+        if self._process.returncode != 0 or "Exception" in said:
             raise _failure(self.table, said, self._folder)
         return [each for each in sorted(self._folder.glob("*.dat")) if each.stat().st_size > 0]
 
     def close(self) -> None:
         """Ends the child, if it still runs, and removes its files. May be called again."""
-        self._process.kill()
-        self._process.wait()
+        with self._process:
+            self._process.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -99,9 +96,17 @@ def _command(generator: Generator, table: str, scale: float, folder: Path) -> li
     ]
 
 
-def _started(command: Sequence[str], errors: int) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str]) -> subprocess.Popen[str]:
     try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            # A pipe, not a file: on a full disk a file would stay empty, and the failure unseen.
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
     except OSError as error:
         raise CannotStart(f"{command[0]} does not start: install Java 17 or 21.") from error
 
