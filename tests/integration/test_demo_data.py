@@ -203,9 +203,9 @@ def test_a_fact_that_cannot_be_written_whole_leaves_no_data_file(empty_lake: Lak
     assert not empty_lake.names()
 
 
-@pytest.mark.parametrize("scale", [0, -1, 1001, float("nan")])
+@pytest.mark.parametrize("scale", [0, -1, 0.0001, 1001, float("nan")])
 def test_a_scale_that_cannot_be_made_is_refused(scale: float, empty_lake: Lake) -> None:
-    with pytest.raises(CallerError, match="must be above 0 and at most 1000"):
+    with pytest.raises(CallerError, match=r"must be from 0\.001 to 1000"):
         empty_lake.load(scale=scale)
 
 

@@ -14,6 +14,7 @@ from service.errors import CallerError, TableNotFound
 SCALE_PROPERTY = "sluice.tpcds.scale"
 """Set in the commit that makes a table: the scale factor of its rows."""
 
+SMALLEST_SCALE = 0.001
 LARGEST_SCALE = 1000
 
 
@@ -23,8 +24,8 @@ def check_request(tables: Sequence[str], scale: float) -> None:
     Raises:
         CallerError: it has not.
     """
-    if not 0 < scale <= LARGEST_SCALE:
-        raise CallerError(f"The scale is {scale:g}: it must be above 0 and at most {LARGEST_SCALE}.")
+    if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+        raise CallerError(f"The scale is {scale:g}: it must be from {SMALLEST_SCALE} to {LARGEST_SCALE}.")
     known = list(table_schemas())
     for table in tables:
         if table not in known:
