@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 class BufferedJournal:
     """The `Journal` port: a bounded buffer, and one thread that writes it out in batches.
 
+    It holds at most `capacity` records, and about `capacity_bytes` of text: plans can be long.
     While the store is down the records wait here and the thread tries again, ever more slowly. The same
     thread forgets what is older than `retention`, at start and hourly.
     """
@@ -37,14 +38,17 @@ class BufferedJournal:
         clock: Clock,
         retention: timedelta,
         capacity: int = 10_000,
+        capacity_bytes: int = 64 << 20,
         close_within_s: float = 5.0,
     ) -> None:
         self._store = store
         self._clock = clock
         self._retention = retention
         self._capacity = capacity
+        self._capacity_bytes = capacity_bytes
         self._close_within_s = close_within_s
         self._waiting: dict[UUID, QueryRecord] = {}
+        self._waiting_bytes = 0
         self._dropped = 0
         self._next_purge_ms = clock.elapsed_ms()
         self._changed = Condition()
@@ -67,15 +71,17 @@ class BufferedJournal:
     def append(self, record: QueryRecord) -> None:
         """Keeps the record until it is written. Never blocks, never raises; the oldest makes room."""
         with self._changed:
-            if len(self._waiting) >= self._capacity:
-                del self._waiting[next(iter(self._waiting))]
+            before = self._dropped
+            if record.query_id not in self._waiting:
+                self._waiting[record.query_id] = record
+                self._waiting_bytes += _size(record)
+            while len(self._waiting) > 1 and self._is_over_full():
+                self._forget(next(iter(self._waiting)))
                 self._dropped += 1
-            self._waiting.setdefault(record.query_id, record)
             dropped = self._dropped
-            is_full = len(self._waiting) >= self._capacity
             self._changed.notify()
         # One line for the first and then for every thousandth: the log must not fill up in turn.
-        if is_full and dropped % 1000 == 1:
+        if before < dropped and (before == 0 or before // 1000 < dropped // 1000):
             log.warning("journal is full, the oldest records are dropped", dropped=dropped)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
@@ -125,7 +131,15 @@ class BufferedJournal:
         self._store.record(batch)
         with self._changed:
             for each in batch:
-                self._waiting.pop(each.query_id, None)
+                self._forget(each.query_id)
+
+    def _is_over_full(self) -> bool:
+        return len(self._waiting) > self._capacity or self._waiting_bytes > self._capacity_bytes
+
+    def _forget(self, query_id: UUID) -> None:
+        record = self._waiting.pop(query_id, None)
+        if record:
+            self._waiting_bytes -= _size(record)
 
     def _warn_once(self, attempt: int) -> None:
         if attempt == 1:
@@ -142,3 +156,7 @@ class BufferedJournal:
         self._next_purge_ms = self._clock.elapsed_ms() + PURGE_EVERY_MS
         if forgotten:
             log.info("old query records forgotten", count=forgotten)
+
+
+def _size(record: QueryRecord) -> int:
+    return len(record.sql) + len(record.spark_plan)

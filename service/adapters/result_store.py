@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 
 from service.adapters.scratch_directory import ScratchDirectory
-from service.errors import ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
+from service.errors import CannotStart, ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
 from service.model.results import Chunk, Column, Manifest
 from service.ports import Clock
 
@@ -32,6 +32,9 @@ class LocalResultStore:
 
     All results together take at most `total_bytes`, of which the oldest make room. The files end with this
     process; those of earlier ones are removed at start.
+
+    Raises:
+        CannotStart: the directory cannot be used.
     """
 
     def __init__(
@@ -43,7 +46,13 @@ class LocalResultStore:
         chunk_rows: int = 10_000,
         chunk_bytes: int = 8 << 20,
     ) -> None:
-        self._scratch = ScratchDirectory.claim(directory)
+        try:
+            self._scratch = ScratchDirectory.claim(directory)
+        except OSError as error:
+            raise CannotStart(
+                f"Results cannot be kept in {directory} ({error.strerror}); "
+                "choose a directory that this user may write, with some space left."
+            ) from error
         self._clock = clock
         self._time_to_live_ms = time_to_live // timedelta(milliseconds=1)
         self._total_bytes = total_bytes

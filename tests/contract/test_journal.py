@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -123,6 +124,18 @@ def test_a_full_journal_drops_the_oldest_and_says_so(
     assert journal.find(records[9].query_id) is None
     assert journal.find(records[10].query_id) == records[10]
     assert len([each for each in logs if "dropped" in each]) == 1
+
+
+def test_long_plans_do_not_fill_the_memory(store: FakeMetricsStore, clock: FakeClock) -> None:
+    store.is_down = True
+    journal = BufferedJournal(store, clock, RETENTION, capacity_bytes=1_000)
+    records = [replace(short_record(), spark_plan="x" * 400) for _ in range(5)]
+    for each in records:
+        journal.append(each)
+    assert (journal.waiting, journal.dropped) == (2, 3)
+    store.is_down = False
+    journal.close()
+    assert store.records == records[3:]
 
 
 def test_old_records_are_forgotten_at_start_and_after_an_hour(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from service.adapters.result_store import LocalResultStore
-from service.errors import ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
+from service.errors import CannotStart, ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
 from service.model.results import Chunk, Column
 from service.ports import ResultStore
 from tests.fakes.clock import FakeClock
@@ -262,6 +262,14 @@ def test_a_directory_that_vanished_is_named_without_its_path(
     with pytest.raises(QueryFailed) as caught:
         put(store, numbers(1))
     assert str(tmp_path) not in caught.value.detail
+
+
+def test_a_directory_that_cannot_be_made_is_one_sentence_with_the_cure(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotStart, match="choose a directory"):
+        LocalResultStore(tmp_path / "file" / "below", clock)
 
 
 def test_many_threads_put_read_and_drop_at_once(make_local: Callable[..., LocalResultStore]) -> None:
