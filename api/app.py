@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import structlog
 from fastapi import FastAPI
+from fastapi_swagger import patch_fastapi
 
 from api.body_limit import BodyLimit
 from api.callers import Authentication, Callers
@@ -43,6 +44,7 @@ def create_app(
         version=_version(),
         description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
         lifespan=functools.partial(_life, door=door),
+        docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
@@ -50,6 +52,8 @@ def create_app(
     app.state.edge = Edge(settings, door, Waiting())
     for routes in (query, chunks, explain, tables, health):
         app.include_router(routes.router)
+    # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
+    patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)

@@ -13,7 +13,17 @@ from api.errors import Unauthenticated
 from api.problems import problem_response
 
 ANONYMOUS = "anonymous"
-OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset(
+    {
+        "/healthz",
+        "/readyz",
+        "/docs",
+        "/openapi.json",
+        "/swagger/swagger-ui-bundle.js",
+        "/swagger/swagger-ui.css",
+        "/swagger/favicon-32x32.png",
+    }
+)
 """What probes and people with a browser have to reach."""
 
 

@@ -44,7 +44,7 @@ def run_demo(settings: Settings, console: Console) -> None:
     with _gateway(settings, console) as url, httpx.Client(base_url=url, timeout=120) as client:
         question = orjson.dumps(QUESTION, option=orjson.OPT_INDENT_2).decode().replace("\\n", "\n  ")
         console.print(f"\n[bold]POST {url}/query[/]", highlight=False)
-        console.print(question, highlight=False, markup=False)
+        console.print(question, highlight=False, markup=False, soft_wrap=True)
         answers = [_ask(client) for _ in range(4)]
         first, best = answers[0], min(answers, key=lambda each: each[1])
         _show_answer(console, first[0])
@@ -83,14 +83,19 @@ def _show_answer(console: Console, answer: dict[str, Any]) -> None:
 
 
 def _show_scans(console: Console, explanation: dict[str, Any]) -> None:
-    table = Table(title="selected of total, by scan", title_justify="left")
-    for name in ("table", "partitions", "manifests", "data files", "bytes", "rows read"):
-        table.add_column(name, justify="left" if name == "table" else "right")
+    levels = {
+        "partitions": "partitions",
+        "manifests": "manifests",
+        "dataFiles": "data files",
+        "bytes": "bytes",
+    }
     for scan in explanation["scans"]:
-        levels = (scan[level] for level in ("partitions", "manifests", "dataFiles", "bytes"))
-        shares = (f"{each['selected']:,} of {each['total']:,}" for each in levels)
-        table.add_row(scan["table"], *shares, f"{scan['rows']['read']:,} of {scan['rows']['total']:,}")
-    console.print(table)
+        console.print(f"  {scan['table']}", highlight=False)
+        for level, name in levels.items():
+            share = scan[level]
+            console.print(f"    {name:11}{share['selected']:>12,} of {share['total']:,}", highlight=False)
+        rows = scan["rows"]
+        console.print(f"    {'rows':11}{rows['read']:>12,} of {rows['total']:,}", highlight=False)
 
 
 @contextmanager

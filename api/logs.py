@@ -93,4 +93,5 @@ def _quieten() -> None:
         library = logging.getLogger(name)
         library.handlers.clear()
         library.propagate = True
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     logging.getLogger("uvicorn.access").disabled = True  # RequestLog writes the one line per request

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from rapidfuzz import process

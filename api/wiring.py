@@ -125,7 +125,9 @@ class _Parts:
 
     @cached_property
     def catalogs(self) -> PyIcebergCatalogs:
-        return PyIcebergCatalogs(self.catalog_settings, SystemClock())
+        catalogs = PyIcebergCatalogs(self.catalog_settings, SystemClock())
+        self.stack.callback(catalogs.close)
+        return catalogs
 
     @cached_property
     def engine(self) -> SparkEngine:

@@ -71,6 +71,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.scheduler.allocation.file": resource_path("fairscheduler.xml").as_uri(),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.session.timeZone": settings.time_zone,
+        # Spark's own pattern misses a REST catalog's `credential` and S3's `access-key`.
+        "spark.redaction.regex": "(?i)secret|password|passwd|token|credential|access[.-]?key",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",

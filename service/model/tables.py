@@ -36,7 +36,7 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class PartitionField:
-    """One field of a partition spec; `transform` as Iceberg spells it: `identity`, `bucket[8]`, `day` …"""
+    """One field of a partition spec, its transform as Iceberg spells it: `identity`, `bucket[8]`, `day`."""
 
     name: str
     source: str
