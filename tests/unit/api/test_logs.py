@@ -78,13 +78,13 @@ def test_lines_of_libraries_look_like_ours(capsys: pytest.CaptureFixture[str]) -
     configure_logging(LogLevel.INFO, LogFormat.JSON)
     configure_logging(LogLevel.INFO, LogFormat.JSON)
     structlog.contextvars.bind_contextvars(request_id="r1")
-    logging.getLogger("alembic.runtime").info("Running upgrade")
+    logging.getLogger("pyiceberg.catalog").info("Loaded")
     logging.getLogger("uvicorn.error").debug("below the level")
     structlog.contextvars.clear_contextvars()
     [line] = lines(capsys)
     assert (line["event"], line["logger"], line["level"], line["request_id"]) == (
-        "Running upgrade",
-        "alembic.runtime",
+        "Loaded",
+        "pyiceberg.catalog",
         "info",
         "r1",
     )
