@@ -18,11 +18,9 @@ from api.masking import masked
 from api.server import serve as serve_until_stopped
 from api.settings import LogFormat, LogLevel, Settings
 from api.settings_loading import load_settings
-from api.wiring import build_gateway, load_demo_data
+from api.wiring import STAR_TABLES, build_gateway, load_demo_data
 from api.wiring import migrate as migrate_store
 from service.errors import GatewayError
-
-STAR_TABLES = ("store_sales", "store_returns", "date_dim", "item", "store", "customer")
 
 app = typer.Typer(
     help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None

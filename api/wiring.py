@@ -23,6 +23,7 @@ from service.adapters.spark_catalog_properties import spark_catalog_properties
 from service.adapters.tpcds.loader import LoadReport as LoadReport
 from service.adapters.tpcds.loader import Progress as Progress
 from service.adapters.tpcds.loader import load_tpcds
+from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds

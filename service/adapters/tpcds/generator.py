@@ -17,12 +17,6 @@ from service.errors import CannotStart, PartDown
 NO_SPACE = "no space left on device"
 
 
-class GeneratorFailed(PartDown):
-    """The TPC-DS generator ended with an error."""
-
-    code = "GENERATOR_FAILED"
-
-
 @dataclass(frozen=True, slots=True)
 class Generator:
     """How to start the generator: a Java, the jars of `io.trino.tpcds`, and a folder for its text."""
@@ -38,7 +32,7 @@ class Generator:
 
         Raises:
             CannotStart: Java does not start, or the disk is full.
-            GeneratorFailed: the generator ended with an error.
+            PartDown: the generator ended with an error.
         """
         waiting = deque(tables)
         running: deque[_Run] = deque()
@@ -111,8 +105,8 @@ def _started(command: Sequence[str]) -> subprocess.Popen[str]:
         raise CannotStart(f"{command[0]} does not start: install Java 17 or 21.") from error
 
 
-def _failure(table: str, said: str, folder: Path) -> CannotStart | GeneratorFailed:
+def _failure(table: str, said: str, folder: Path) -> CannotStart | PartDown:
     if NO_SPACE in said.lower():
         return CannotStart(f"The disk is full: make room in {folder.parent}, or ask for a smaller scale.")
     cause = next((line for line in said.splitlines() if "Exception" in line or "Error" in line), "")
-    return GeneratorFailed(f"The TPC-DS generator could not make {table}: {cause or 'it was stopped'}.")
+    return PartDown(f"The TPC-DS generator could not make {table}: {cause or 'it was stopped'}.")

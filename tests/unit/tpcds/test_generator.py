@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.tpcds.generator import Generator, GeneratorFailed
-from service.errors import CannotStart
+from service.adapters.tpcds.generator import Generator
+from service.errors import CannotStart, PartDown
 
 FOLDER_AND_TABLE = """
 while [ $# -gt 0 ]; do
@@ -34,7 +34,7 @@ def test_each_table_is_read_in_turn_and_its_text_is_removed(tmp_path: Path) -> N
 
 def test_an_exception_in_a_thread_is_a_failure_although_the_exit_code_is_zero(tmp_path: Path) -> None:
     made = generator(tmp_path, "echo 'Exception in thread \"Thread-0\" TpcdsException: oops' >&2")
-    with pytest.raises(GeneratorFailed, match=r"could not make item: .*oops"):
+    with pytest.raises(PartDown, match=r"could not make item: .*oops"):
         list(made.texts(["item"], 1))
 
 
