@@ -114,8 +114,7 @@ class Gateway:
             return Submission(before.query_id, is_reused=True)
         held = self._book.add(query)
         if held is query:
-            # The context carries the ids that every log line of this query has.
-            self._workers.submit(contextvars.copy_context().run, self._work, query)
+            self._hand_over(query)
         return Submission(held.query_id, is_reused=held is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:
@@ -222,15 +221,25 @@ class Gateway:
         for query in open_queries:
             with suppress(FutureTimeoutError):
                 query.finished.result(deadline.left_s())
+        # First no worker takes anything any more: whoever came in until now is in the book.
+        self._workers.shutdown(wait=False, cancel_futures=True)
         for query in self._book.open():
             self._cancel(query, QueryCanceled("The gateway is shutting down."))
-        self._workers.shutdown(wait=False, cancel_futures=True)
         self._ports.engine.close()
         self._workers.shutdown(wait=True)
         self._closed.set()
         self._sweeper.join()
         self._ports.journal.close()
         self._on_closed()
+
+    def _hand_over(self, query: LiveQuery) -> None:
+        # The context carries the ids that every log line of this query has.
+        context = contextvars.copy_context()
+        try:
+            self._workers.submit(context.run, self._work, query)
+        except RuntimeError as closed:  # the pool's word for: close() came in between
+            query.fail(ShuttingDown(), self._ports.clock.elapsed_ms())
+            raise ShuttingDown from closed
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))

@@ -18,7 +18,7 @@ from service.errors import (
     TableNotFound,
 )
 
-_POSITION = re.compile(r"\(?line (?P<line>\d+),? pos(?:ition)? (?P<position>\d+)\)?")
+_POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<position>\d+)\)?")
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
 # Where the sentence ends and Spark's aids for developers begin.
 _AIDS = re.compile(r"\s*SQLSTATE: \w+|;?\n")
@@ -42,7 +42,7 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
         return ColumnNotFound(unquoted(parameters.get("objectName", "")), nearest[:3], line, column)
     if condition.startswith("UNBOUND_SQL_PARAMETER"):
         return ParameterMissing(f"The parameter {parameters.get('name', '')} has no value. Send one for it.")
-    if isinstance(failure, AnalysisException):
+    if isinstance(failure, AnalysisException) or condition in ("CATALOG_NOT_FOUND", "SCHEMA_NOT_FOUND"):
         return SqlInvalid(sentence(text))
     if "maxResultSize" in text:
         return ResultTooLarge()
@@ -50,15 +50,21 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
 
 
 def position_in(text: str) -> tuple[int | None, int | None]:
-    """Line and column, both from 1, where Spark's message names them (its own columns count from 0).
+    r"""Line and column, both from 1, where Spark's message names them.
+
+    Its `pos` counts from 0, its `position` from 1.
 
     >>> position_in("Syntax error at or near 'selec'. SQLSTATE: 42601 (line 2, pos 0)")
     (2, 1)
+    >>> position_in("Division by zero.\n== SQL (line 1, position 8) ==")
+    (1, 8)
     >>> position_in("no position")
     (None, None)
     """
     found = _POSITION.search(text)
-    return (int(found["line"]), int(found["position"]) + 1) if found else (None, None)
+    if found is None:
+        return None, None
+    return int(found["line"]), int(found["position"]) + (found["word"] == "pos")
 
 
 def sentence(text: str) -> str:

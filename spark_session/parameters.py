@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
 from pyspark.sql import Column
@@ -39,7 +39,7 @@ def _literal(name: str, parameter: Parameter) -> Column | JsonScalar:
         raise ParameterInvalid(f"Parameter {name}: {parameter.type_name} is not one of {known}.")
     try:
         return convert(parameter.value, arguments.rstrip(") "))
-    except (ValueError, TypeError, InvalidOperation, binascii.Error) as failure:
+    except (ValueError, TypeError, OverflowError, InvalidOperation, binascii.Error) as failure:
         raise ParameterInvalid(
             f"Parameter {name}: {parameter.value!r} is not a value of type {parameter.type_name}."
         ) from failure
@@ -69,15 +69,19 @@ def _floating(suffix: str) -> Callable[[JsonScalar, str], Column]:
     return convert
 
 
+# Python would round at 28 digits; Spark's decimals have up to 38.
+_ALL_DIGITS = Context(prec=38)
+
+
 def _decimal(value: JsonScalar, arguments: str) -> Column | JsonScalar:
     if isinstance(value, bool):
         raise TypeError(value)
     number = Decimal(str(value))
     if not number.is_finite():
         raise ValueError(value)
-    precision, scale = (int(each) for each in (arguments or "38,18").split(","))
-    exact = number.quantize(Decimal(1).scaleb(-scale))
-    if exact != number or len(exact.as_tuple().digits) > precision:
+    precision, _, scale = (arguments or "38,18").partition(",")
+    exact = number.quantize(Decimal(1).scaleb(-int(scale or 0)), context=_ALL_DIGITS)
+    if exact != number or len(exact.as_tuple().digits) > int(precision):
         raise ValueError(value)
     return F.expr(f"{exact:f}BD")
 

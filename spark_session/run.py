@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -56,8 +57,10 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
     """
     kept = rows.slice(0, statement.row_limit)
     if kept.nbytes > statement.byte_limit:
-        share = statement.byte_limit / kept.nbytes
-        kept = kept.slice(0, max(1, int(kept.num_rows * share)))
+        # Rows differ in size, so their number says nothing; what the first n take only grows with n.
+        counts = range(1, kept.num_rows + 1)
+        fitting = bisect_right(counts, statement.byte_limit, key=lambda count: kept.slice(0, count).nbytes)
+        kept = kept.slice(0, max(1, fitting))
     return kept, kept.num_rows < rows.num_rows
 
 

@@ -71,7 +71,7 @@ class LiveQuery:
     def start(self, now_ms: int) -> bool:
         """Whether a worker may run it: not when it was canceled while it waited."""
         with self._lock:
-            if self._record.state is not QueryState.QUEUED:
+            if self._record.state is not QueryState.QUEUED or self._cancellation is not None:
                 return False
             self._started_ms = now_ms
             queued_ms = now_ms - self._submitted_ms
@@ -85,9 +85,8 @@ class LiveQuery:
                 return False
             self._cancellation = self._cancellation or reason
             is_waiting = self._record.state is QueryState.QUEUED
-        if is_waiting:
-            self.fail(reason, now_ms)
-        return is_waiting
+        # Of several who cancel at once, one has ended it.
+        return is_waiting and self.fail(reason, now_ms)
 
     def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> None:
         """Ends it with a result."""
@@ -102,8 +101,11 @@ class LiveQuery:
         )
         self._end(record, manifest, None, now_ms)
 
-    def fail(self, failure: GatewayError, now_ms: int) -> None:
-        """Ends it without a result. If it was canceled, then for that reason."""
+    def fail(self, failure: GatewayError, now_ms: int) -> bool:
+        """Ends it without a result, for the reason of its cancellation if it has one.
+
+        Whether this ended it: False when it had ended before.
+        """
         if isinstance(failure, QueryCanceled | PartDown) and self._cancellation is not None:
             failure = self._cancellation
         record = replace(
@@ -112,20 +114,21 @@ class LiveQuery:
             error=QueryError(failure.code, failure.detail),
             running_ms=0 if self._started_ms is None else now_ms - self._started_ms,
         )
-        self._end(record, None, failure, now_ms)
+        return self._end(record, None, failure, now_ms)
 
     def status(self, now_ms: int) -> QueryStatus:
         """As it stands now."""
         with self._lock:
-            elapsed_ms = (self._ended_ms or now_ms) - self._submitted_ms
-            return QueryStatus(self._record, elapsed_ms, self._manifest, self._failure)
+            until_ms = now_ms if self._ended_ms is None else self._ended_ms
+            return QueryStatus(self._record, until_ms - self._submitted_ms, self._manifest, self._failure)
 
     def _end(
         self, record: QueryRecord, manifest: Manifest | None, failure: GatewayError | None, now_ms: int
-    ) -> None:
+    ) -> bool:
         with self._lock:
             if self._record.state.is_final:
-                return
+                return False
             self._record, self._manifest, self._failure = record, manifest, failure
             self._ended_ms = now_ms
         self.finished.set_result(None)
+        return True

@@ -10,6 +10,9 @@ from sqlglot import TokenError, TokenType, tokenize
 from service.errors import ParameterMissing, ParameterUnused
 from service.model.query import Parameters
 
+# `?::INT` begins with one token of its own.
+_POSITIONAL = (TokenType.PLACEHOLDER, TokenType.QDCOLON)
+
 
 def check_parameters(sql: str, parameters: Parameters) -> None:
     """Returns when values and places fit.
@@ -47,9 +50,5 @@ def check_parameters(sql: str, parameters: Parameters) -> None:
 
 def _places(sql: str) -> tuple[frozenset[str], int]:
     tokens = tokenize(sql, read="spark")
-    named = {
-        after.text
-        for before, after in pairwise(tokens)
-        if before.token_type is TokenType.COLON and after.start == before.end + 1
-    }
-    return frozenset(named), sum(each.token_type is TokenType.PLACEHOLDER for each in tokens)
+    named = {after.text for before, after in pairwise(tokens) if before.token_type is TokenType.COLON}
+    return frozenset(named), sum(each.token_type in _POSITIONAL for each in tokens)

@@ -1,0 +1,108 @@
+"""An engine that answers from a script, and holds what it runs until it is told to go on."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import pyarrow as pa
+
+from service.errors import EngineLost, EngineNotReady, QueryCanceled
+from service.model.health import PartHealth, PartState
+from service.model.pruning import ScanRecord
+from service.model.results import Column
+from service.ports import EngineResult, Statement
+
+PLAN = "== Physical Plan ==\nScan"
+PATIENCE_S = 20.0
+
+
+def engine_result(
+    rows: int = 3, scans: tuple[ScanRecord, ...] = (), plan_text: Callable[[], str] = lambda: PLAN
+) -> EngineResult:
+    return EngineResult(
+        rows=pa.table({"n": pa.array(range(rows), pa.int32())}),
+        columns=(Column("n", "INT", is_nullable=False),),
+        is_truncated=False,
+        planning_ms=4,
+        running_ms=9,
+        scans=scans,
+        plan_text=plan_text,
+    )
+
+
+class FakeEngine:
+    """Each run takes the next of `outcomes`, an exception or a result; when none is left, `answer`."""
+
+    def __init__(self, *outcomes: EngineResult | Exception) -> None:
+        self.outcomes = deque(outcomes)
+        self.answer = engine_result()
+        self.runs: list[Statement] = []
+        self.cancels: list[UUID] = []
+        self.missed_cancels = 0
+        self.is_closed = False
+        self._is_held = False
+        self._canceled: set[UUID] = set()
+        self._changed = threading.Condition()
+
+    def run(self, statement: Statement) -> EngineResult:
+        with self._changed:
+            if self.is_closed:
+                raise EngineNotReady
+            self.runs.append(statement)
+            outcome = self.outcomes.popleft() if self.outcomes else self.answer
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._may_go_on(statement), PATIENCE_S)
+            if statement.query_id in self._canceled:
+                raise QueryCanceled
+            if self.is_closed:
+                raise EngineLost
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def cancel(self, query_id: UUID) -> None:
+        with self._changed:
+            self.cancels.append(query_id)
+            if len(self.cancels) > self.missed_cancels:
+                self._canceled.add(query_id)
+            self._changed.notify_all()
+
+    def health(self) -> PartHealth:
+        return PartHealth("engine", PartState.DOWN if self.is_closed else PartState.UP, is_required=True)
+
+    def close(self) -> None:
+        with self._changed:
+            self.is_closed = True
+            self._changed.notify_all()
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Whatever runs inside the block stays running until its end, or until it is canceled."""
+        self._hold(True)
+        try:
+            yield
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        self._hold(False)
+
+    def wait_for_runs(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.runs) >= count, PATIENCE_S)
+
+    def wait_for_cancels(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.cancels) >= count, PATIENCE_S)
+
+    def _hold(self, is_held: bool) -> None:
+        with self._changed:
+            self._is_held = is_held
+            self._changed.notify_all()
+
+    def _may_go_on(self, statement: Statement) -> bool:
+        return not self._is_held or self.is_closed or statement.query_id in self._canceled

@@ -1,0 +1,64 @@
+"""A query and its ports, one after the other and without threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.model.query import QueryRequest
+from service.query.book import QueryBook
+from service.query.live import LiveQuery
+from service.query.run import QueryPorts
+from tests.fakes.catalogs import FakeCatalogs
+from tests.fakes.clock import FakeClock
+from tests.fakes.engine import FakeEngine
+from tests.fakes.journal import FakeJournal
+from tests.fakes.result_store import FakeResultStore
+
+
+@dataclass
+class Bench:
+    """The fakes by name, and what is made of them."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    engine: FakeEngine = field(default_factory=FakeEngine)
+    catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
+    journal: FakeJournal = field(default_factory=FakeJournal)
+    book: QueryBook = field(default_factory=lambda: QueryBook(max_waiting=100, retention_ms=60_000))
+    engine_retries: int = 1
+
+    def __post_init__(self) -> None:
+        self.results = FakeResultStore(self.clock)
+
+    @property
+    def ports(self) -> QueryPorts:
+        return QueryPorts(
+            engine=self.engine,
+            catalogs=self.catalogs,
+            results=self.results,
+            journal=self.journal,
+            clock=self.clock,
+            max_sql_bytes=1000,
+            engine_retries=self.engine_retries,
+        )
+
+    def query(
+        self,
+        sql: str = "SELECT 1",
+        caller: str = "ann",
+        request_id: UUID | None = None,
+        timeout_ms: int = 5000,
+    ) -> LiveQuery:
+        return self.of(QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms), caller)
+
+    def of(self, request: QueryRequest, caller: str = "ann") -> LiveQuery:
+        """The query, taken into the book."""
+        query = LiveQuery(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
+        return self.book.add(query)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
