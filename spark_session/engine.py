@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
+import pyarrow as pa
 import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
@@ -139,7 +140,7 @@ def _in_gateway_terms(session: WarmSession, statement: Statement) -> Iterator[No
         if statement.is_canceled():
             raise QueryCanceled from failure
         raise in_gateway_terms(failure) from failure
-    except (Py4JError, OSError, EOFError) as failure:
+    except (Py4JError, OSError, EOFError, pa.ArrowException) as failure:
         # Nobody answered. Waiting for the process to end lets `health` tell the truth at once.
         session.jvm.is_dead_within(DEATH_NOTICE_S)
         raise EngineLost from failure

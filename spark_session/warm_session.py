@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_session.guard import Guard
+from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, launch
 from spark_session.scan_metrics import ScanReader
 from spark_session.settings import SparkSettings, spark_properties
@@ -35,6 +36,7 @@ class WarmSession:
         self._root = SparkSession(context)
         self.scan_reader = ScanReader(jvm.gateway)
         self.guard = Guard(jvm.gateway)
+        self._children = java_instance(jvm.gateway, "ChildSessions")
 
     @classmethod
     def start(cls, settings: SparkSettings) -> WarmSession:
@@ -60,16 +62,8 @@ class WarmSession:
         Raises:
             PySparkException: there is no such catalog or schema.
         """
-        child = self._root.newSession()
-        self._share_catalogs(child)
-        # Spark looks a thread's configuration up by its active session, and PySpark sets that for the
-        # thread that made the first session only.
-        self.jvm.gateway.jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(child._jsparkSession)
-        if catalog is not None:
-            child.catalog.setCurrentCatalog(catalog)
-        if schema is not None:
-            child.catalog.setCurrentDatabase(schema)
-        return child
+        child = self._children.open(self._root._jsparkSession, catalog, schema)
+        return SparkSession(self.context, child)
 
     def is_alive(self) -> bool:
         """Whether the JVM is there; asks the operating system, so it never waits."""
@@ -108,16 +102,3 @@ class WarmSession:
         self.load_catalogs()
         for _ in range(WARM_UP_ROUNDS):
             self.child(None, None).sql(WARM_UP_SQL).toArrow()
-
-    def _share_catalogs(self, child: SparkSession) -> None:
-        """Gives the child the parent's open catalogs.
-
-        A session opens each catalog anew, with connections that only the garbage collector closes: a
-        thousand queries would exhaust a catalog's database. The child gets a copy of the map, so what it
-        adds stays its own.
-        """
-        mine = self._root._jsparkSession.sessionState().catalogManager()
-        theirs = child._jsparkSession.sessionState().catalogManager()
-        field = mine.getClass().getDeclaredField("catalogs")
-        field.setAccessible(True)
-        field.set(theirs, field.get(mine).clone())
