@@ -1,0 +1,51 @@
+"""One client with one connection that is kept; as thin as a client can be, so that it adds little itself."""
+
+from __future__ import annotations
+
+import time
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+WAIT = {"waitTimeout": "50s"}
+SELECT_1: dict[str, Any] = {"sql": "select 1"}
+
+
+class Client:
+    """Asks over one connection; for one thread."""
+
+    def __init__(self, url: str) -> None:
+        address = urlsplit(url)
+        self._connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        """The status and the body."""
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def query(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        """Sends a query, waits for it as long as one may; the status and the body."""
+        sent = orjson.dumps({**WAIT, **body})
+        self._connection.request("POST", "/query", sent, {"Content-Type": "application/json"})
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def timed_query_ms(self, body: dict[str, Any]) -> float:
+        """How long the answer took; there and back.
+
+        Raises:
+            RuntimeError: the query did not succeed.
+        """
+        started = time.perf_counter()
+        status, answer = self.query(body)
+        took_ms = (time.perf_counter() - started) * 1000
+        if status != 200:
+            raise RuntimeError(f"{status}: {answer[:500]!r}")
+        return took_ms
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._connection.close()

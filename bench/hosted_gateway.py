@@ -1,0 +1,77 @@
+"""A gateway inside this process, so that the same Spark session can be asked directly, too."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+import uvicorn
+from pyspark.sql import SparkSession
+
+from api.app import create_app
+from api.logs import configure_logging
+from api.server import Server, bind, url_of
+from api.settings import Settings
+from api.wiring import build_gateway
+from bench.gateway_process import POLL_S, is_ready
+from bench.lakehouse import Lake
+from service.gateway import Gateway
+from spark_session.engine import SparkEngine
+
+RECORDED_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostedGateway:
+    """Its address, and the Spark session that it keeps warm."""
+
+    url: str
+    gateway: Gateway
+    spark: SparkSession
+
+    def wait_until_recorded(self, query_id: str) -> None:
+        """Returns when the work that follows an answer is done, so that it weighs on no other sample."""
+        query = self.gateway._book.find(UUID(query_id))
+        if query is not None:
+            query.recorded.result(RECORDED_WITHIN_S)
+
+
+@contextmanager
+def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
+    """Serves with the default settings from a thread, and stops at the end."""
+    settings = Settings(
+        data_dir=lake.data_dir, port=0, catalogs={k: dict(v) for k, v in lake.catalogs.items()}
+    )
+    (lake.data_dir / "logs").mkdir(parents=True, exist_ok=True)
+    with (lake.data_dir / "logs" / "bench.log").open("w") as lines:
+        with redirect_stderr(lines):
+            configure_logging(settings.log_level, settings.log_format)
+        gateway = build_gateway(settings)
+        engine = cast(SparkEngine, gateway._ports.engine)
+        assert engine._session is not None
+        spark = engine._session._root
+        with _served(settings, gateway) as url:
+            yield HostedGateway(url, gateway, spark)
+
+
+@contextmanager
+def _served(settings: Settings, gateway: Gateway) -> Iterator[str]:
+    app = create_app(settings, lambda: gateway)
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on")
+    server = Server(config, app.state.edge.door)
+    with bind(settings.host, settings.port) as listening:
+        url = url_of(listening)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="serve")
+        thread.start()
+        try:
+            while not is_ready(url):
+                time.sleep(POLL_S)
+            yield url
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,60 @@
+"""The demo's lakehouse, shared by all measures; whatever else a gateway keeps is apart from the demo's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from service.adapters.embedded_postgres import EmbeddedPostgres
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """Where a measure's gateway keeps its data, and the catalog with the demo's tables."""
+
+    data_dir: Path
+    catalogs: Mapping[str, Mapping[str, str]]
+
+    def environment(self) -> dict[str, str]:
+        """For a gateway process on the demo's tables."""
+        catalogs = orjson.dumps(self.catalogs).decode()
+        return clean_environment(self.data_dir) | {"SLUICE_CATALOGS": catalogs}
+
+
+def clean_environment(data_dir: Path) -> dict[str, str]:
+    """This process's environment without settings of its own, so that defaults are what is measured."""
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("SLUICE_")}
+    return kept | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"}
+
+
+@contextmanager
+def open_lake() -> Iterator[Lake]:
+    """Loads the demo's tables if they are not there, and keeps their catalog open."""
+    home = Path(os.environ.get("SLUICE_DATA_DIR", ".sluice")).absolute()
+    subprocess.run([sys.executable, "-m", "api.cli", "demo-data"], env=clean_environment(home), check=True)
+    share_jars(home, home / "bench")
+    postgres = EmbeddedPostgres.start(home / "postgres")
+    try:
+        uri, warehouse = postgres.url("lake"), (home / "warehouse").as_uri()
+        yield Lake(home / "bench", {"lake": {"type": "sql", "uri": uri, "warehouse": warehouse}})
+    finally:
+        postgres.stop()
+
+
+def share_jars(source: Path, target: Path) -> None:
+    """Links the jars that are there already, so that no measure waits for a registry."""
+    if (source / "jars").is_dir():
+        shutil.copytree(source / "jars", target / "jars", copy_function=_link, dirs_exist_ok=True)
+
+
+def _link(source: str, target: str) -> None:
+    if not Path(target).exists():
+        os.link(source, target)

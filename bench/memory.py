@@ -1,0 +1,112 @@
+"""Whether memory stays flat over a thousand queries.
+
+Whether anything is left behind by queries. 1,000 queries, ten statements in turn, two of them with 10,000
+rows and one that fails; after each hundred the JVM collects its garbage (`jcmd GC.run`), then resident
+memory of gateway and JVM, heap and metaspace are read. Results live 20 s instead of ten minutes, so that
+what is kept on purpose is let go of within the run. The slope is a line fitted from the 300th query on;
+flat: it comes to less than 10 % of the value there over the remaining 700.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from api.demo import QUESTION
+from bench.client import SELECT_1, Client
+from bench.gateway_process import GatewayProcess, gateway_process
+from bench.jvm_memory import collect_garbage, has_jcmd, used_mb
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row
+
+QUERIES, STEP, SETTLED = 1000, 100, 300
+RESULT_TTL_S = 20
+FLAT_PERCENT = 10.0
+MB = 1024 * 1024
+
+_TABLES = {"catalog": "lake", "schema": "tpcds"}
+STATEMENTS: tuple[dict[str, Any], ...] = (
+    SELECT_1,
+    QUESTION,
+    {"sql": "SELECT id, id * 2 AS twice, CAST(id AS STRING) AS text FROM range(10000)"},
+    {"sql": "SELECT count(*) FROM store", **_TABLES},
+    {"sql": "SELECT * FROM item LIMIT 10000", **_TABLES},
+    {"sql": "SELECT i_category, count(*) AS n FROM item GROUP BY i_category ORDER BY n DESC", **_TABLES},
+    {"sql": "SELECT * FROM date_dim WHERE d_year = :year", "parameters": {"year": 1999}, **_TABLES},
+    {
+        "sql": "SELECT c_birth_country, count(*) AS n FROM customer GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
+        **_TABLES,
+    },
+    {"sql": "SELECT raise_error('as asked') AS never"},
+    {"sql": "SELECT s_store_name, s_city FROM store ORDER BY 1 LIMIT 3", **_TABLES},
+)
+FAILING = STATEMENTS[8]
+
+Point = dict[str, float]
+
+
+def measure(lake: Lake) -> Measurement:
+    """Memory after each hundred queries, and its slope."""
+    environment = lake.environment() | {"SLUICE_RESULT_TTL_S": str(RESULT_TTL_S)}
+    with gateway_process(environment) as gateway:
+        client = Client(gateway.url)
+        points = [_point(gateway, 0)]
+        for count in range(STEP, QUERIES + 1, STEP):
+            _send(client, STEP)
+            points.append(_point(gateway, count))
+        client.close()
+    remarks = () if has_jcmd() else ("No jcmd here: the JVM's garbage was not collected before readings.",)
+    return Measurement(_rows(points), {"points": points}, remarks)
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Each kind of memory over the number of queries."""
+    axes = figure.subplots()
+    points: list[Point] = measurement.samples["points"]
+    for name in points[0]:
+        if name != "queries":
+            axes.plot([each["queries"] for each in points], [each[name] for each in points], "o-", label=name)
+    axes.set(xlabel="queries", ylabel="MB")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+
+
+def _send(client: Client, count: int) -> None:
+    for position in range(count):
+        body = STATEMENTS[position % len(STATEMENTS)]
+        status, answer = client.query(body)
+        if (status == 200) is (body is FAILING):
+            raise RuntimeError(f"{body['sql']}: {status} {answer[:500]!r}")
+
+
+def _point(gateway: GatewayProcess, queries: int) -> Point:
+    jvm = gateway.jvm()
+    collect_garbage(jvm)
+    point: Point = {
+        "queries": queries,
+        "gateway, resident": gateway.process.memory_info().rss / MB,
+        "JVM, resident": jvm.memory_info().rss / MB,
+    }
+    used = used_mb(jvm)
+    return point | ({} if used is None else {"JVM, heap used": used[0], "JVM, metaspace used": used[1]})
+
+
+def _rows(points: Sequence[Point]) -> list[Row]:
+    rows: list[Row] = []
+    settled = [each for each in points if each["queries"] >= SETTLED]
+    counts = [each["queries"] for each in settled]
+    for name in points[0]:
+        if name == "queries":
+            continue
+        values = [each[name] for each in settled]
+        slope = statistics.linear_regression(counts, values).slope
+        percent = 100 * slope * (QUERIES - SETTLED) / values[0]
+        rows += [
+            Row(f"{name}: after {SETTLED} queries", values[0], "MB"),
+            Row(f"{name}: after {QUERIES} queries", values[-1], "MB"),
+            Row(f"{name}: slope", slope * STEP, "MB per 100", target="flat", is_met=percent < FLAT_PERCENT),
+        ]
+    return rows
