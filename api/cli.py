@@ -18,6 +18,7 @@ from api.masking import masked
 from api.server import serve as serve_until_stopped
 from api.settings import LogFormat, LogLevel, Settings
 from api.settings_loading import load_settings
+from api.settings_page import settings_page
 from api.wiring import STAR_TABLES, build_gateway, load_demo_data
 from api.wiring import migrate as migrate_store
 from service.errors import GatewayError
@@ -68,8 +69,13 @@ def migrate() -> None:
 
 
 @app.command()
-def config() -> None:
+def config(
+    is_describing: Annotated[bool, typer.Option("--describe", help="every setting with its meaning")] = False,
+) -> None:
     """Prints the settings as this environment gives them, secrets masked."""
+    if is_describing:
+        typer.echo(settings_page(), nl=False)
+        return
     with _one_sentence_errors():
         typer.echo(orjson.dumps(masked(load_settings()), option=orjson.OPT_INDENT_2).decode())
 
