@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import ParameterMissing, ParameterUnused
@@ -66,6 +66,7 @@ def test_one_positional_value_too_many_is_refused(sql: str, count: int) -> None:
         check_parameters(sql, (Parameter(1),) * (count + 1))
 
 
+@settings(deadline=None)
 @given(st.integers(1, 20), st.data())
 def test_too_few_positional_values_are_refused(places: int, data: st.DataObject) -> None:
     values = data.draw(st.integers(0, places - 1))

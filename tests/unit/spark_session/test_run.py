@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.ports import Statement
@@ -50,6 +50,7 @@ def test_no_rows_are_no_truncation() -> None:
     assert within(rows, bounded(byte_limit=0)) == (rows, False)
 
 
+@settings(deadline=None)
 @given(ROWS, st.integers(1, 50), st.integers(0, 10_000))
 def test_the_answer_is_the_longest_beginning_within_both_bounds(
     rows: pa.Table, row_limit: int, byte_limit: int
@@ -64,6 +65,7 @@ def test_the_answer_is_the_longest_beginning_within_both_bounds(
         assert rows.slice(0, count + 1).nbytes > byte_limit
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_bytes_are_those_of_the_rows_however_they_were_sliced(rows: pa.Table) -> None:
     twice = pa.concat_tables([rows, rows]).slice(rows.num_rows)

@@ -1,0 +1,52 @@
+"""Types as SQL spells them, and scans as the reader in the JVM hands them over."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyspark.sql import types as t
+
+from service.model.pruning import Selection
+from service.model.results import Column
+from spark_session.result_types import result_columns, sql_type
+from spark_session.scan_metrics import scan_records
+
+TYPES = [
+    (t.IntegerType(), "INT"),
+    (t.LongType(), "BIGINT"),
+    (t.StringType(), "STRING"),
+    (t.DecimalType(38, 18), "DECIMAL(38,18)"),
+    (t.TimestampNTZType(), "TIMESTAMP_NTZ"),
+    (t.NullType(), "VOID"),
+    (t.ArrayType(t.ArrayType(t.DateType())), "ARRAY<ARRAY<DATE>>"),
+    (t.MapType(t.StringType(), t.ArrayType(t.DoubleType())), "MAP<STRING, ARRAY<DOUBLE>>"),
+    (t.StructType([t.StructField("Name of it", t.BinaryType())]), "STRUCT<Name of it: BINARY>"),
+    (t.StructType([]), "STRUCT<>"),
+]
+
+
+@pytest.mark.parametrize(("data_type", "expected"), TYPES)
+def test_types_are_spelled_as_sql_spells_them(data_type: t.DataType, expected: str) -> None:
+    assert sql_type(data_type) == expected
+
+
+def test_columns_keep_their_order_their_names_and_their_doubles() -> None:
+    fields = [t.StructField("N", t.IntegerType(), nullable=False), t.StructField("N", t.StringType())]
+    assert result_columns(t.StructType(fields)) == (Column("N", "INT", False), Column("N", "STRING", True))
+
+
+def test_every_level_of_a_scan_is_selected_of_total() -> None:
+    row = ["lake.tpcds.store_returns", None, [5, 50, 500, 5000, 9], [1, 10, 100], 3, 70, 12]
+    [scan] = scan_records(json.dumps([row]))
+    metrics = scan.metrics
+    assert (scan.table, scan.snapshot_id, metrics.planning_ms) == ("lake.tpcds.store_returns", None, 12)
+    assert metrics.partitions == Selection(5, 1)
+    assert metrics.manifests == Selection(9, 3)
+    assert metrics.data_files == Selection(50, 10)
+    assert metrics.bytes == Selection(500, 100)
+    assert metrics.rows == Selection(5000, 70)
+
+
+def test_no_scans_are_none() -> None:
+    assert scan_records("[]") == ()

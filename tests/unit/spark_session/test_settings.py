@@ -1,0 +1,92 @@
+"""What the session is built from: hardening that stays, and secrets that stay off the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.adapters.spark_catalog_properties import spark_catalog_properties
+from spark_session.settings import HARDENING, SparkSettings, launch_properties, spark_properties
+
+SECRET = "s3cr3t-"
+WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
+CATALOG_KEYS = st.one_of(
+    st.sampled_from(["uri", "warehouse", "token", "credential", "s3.secret-access-key", "jdbc.password"]),
+    st.lists(WORDS, min_size=1, max_size=3).map(".".join),
+)
+CATALOGS = st.dictionaries(
+    WORDS,
+    st.dictionaries(CATALOG_KEYS, WORDS.map(lambda word: SECRET + word), max_size=5).map(
+        lambda own: {"uri": "http://catalog"} | own | {"type": "rest"}
+    ),
+    max_size=3,
+)
+OVERRIDES = st.dictionaries(
+    st.sampled_from([*HARDENING, "spark.ui.enabled", "spark.sql.shuffle.partitions"]),
+    st.sampled_from(["true", "false", ""]),
+)
+
+
+def settings_with(
+    properties: Mapping[str, str] | None = None,
+    catalogs: Mapping[str, str] | None = None,
+    master: str = "local[2]",
+) -> SparkSettings:
+    return SparkSettings(
+        master, ("a.jar", "b.jar"), Path("logs"), catalogs=catalogs or {}, properties=properties or {}
+    )
+
+
+@settings(deadline=None)
+@given(OVERRIDES, OVERRIDES)
+def test_nothing_overrides_the_hardening(own: dict[str, str], catalogs: dict[str, str]) -> None:
+    properties = spark_properties(settings_with(own, catalogs))
+    assert dict(HARDENING).items() <= properties.items()
+
+
+@settings(deadline=None)
+@given(CATALOGS)
+def test_no_catalogs_property_stands_on_the_command_line(catalogs: dict[str, dict[str, str]]) -> None:
+    spark: dict[str, str] = {}
+    for name, properties in catalogs.items():
+        spark |= spark_catalog_properties(name, properties)
+    properties = spark_properties(settings_with(catalogs=spark))
+    assert spark.items() <= properties.items()
+    assert not any(SECRET in value for value in launch_properties(properties).values())
+
+
+def test_an_operators_hadoop_secrets_stay_off_the_command_line_too() -> None:
+    own = {"spark.hadoop.fs.s3a.secret.key": SECRET, "spark.ssl.keyPassword": SECRET}
+    assert SECRET not in launch_properties(spark_properties(settings_with(own))).values()
+
+
+def test_what_the_jvm_needs_before_it_starts_is_on_the_command_line() -> None:
+    launched = launch_properties(spark_properties(settings_with()))
+    assert launched["spark.jars"] == "a.jar,b.jar"
+    assert launched["spark.master"] == "local[2]"
+    assert {"spark.driver.memory", "spark.driver.extraJavaOptions", "spark.submit.deployMode"} <= set(
+        launched
+    )
+
+
+def test_the_operators_own_properties_win_over_our_defaults() -> None:
+    own = {"spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "200"}
+    assert own.items() <= spark_properties(settings_with(own)).items()
+
+
+def test_only_local_masters_get_the_settings_of_one_machine() -> None:
+    local, cluster = (
+        spark_properties(settings_with(master=each)) for each in ("local[*]", "spark://master:7077")
+    )
+    for name in ("spark.driver.bindAddress", "spark.driver.host", "spark.sql.shuffle.partitions"):
+        assert name in local
+        assert name not in cluster
+
+
+def test_no_setting_is_changed_by_being_read() -> None:
+    own = {"spark.sql.runSQLOnFiles": "true"}
+    spark_properties(settings_with(own))
+    assert own == {"spark.sql.runSQLOnFiles": "true"}

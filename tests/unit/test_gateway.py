@@ -1,0 +1,518 @@
+"""The door of the house, with an engine that does what the test says."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.errors import (
+    ChunkNotFound,
+    EngineLost,
+    MetricsStoreDown,
+    QueryFailed,
+    QueryNotFound,
+    RequestIdReused,
+    ResultExpired,
+    ShuttingDown,
+    TableNotFound,
+    TooManyQueries,
+)
+from service.gateway import Gateway, GatewayBounds
+from service.model.health import PartState
+from service.model.query import QueryRequest, QueryState, QueryStatus
+from service.model.tables import TableName
+from service.query.run import QueryPorts
+from service.query.sweep import forget_old_queries
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
+from tests.fakes.clock import FakeClock
+from tests.fakes.engine import PLAN, FakeEngine, engine_result
+from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.journal import FakeJournal
+from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.query_records import scan
+from tests.fakes.result_store import FakeResultStore
+
+PATIENCE_S = 20.0
+RESULT_TTL = timedelta(minutes=10)
+ITEM = TableName("lake", "tpcds", "item")
+
+
+class House:
+    """A gateway and every fake that it stands on."""
+
+    def __init__(
+        self,
+        engine: FakeEngine,
+        clock: FakeClock | None = None,
+        workers: int = 1,
+        max_queued: int = 10,
+        shutdown_timeout_s: float = PATIENCE_S,
+    ) -> None:
+        self.engine = engine
+        self.clock = clock or FakeClock()
+        self.store = FakeMetricsStore()
+        self.journal = FakeJournal(self.store)
+        self.filter_cache = FakeFilterCache()
+        self.catalogs = FakeCatalogs(tables=[facts_of_empty_table(ITEM)])
+        self.closings = 0
+        self._ports = QueryPorts(
+            engine=engine,
+            catalogs=self.catalogs,
+            results=FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2),
+            journal=self.journal,
+            clock=self.clock,
+            max_sql_bytes=1000,
+            engine_retries=1,
+        )
+        ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
+        bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s)
+        self.gateway = Gateway(self._ports, self.store, self.filter_cache, bounds, on_closed=self._on_closed)
+
+    def submit(
+        self, sql: str = "SELECT 1", request_id: UUID | None = None, timeout_ms: int = 300_000
+    ) -> UUID:
+        request = QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms)
+        return self.gateway.submit(request, "ann").query_id
+
+    def status(self, query_id: UUID) -> QueryStatus:
+        return self.gateway.status(query_id, "ann")
+
+    def state(self, query_id: UUID) -> QueryState:
+        return self.status(query_id).record.state
+
+    def ended(self, query_id: UUID) -> QueryStatus:
+        """The status once the query has ended and its record is in the store."""
+        self.gateway.finished(query_id).result(PATIENCE_S)
+        self.gateway.explain(query_id, "ann")
+        return self.status(query_id)
+
+    def error_code(self, query_id: UUID) -> str:
+        """What the query's record in the store says."""
+        self.ended(query_id)
+        record = self.store.find(query_id)
+        assert record is not None
+        assert record.error is not None
+        return record.error.code
+
+    def forget(self) -> None:
+        """Lets the time to live of all results end, and sweeps."""
+        self.clock.advance(RESULT_TTL + timedelta(milliseconds=1))
+        forget_old_queries(self.gateway._book, self._ports)
+
+    def _on_closed(self) -> None:
+        self.closings += 1
+
+
+Build = Callable[..., House]
+
+
+@pytest.fixture
+def build() -> Iterator[Build]:
+    """Builds houses that are closed, whatever the test leaves running."""
+    with ExitStack() as stack:
+
+        def build(engine: FakeEngine | None = None, **bounds: object) -> House:
+            house = House(engine or FakeEngine(), **bounds)  # type: ignore[arg-type]
+            stack.callback(house.gateway.close)
+            stack.callback(house.engine.release)
+            return house
+
+        yield build
+
+
+@pytest.fixture
+def house(build: Build) -> House:
+    return build()
+
+
+# ---- one query ------------------------------------------------------------------------------------
+
+
+def test_a_query_succeeds_and_its_rows_can_be_read_again_and_again(house: House) -> None:
+    submission = house.gateway.submit(QueryRequest("SELECT n FROM t"), "ann")
+    assert not submission.is_reused
+    status = house.ended(submission.query_id)
+    assert (status.record.state, status.record.row_count) == (QueryState.SUCCEEDED, 3)
+    for _ in range(2):
+        first, second = (house.gateway.chunk(submission.query_id, index, "ann") for index in (0, 1))
+        assert first.rows["n"].to_pylist() + second.rows["n"].to_pylist() == [0, 1, 2]
+        assert (second.chunk.row_offset, second.manifest) == (2, status.manifest)
+
+
+def test_a_query_fails_and_its_record_has_the_code(build: Build) -> None:
+    house = build(FakeEngine(QueryFailed("Division by zero.")))
+    query_id = house.submit()
+    assert house.error_code(query_id) == "QUERY_FAILED"
+    assert house.state(query_id) is QueryState.FAILED
+
+
+def test_an_unknown_table_gets_the_nearest_names(build: Build) -> None:
+    house = build(FakeEngine(TableNotFound("lake.tpcds.itme")))
+    failure = house.ended(house.submit()).failure
+    assert isinstance(failure, TableNotFound)
+    assert failure.nearest == ("lake.tpcds.item",)
+
+
+def test_an_engine_lost_once_is_not_noticed_and_one_lost_twice_is(build: Build) -> None:
+    house = build(FakeEngine(EngineLost()))
+    assert house.ended(house.submit()).record.state is QueryState.SUCCEEDED
+    assert len(house.engine.runs) == 2
+    house.engine.outcomes.extend([EngineLost(), EngineLost()])
+    assert house.error_code(house.submit()) == "ENGINE_LOST"
+
+
+def test_a_fault_in_the_engine_ends_the_query_and_leaves_a_record_without_its_text(build: Build) -> None:
+    house = build(FakeEngine(RuntimeError("a secret of ours")))
+    query_id = house.submit()
+    assert house.error_code(query_id) == "INTERNAL"
+    error = house.status(query_id).record.error
+    assert error is not None
+    assert "secret" not in error.detail
+    assert house.ended(house.submit()).record.state is QueryState.SUCCEEDED
+
+
+def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Build) -> None:
+    def broken() -> str:
+        raise RuntimeError
+
+    house = build(FakeEngine(engine_result(plan_text=broken)))
+    query_id = house.submit()
+    assert house.ended(query_id).record.state is QueryState.SUCCEEDED
+    assert house.gateway.explain(query_id, "ann").spark_plan == ""
+    assert [each.state for each in house.store.records] == [QueryState.SUCCEEDED]
+
+
+# ---- the same request again -----------------------------------------------------------------------
+
+
+def test_the_same_request_id_gives_the_same_query_and_one_run(house: House) -> None:
+    request = QueryRequest("SELECT 1", request_id=uuid4())
+    with house.engine.holding():
+        first = house.gateway.submit(request, "ann")
+        second = house.gateway.submit(request, "ann")
+    house.ended(first.query_id)
+    third = house.gateway.submit(request, "ann")
+    assert {second.query_id, third.query_id} == {first.query_id}
+    assert [each.is_reused for each in (first, second, third)] == [False, True, True]
+    assert len(house.engine.runs) == 1
+
+
+def test_many_at_once_with_one_request_id_are_one_query(build: Build) -> None:
+    house = build(workers=4)
+    request_id = uuid4()
+    together = threading.Barrier(8)
+
+    def submit(_: int) -> UUID:
+        together.wait(PATIENCE_S)
+        return house.submit(request_id=request_id)
+
+    with ThreadPoolExecutor(8) as callers:
+        [query_id] = set(callers.map(submit, range(8)))
+    house.ended(query_id)
+    assert len(house.engine.runs) == 1
+
+
+def test_a_request_id_with_another_body_is_refused_in_memory_and_from_the_store(house: House) -> None:
+    request_id = uuid4()
+    with house.engine.holding():
+        query_id = house.submit("SELECT 1", request_id)
+        with pytest.raises(RequestIdReused):
+            house.submit("SELECT 2", request_id)
+    house.ended(query_id)
+    house.forget()
+    with pytest.raises(RequestIdReused):
+        house.submit("SELECT 2", request_id)
+    assert len(house.engine.runs) == 1
+
+
+def test_a_request_id_that_only_the_metrics_store_knows_gives_that_query(house: House) -> None:
+    request = QueryRequest("SELECT 1", request_id=uuid4())
+    first = house.gateway.submit(request, "ann")
+    house.ended(first.query_id)
+    house.forget()
+    again = house.gateway.submit(request, "ann")
+    assert (again.query_id, again.is_reused) == (first.query_id, True)
+    assert house.gateway.finished(first.query_id).done()
+    assert house.state(first.query_id) is QueryState.SUCCEEDED
+    assert len(house.engine.runs) == 1
+
+
+def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Build) -> None:
+    house = build()
+    request_id = uuid4()
+    with house.engine.holding():
+        house.store.is_down = True
+        assert house.submit(request_id=request_id) == house.submit(request_id=request_id)
+        house.store.is_down = False
+
+
+# ---- waiting, canceling, timing out ---------------------------------------------------------------
+
+
+def test_too_many_that_wait_are_refused_and_leave_nothing_behind(build: Build) -> None:
+    house = build(max_queued=1)
+    with house.engine.holding():
+        running = house.submit()
+        house.engine.wait_for_runs(1)
+        waiting = house.submit()
+        with pytest.raises(TooManyQueries):
+            house.submit()
+    house.ended(running)
+    house.ended(waiting)
+    assert len(house.engine.runs) == len(house.store.records) == 2
+
+
+def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House) -> None:
+    with house.engine.holding():
+        running = house.submit()
+        house.engine.wait_for_runs(1)
+        waiting = house.submit()
+        house.gateway.cancel(waiting, "ann")
+        house.gateway.cancel(waiting, "ann")
+        assert house.state(waiting) is QueryState.CANCELED
+        assert house.error_code(waiting) == "QUERY_CANCELED"
+    house.ended(running)
+    house.gateway.close()
+    assert [each.query_id for each in house.engine.runs] == [running]
+    assert house.engine.cancels == []
+    assert [each.query_id for each in house.journal.records] == [waiting, running]
+
+
+def test_what_is_canceled_while_it_runs_is_stopped_at_the_engine(house: House) -> None:
+    with house.engine.holding():
+        query_id = house.submit()
+        house.engine.wait_for_runs(1)
+        assert house.state(query_id) is QueryState.RUNNING
+        house.gateway.cancel(query_id, "ann")
+        assert house.engine.cancels[0] == query_id
+        assert house.error_code(query_id) == "QUERY_CANCELED"
+    assert house.state(query_id) is QueryState.CANCELED
+    canceled = len(house.engine.cancels)
+    house.gateway.cancel(query_id, "ann")
+    assert len(house.engine.cancels) == canceled
+
+
+def test_an_engine_that_missed_a_cancellation_hears_it_again(house: House) -> None:
+    house.engine.missed_cancels = 2
+    with house.engine.holding():
+        query_id = house.submit()
+        house.engine.wait_for_runs(1)
+        house.gateway.cancel(query_id, "ann")
+        house.engine.wait_for_cancels(3)
+        assert house.ended(query_id).record.state is QueryState.CANCELED
+
+
+def test_canceling_what_has_ended_does_nothing_even_after_it_was_forgotten(house: House) -> None:
+    query_id = house.submit()
+    house.ended(query_id)
+    house.gateway.cancel(query_id, "ann")
+    house.forget()
+    house.gateway.cancel(query_id, "ann")
+    assert house.state(query_id) is QueryState.SUCCEEDED
+    assert house.engine.cancels == []
+
+
+def test_a_timeout_ends_what_runs_and_what_waits(house: House) -> None:
+    with house.engine.holding():
+        running, waiting = house.submit(timeout_ms=1000), house.submit(timeout_ms=1000)
+        house.engine.wait_for_runs(1)
+        house.clock.advance(timedelta(seconds=1))
+        for query_id in (running, waiting):
+            assert house.error_code(query_id) == "QUERY_TIMED_OUT"
+            assert house.state(query_id) is QueryState.FAILED
+    assert [each.query_id for each in house.engine.runs] == [running]
+
+
+def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:
+    house = build(FakeEngine(engine_result(), QueryFailed()))
+    with house.engine.holding():
+        succeeding, failing = house.submit(), house.submit()
+        house.engine.wait_for_runs(1)
+        with pytest.raises(ChunkNotFound):
+            house.gateway.chunk(succeeding, 0, "ann")
+    house.ended(failing)
+    with pytest.raises(ChunkNotFound):
+        house.gateway.chunk(failing, 0, "ann")
+    for index in (-1, 2):
+        with pytest.raises(ChunkNotFound, match="0 to 1"):
+            house.gateway.chunk(succeeding, index, "ann")
+
+
+# ---- whose query it is ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_another_caller_sees_nothing(house: House, is_forgotten: bool) -> None:
+    query_id = house.submit()
+    house.ended(query_id)
+    if is_forgotten:
+        house.forget()
+    gateway = house.gateway
+    for asked in (gateway.status, gateway.cancel, gateway.explain):
+        with pytest.raises(QueryNotFound):
+            asked(query_id, "bob")
+    with pytest.raises(QueryNotFound):
+        gateway.chunk(query_id, 0, "bob")
+    with pytest.raises(QueryNotFound):
+        gateway.status(uuid4(), "ann")
+
+
+def test_another_caller_cannot_cancel_what_runs(house: House) -> None:
+    with house.engine.holding():
+        query_id = house.submit()
+        house.engine.wait_for_runs(1)
+        with pytest.raises(QueryNotFound):
+            house.gateway.cancel(query_id, "bob")
+    assert house.ended(query_id).record.state is QueryState.SUCCEEDED
+    assert house.engine.cancels == []
+
+
+def test_two_callers_may_use_one_request_id(house: House) -> None:
+    request_id = uuid4()
+    mine = house.gateway.submit(QueryRequest("SELECT 1", request_id=request_id), "ann")
+    theirs = house.gateway.submit(QueryRequest("SELECT 2", request_id=request_id), "bob")
+    assert mine.query_id != theirs.query_id
+    assert not theirs.is_reused
+
+
+# ---- afterwards -----------------------------------------------------------------------------------
+
+
+def test_an_explanation_waits_for_the_record_that_follows_the_answer(build: Build) -> None:
+    may_render = threading.Event()
+
+    def slow_plan() -> str:
+        assert may_render.wait(PATIENCE_S)
+        return PLAN
+
+    scans = (scan("lake.tpcds.store_returns", 2003, 366),)
+    house = build(FakeEngine(engine_result(scans=scans, plan_text=slow_plan)))
+    query_id = house.submit()
+    house.gateway.finished(query_id).result(PATIENCE_S)
+    with ThreadPoolExecutor(1) as callers:
+        asked = callers.submit(house.gateway.explain, query_id, "ann")
+        with pytest.raises(FutureTimeoutError):
+            asked.result(0.05)
+        may_render.set()
+        explanation = asked.result(PATIENCE_S)
+    assert (explanation.spark_plan, explanation.scans) == (PLAN, scans)
+
+
+def test_what_still_runs_is_explained_as_it_stands(house: House) -> None:
+    with house.engine.holding():
+        query_id = house.submit("SELECT n FROM t")
+        house.engine.wait_for_runs(1)
+        explanation = house.gateway.explain(query_id, "ann")
+    assert (explanation.state, explanation.sql) == (QueryState.RUNNING, "SELECT n FROM t")
+
+
+def test_without_the_metrics_store_an_explanation_says_what_is_in_memory(build: Build) -> None:
+    scans = (scan("lake.tpcds.store_returns", 2003, 366),)
+    house = build(FakeEngine(engine_result(scans=scans)))
+    query_id = house.submit()
+    house.ended(query_id)
+    house.store.is_down = True
+    explanation = house.gateway.explain(query_id, "ann")
+    assert (explanation.state, explanation.scans) == (QueryState.SUCCEEDED, scans)
+    assert house.state(query_id) is QueryState.SUCCEEDED
+    house.forget()
+    for asked in (house.gateway.status, house.gateway.explain, house.gateway.cancel):
+        with pytest.raises(MetricsStoreDown):
+            asked(query_id, "ann")
+
+
+def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House) -> None:
+    query_id = house.submit()
+    house.ended(query_id)
+    house.clock.advance(RESULT_TTL)
+    with pytest.raises(ResultExpired):
+        house.gateway.chunk(query_id, 0, "ann")
+    house.forget()
+    with pytest.raises(ResultExpired):
+        house.gateway.chunk(query_id, 0, "ann")
+    assert house.state(query_id) is QueryState.SUCCEEDED
+    assert house.gateway.explain(query_id, "ann").spark_plan == PLAN
+
+
+def test_tables_and_parts_are_passed_through(house: House) -> None:
+    assert house.gateway.tables("lake", "tpcds") == [ITEM]
+    assert house.gateway.table(ITEM).name == ITEM
+    assert {each.name for each in house.gateway.readiness().parts} == {
+        "engine",
+        "metricsStore",
+        "filterCache",
+        "catalog:lake",
+    }
+    house.store.is_down = house.filter_cache.is_down = True
+    house.catalogs.down.add("lake")
+    readiness = house.gateway.readiness()
+    assert (readiness.is_ready, readiness.is_degraded) == (True, True)
+    house.engine.close()
+    readiness = house.gateway.readiness()
+    assert not readiness.is_ready
+    assert {each.state for each in readiness.parts} == {PartState.DOWN}
+
+
+# ---- the end --------------------------------------------------------------------------------------
+
+
+def test_closing_waits_for_what_runs_and_what_waits(house: House) -> None:
+    with ThreadPoolExecutor(1) as callers, house.engine.holding():
+        queries = [house.submit(), house.submit()]
+        house.engine.wait_for_runs(1)
+        closing = callers.submit(house.gateway.close)
+        with pytest.raises(FutureTimeoutError):
+            closing.result(0.05)
+        with pytest.raises(ShuttingDown):
+            house.submit()
+        house.engine.release()
+        closing.result(PATIENCE_S)
+    assert [house.state(each) for each in queries] == [QueryState.SUCCEEDED] * 2
+    assert house.engine.is_closed
+    assert house.journal.is_closed
+    assert house.closings == 1
+
+
+def test_closing_cancels_what_is_late_and_records_it(build: Build) -> None:
+    house = build(shutdown_timeout_s=0.0)
+    with house.engine.holding():
+        running = house.submit()
+        house.engine.wait_for_runs(1)
+        waiting = house.submit()
+        house.gateway.close()
+    for query_id in (running, waiting):
+        assert house.state(query_id) is QueryState.CANCELED
+        record = house.store.find(query_id)
+        assert record is not None
+        assert record.error is not None
+        assert record.error.detail == "The gateway is shutting down."
+    assert [each.query_id for each in house.engine.runs] == [running]
+
+
+class ClosingClock(FakeClock):
+    """Somebody closes the gateway in the middle of a submit."""
+
+    close: Callable[[], None] | None = None
+
+    def now(self) -> datetime:
+        close, self.close = self.close, None
+        if close is not None:
+            close()
+        return super().now()
+
+
+def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(build: Build) -> None:
+    clock = ClosingClock()
+    house = build(clock=clock)
+    clock.close = house.gateway.close
+    with pytest.raises(ShuttingDown):
+        house.submit()
+    assert house.gateway._book.open() == []
+    assert house.engine.runs == []

@@ -1,0 +1,80 @@
+"""The fence of import directions bites: two deliberate violations, and none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("api", "service", "spark_session")
+ONE_WAY = "Inside the service, data flows one way"
+PURE = "What decides knows no outside system"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The packages' source and their contracts, in a folder of their own."""
+    shutil.copy(ROOT / ".importlinter", tmp_path)
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("lint-imports")
+    command = [str(program), "--config", ".importlinter", "--no-cache"]
+    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "200"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def violate(module: Path, line: str) -> None:
+    module.write_text(f"{module.read_text()}\n{line}\n")
+
+
+def broken(output: str) -> set[str]:
+    """The names of the broken contracts."""
+    return {line.split(" BROKEN")[0] for line in output.splitlines() if " BROKEN" in line}
+
+
+def test_the_packages_as_they_are_keep_every_contract(copy: Path) -> None:
+    linted = lint(copy)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+    assert " 0 broken" in linted.stdout
+
+
+def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
+    violate(copy / "service" / "query" / "vet.py", "import fastapi")
+    violate(copy / "service" / "model" / "query.py", "import service.query.vet")
+    linted = lint(copy)
+    assert linted.returncode != 0
+    assert broken(linted.stdout) >= {ONE_WAY, PURE}
+    assert "service.query.vet -> fastapi" in linted.stdout
+    assert "service.model.query -> service.query.vet" in linted.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("service/errors.py", "import spark_session.guard", "The edge uses the session and the service"),
+        ("api/errors.py", "import pyspark", "Only spark_session imports pyspark"),
+        ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
+        ("api/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
+    ],
+)
+def test_every_other_contract_bites_too(copy: Path, module: str, line: str, contract: str) -> None:
+    violate(copy / module, line)
+    linted = lint(copy)
+    assert linted.returncode != 0
+    assert any(name.startswith(contract) for name in broken(linted.stdout))
+
+
+def test_a_new_part_of_the_service_needs_its_place_in_the_fence(copy: Path) -> None:
+    (copy / "service" / "stray.py").write_text('"""Nobody said where this belongs."""\n')
+    linted = lint(copy)
+    assert linted.returncode != 0
+    assert "service.stray" in linted.stdout
