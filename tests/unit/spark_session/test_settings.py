@@ -18,7 +18,7 @@ CATALOG_KEYS = st.one_of(
     st.lists(WORDS, min_size=1, max_size=3).map(".".join),
 )
 CATALOGS = st.dictionaries(
-    WORDS,
+    WORDS.map(lambda word: f"lake_{word}"),  # no name that Spark keeps for itself
     st.dictionaries(CATALOG_KEYS, WORDS.map(lambda word: SECRET + word), max_size=5).map(
         lambda own: {"uri": "http://catalog"} | own | {"type": "rest"}
     ),
