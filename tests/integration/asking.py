@@ -1,0 +1,94 @@
+"""Short forms of what most tests ask a gateway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.integration.running import until
+
+JsonObject = dict[str, Any]
+
+
+def post(client: httpx.Client, sql: str, **body: Any) -> httpx.Response:
+    """POST /query, waiting as long as one may."""
+    return client.post("/query", json={"sql": sql, "waitTimeout": "50s"} | body)
+
+
+def ask(client: httpx.Client, sql: str, **body: Any) -> JsonObject:
+    """The answer to a query that has to succeed."""
+    response = post(client, sql, **body)
+    assert response.status_code == 200, response.text
+    answer: JsonObject = response.json()
+    assert answer["status"]["state"] == "SUCCEEDED", answer
+    return answer
+
+
+def rows(client: httpx.Client, sql: str, **body: Any) -> list[Any]:
+    """The first chunk's rows."""
+    found: list[Any] = ask(client, sql, **body)["result"]["rows"]
+    return found
+
+
+def start(client: httpx.Client, sql: str, **body: Any) -> str:
+    """Sends a query without waiting for it; its id."""
+    response = client.post("/query", json={"sql": sql, "waitTimeout": "0s"} | body)
+    assert response.status_code in (200, 202), response.text
+    query_id: str = response.json()["queryId"]
+    return query_id
+
+
+def started(client: httpx.Client, sql: str, **body: Any) -> str:
+    """Sends a query and returns once it runs; its id."""
+    query_id = start(client, sql, **body)
+    until(lambda: state(client, query_id) == "RUNNING")
+    return query_id
+
+
+def state(client: httpx.Client, query_id: str) -> str:
+    """Where the query stands."""
+    found: str = status(client, query_id)["status"]["state"]
+    return found
+
+
+def status(client: httpx.Client, query_id: str, wait: str = "0s") -> JsonObject:
+    """GET /query/{id}."""
+    response = client.get(f"/query/{query_id}", params={"waitTimeout": wait})
+    assert response.status_code in (200, 202), response.text
+    answer: JsonObject = response.json()
+    return answer
+
+
+def cancel(client: httpx.Client, query_id: str) -> JsonObject:
+    """DELETE /query/{id}, and its end."""
+    response = client.delete(f"/query/{query_id}", params={"waitTimeout": "30s"})
+    assert response.status_code == 200, response.text
+    answer: JsonObject = response.json()
+    return answer
+
+
+def explain(client: httpx.Client, query_id: str) -> JsonObject:
+    """GET /explain/{id} in JSON."""
+    response = client.get(f"/explain/{query_id}")
+    assert response.status_code == 200, response.text
+    answer: JsonObject = response.json()
+    return answer
+
+
+def readiness(client: httpx.Client) -> tuple[int, JsonObject]:
+    """The status code and the body of GET /readyz."""
+    response = client.get("/readyz")
+    return response.status_code, response.json()
+
+
+def problem(response: httpx.Response, status_code: int, code: str) -> JsonObject:
+    """The problem, which has to be this one, in its promised shape and without Java in it."""
+    found: JsonObject = response.json()
+    assert (response.status_code, found.get("code")) == (status_code, code), response.text
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert found["status"] == status_code
+    assert {"type", "title", "detail", "instance", "errors"} <= found.keys()
+    for sign in ("\tat ", "Exception", "org.apache", "java.", "Traceback", "SQLSTATE", "== SQL"):
+        assert sign not in response.text
+    return found

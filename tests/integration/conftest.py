@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy import URL
+
+from tests.integration.guarded import Guarded, guarded_gateway
+from tests.integration.lakehouse import make_star
+from tests.integration.running import RunningGateway
+
+
+@pytest.fixture(scope="session")
+def folder() -> Iterator[Path]:
+    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    path = Path(tempfile.mkdtemp(prefix="sluice-gateways-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def running(folder: Path) -> Iterator[RunningGateway]:
+    """Everything embedded, and the defaults of a newcomer, with room for queries that never end."""
+    settings = {
+        "SLUICE_SPARK_MASTER": "local[4]",
+        "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_QUERY_WORKERS": "6",
+        "SLUICE_DEFAULT_SCHEMA": "shop",
+    }
+    gateway = RunningGateway.start(folder / "embedded", settings)
+    try:
+        with closing(embedded_catalog(gateway.data_dir)) as lake:
+            make_star(lake)
+        yield gateway
+    finally:
+        gateway.stop()
+
+
+@pytest.fixture
+def gateway(running: RunningGateway) -> httpx.Client:
+    """A client of the embedded gateway."""
+    return running.client
+
+
+@pytest.fixture(scope="session")
+def lake(running: RunningGateway) -> Iterator[SqlCatalog]:
+    """The embedded catalog, as somebody else would open it."""
+    with closing(embedded_catalog(running.data_dir)) as catalog:
+        yield catalog
+
+
+@pytest.fixture(scope="session")
+def guarded(folder: Path) -> Iterator[Guarded]:
+    with guarded_gateway(folder / "guarded") as parts:
+        yield parts
+
+
+@pytest.fixture
+def new_name() -> str:
+    """A table name of the test's own in schema `shop`."""
+    return f"shop.t_{uuid4().hex}"
+
+
+def embedded_catalog(data_dir: Path) -> SqlCatalog:
+    """The catalog in the embedded PostgreSQL, opened from outside."""
+    server = data_dir / "postgres"
+    port, password = int((server / "port").read_text()), (server / "password").read_text()
+    url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "lake")
+    address = url.render_as_string(hide_password=False)
+    return SqlCatalog("lake", uri=address, warehouse=(data_dir / "warehouse").as_uri())

@@ -1,0 +1,181 @@
+"""A gateway as its operator runs it: `sluice serve` in a process of its own, spoken to over HTTP alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import httpx
+import psutil
+
+T = TypeVar("T")
+
+REPOSITORY = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "api.cli"]
+READY_WITHIN_S = 120.0
+POLL_S = 0.02
+
+# One core for minutes; Spark's range looks for a cancellation once per batch.
+ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
+# Some seconds on one core: long enough to be met while it runs, short enough to be waited for.
+SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1000000000, 1, 1)"
+SLOW_ROWS = [[1]]
+
+
+def until(probe: Callable[[], T], within_s: float = 30.0) -> T:
+    """The first true answer of the probe."""
+    deadline = time.monotonic() + within_s
+    while not (answer := probe()):
+        assert time.monotonic() < deadline, f"not within {within_s:g} s; the last answer was {answer!r}"
+        time.sleep(POLL_S)
+    return answer
+
+
+def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """What the process gets: this one's environment, with these settings and no others."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
+    return inherited | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
+
+
+def run_sluice(command: str, data_dir: Path, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """One `sluice` command, run to its end."""
+    return subprocess.run(
+        [*COMMAND, command],
+        cwd=REPOSITORY,
+        env=environment(data_dir, settings),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+class RunningGateway:
+    """The process, and a client of it. `client` sends no token."""
+
+    def __init__(self, process: subprocess.Popen[str], data_dir: Path, log_path: Path) -> None:
+        self.process = process
+        self.data_dir = data_dir
+        self.log_path = log_path
+        self.url = ""
+        self.client = httpx.Client()
+
+    @classmethod
+    def start(cls, data_dir: Path, settings: Mapping[str, str] | None = None) -> Self:
+        """Returns once `/readyz` says yes."""
+        data_dir.mkdir(parents=True, exist_ok=True)
+        share_jars(data_dir)
+        log_path = data_dir / f"stderr-{time.monotonic_ns()}.jsonl"
+        with log_path.open("w") as log:
+            process = subprocess.Popen(
+                [*COMMAND, "serve"],
+                cwd=REPOSITORY,
+                env=environment(data_dir, settings or {}),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        running = cls(process, data_dir, log_path)
+        try:
+            running._become_ready()
+        except BaseException:
+            running.kill()
+            raise
+        return running
+
+    def _become_ready(self) -> None:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("sluice listens on http"), f"it said {line!r}; {self.log_tail()}"
+        self.url = line.removeprefix("sluice listens on ").strip()
+        self.client.close()
+        self.client = self.client_with()
+        until(self._is_ready_or_dead, READY_WITHIN_S)
+        assert self.process.poll() is None, self.log_tail()
+
+    def _is_ready_or_dead(self) -> bool:
+        if self.process.poll() is not None:
+            return True
+        try:
+            return self.client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def client_with(self, token: str | None = None) -> httpx.Client:
+        """A client of this gateway, with a bearer token if given; close it after use."""
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=90, trust_env=False)
+
+    def jvm(self) -> psutil.Process | None:
+        """Spark's JVM, if there is one."""
+        return next((each for each in self.children() if _is_spark(each)), None)
+
+    def children(self) -> list[psutil.Process]:
+        """Everything that this process has started, and that is its child still."""
+        try:
+            return psutil.Process(self.process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def own_processes(self) -> list[psutil.Process]:
+        """Whatever on this machine has the data folder in its command line or as its working folder."""
+        return [each for each in psutil.process_iter() if _belongs_to(each, str(self.data_dir))]
+
+    def log_tail(self) -> str:
+        """The end of standard error, for messages of failed tests."""
+        return self.log_path.read_text()[-4000:]
+
+    def log_lines(self) -> list[dict[str, Any]]:
+        """Standard error, line by line; each has to be a JSON object."""
+        return [json.loads(line) for line in self.log_path.read_text().splitlines()]
+
+    def stop(self, within_s: float = 60.0) -> int:
+        """SIGTERM; the exit code."""
+        self.process.terminate()
+        return self.ended(within_s)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.ended(10)
+
+    def ended(self, within_s: float = 60.0) -> int:
+        """Waits for the process; its exit code."""
+        try:
+            return self.process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self.client.close()
+            if self.process.poll() is not None and self.process.stdout is not None:
+                self.process.stdout.close()
+
+
+def share_jars(data_dir: Path) -> None:
+    """Jars are resolved once for all data folders, and for `make demo`."""
+    jars = REPOSITORY / ".sluice" / "jars"
+    jars.mkdir(parents=True, exist_ok=True)
+    if not (data_dir / "jars").exists():
+        (data_dir / "jars").symlink_to(jars)
+
+
+def _is_spark(process: psutil.Process) -> bool:
+    try:
+        return "org.apache.spark.deploy.SparkSubmit" in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def _belongs_to(process: psutil.Process, folder: str) -> bool:
+    try:
+        words = [*process.cmdline(), process.cwd()]
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in each for each in words)
+    except psutil.Error:
+        return False

