@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 
@@ -24,6 +25,8 @@ def main(names: list[str]) -> int:
         )
         return 2
     if names != ["report"]:
+        # As an exception, so that every gateway that was started is stopped.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         _take([each for each in names if each != "report"] or list(MEASURES), console)
     write_page()
     return 0

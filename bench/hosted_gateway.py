@@ -28,7 +28,7 @@ RECORDED_WITHIN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class HostedGateway:
-    """Its address, and the Spark session that it keeps warm."""
+    """Its address, and a Spark session on the context that it keeps warm."""
 
     url: str
     gateway: Gateway
@@ -54,7 +54,7 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
         gateway = build_gateway(settings)
         engine = cast(SparkEngine, gateway._ports.engine)
         assert engine._session is not None
-        spark = engine._session._root
+        spark = SparkSession(engine._session.context)
         with _served(settings, gateway) as url:
             yield HostedGateway(url, gateway, spark)
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 
 SETTLE_S = 1.0
+UNFINISHED = {"QUEUED", "RUNNING"}
 
 
 def raise_file_limit() -> int:
@@ -30,9 +31,7 @@ async def _wait_together(url: str, path: str, count: int, tell: Connection) -> l
     address = urlsplit(url)
     streams = [await asyncio.open_connection(address.hostname, address.port) for _ in range(count)]
     request = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
-    for _, writer in streams:
-        writer.write(request)
-    answers = asyncio.gather(*(_answer(reader) for reader, _ in streams))
+    answers = asyncio.gather(*(_state(reader, writer, request) for reader, writer in streams))
     await asyncio.sleep(SETTLE_S)
     tell.send("waiting")
     states = await answers
@@ -41,11 +40,18 @@ async def _wait_together(url: str, path: str, count: int, tell: Connection) -> l
     return states
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[str, float]:
+async def _state(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> tuple[str, float]:
+    """The final state, asked for again whenever a wait ends before the query does; or what went wrong."""
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
-        fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
-        body = await reader.readexactly(int(fields["content-length"]))
+        while True:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+            body = await reader.readexactly(int(length.partition(b":")[2]))
+            state = str(orjson.loads(body).get("status", {}).get("state", "none"))
+            if state not in UNFINISHED:
+                return state, time.monotonic()
     except (OSError, asyncio.IncompleteReadError) as failure:
         return type(failure).__name__, time.monotonic()
-    return orjson.loads(body).get("status", {}).get("state", "none"), time.monotonic()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
 
 import orjson
 from matplotlib.figure import Figure
@@ -20,7 +19,7 @@ from bench.client import SELECT_1, Client
 from bench.hosted_gateway import HostedGateway, hosted_gateway
 from bench.lakehouse import Lake
 from bench.measurement import Measurement, Row, spread
-from bench.select_one_parts import INSIDE, PARTS
+from bench.select_one_parts import PARTS, WHOLE, part_rows
 from bench.stopwatch import Stopwatch
 
 WARM_UP, PAIRS, PROFILED, BACK_TO_BACK = 150, 200, 100, 100
@@ -33,14 +32,15 @@ def measure(lake: Lake) -> Measurement:
         client = Client(hosted.url)
         for _ in range(WARM_UP):
             _ask(hosted, client)
-            _collect_ms(hosted)
-        pairs = [(_ask(hosted, client), _collect_ms(hosted)) for _ in range(PAIRS)]
-        through, direct = [list(each) for each in zip(*pairs, strict=True)]
+            _direct(hosted)
+        pairs = [(_ask(hosted, client), _direct(hosted)) for _ in range(PAIRS)]
         hasty = [client.timed_query_ms(SELECT_1) for _ in range(BACK_TO_BACK)]
-        hasty_direct = [_collect_ms(hosted) for _ in range(BACK_TO_BACK)]
+        hasty_direct = [sum(_direct(hosted)) for _ in range(BACK_TO_BACK)]
         health = [_health_ms(client) for _ in range(BACK_TO_BACK)]
-        watch, totals = _profiled(hosted, client)
+        watch = _profiled(hosted, client)
         client.close()
+    through = [_span_ms(each) for each, _ in pairs]
+    direct = [sum(each) for _, each in pairs]
     difference = statistics.median(through) - statistics.median(direct)
     rows = [
         spread("through POST /query", through),
@@ -49,12 +49,12 @@ def measure(lake: Lake) -> Measurement:
         spread("back to back: through POST /query", hasty),
         spread("back to back: spark.sql(…).collect()", hasty_direct),
         spread("GET /healthz: HTTP alone", health),
-        *_part_rows(watch, totals),
+        spread("direct: sql(…)", [sql_ms for _, (sql_ms, _) in pairs]),
+        spread("direct: collect()", [collect_ms for _, (_, collect_ms) in pairs]),
+        *part_rows(watch),
     ]
-    parts = {part.label: watch.laps.get(part.label, []) for part in PARTS}
-    samples = {"through": through, "direct": direct, "parts": parts, "totals": totals}
     remarks = [f"No such part any more: {each}." for each in watch.gone]
-    return Measurement(rows, samples, remarks)
+    return Measurement(rows, {"through": through, "direct": direct}, remarks)
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
@@ -73,45 +73,37 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     right.set_xlabel("ms, median")
 
 
-def _ask(hosted: HostedGateway, client: Client) -> float:
-    started = time.perf_counter()
+def _span_ms(moments: tuple[float, float]) -> float:
+    return (moments[1] - moments[0]) * 1000
+
+
+def _ask(hosted: HostedGateway, client: Client) -> tuple[float, float]:
+    began = time.perf_counter()
     status, body = client.query(SELECT_1)
-    took_ms = (time.perf_counter() - started) * 1000
+    ended = time.perf_counter()
     if status != 200:
         raise RuntimeError(f"{status}: {body[:500]!r}")
     hosted.wait_until_recorded(orjson.loads(body)["queryId"])
-    return took_ms
+    return began, ended
 
 
-def _collect_ms(hosted: HostedGateway) -> float:
-    started = time.perf_counter()
-    hosted.spark.sql("select 1").collect()
-    return (time.perf_counter() - started) * 1000
+def _direct(hosted: HostedGateway) -> tuple[float, float]:
+    began = time.perf_counter()
+    frame = hosted.spark.sql("select 1")
+    analyzed = time.perf_counter()
+    frame.collect()
+    return _span_ms((began, analyzed)), _span_ms((analyzed, time.perf_counter()))
 
 
 def _health_ms(client: Client) -> float:
-    started = time.perf_counter()
+    began = time.perf_counter()
     client.get("/healthz")
-    return (time.perf_counter() - started) * 1000
+    return (time.perf_counter() - began) * 1000
 
 
-def _profiled(hosted: HostedGateway, client: Client) -> tuple[Stopwatch, list[float]]:
-    watch, totals = Stopwatch(), []
+def _profiled(hosted: HostedGateway, client: Client) -> Stopwatch:
+    watch = Stopwatch()
     with watch.on(PARTS):
         for _ in range(PROFILED):
-            totals.append(_ask(hosted, client))
-            watch.lap()
-    return watch, totals
-
-
-def _part_rows(watch: Stopwatch, totals: list[float]) -> Iterator[Row]:
-    outer = [0.0] * len(totals)
-    for part in PARTS:
-        samples = watch.laps.get(part.label)
-        if samples is None:
-            continue
-        yield spread("part: " + "· " * part.depth + part.label, samples)
-        if part.label in INSIDE and len(samples) == len(totals):
-            outer = [before + each for before, each in zip(outer, samples, strict=True)]
-    rest = [total - inside for total, inside in zip(totals, outer, strict=True)]
-    yield spread("part: HTTP, validation, threads handing over", rest)
+            watch.lap(WHOLE, *_ask(hosted, client))
+    return watch

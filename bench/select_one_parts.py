@@ -1,20 +1,25 @@
-"""Which functions an answer to `select 1` passes through, in order."""
+"""Which functions an answer to `select 1` passes through, in order, and what lies between them."""
 
 from __future__ import annotations
 
-from bench.stopwatch import Part
+from collections.abc import Iterator
 
-_SESSION, _RUN = "spark_session.warm_session:WarmSession", "spark_session.run"
-_CONTEXT, _FRAME = "pyspark:SparkContext", "pyspark.sql.classic.dataframe:DataFrame"
+from bench.measurement import Row, spread
+from bench.stopwatch import Part, Stopwatch
+
+_RUN = "spark_session.run"
+_FRAME = "pyspark.sql.classic.dataframe:DataFrame"
+
+WHOLE = "client"
+TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
+KEEP, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
-    Part("take in", "service.gateway:Gateway.submit"),
-    Part("vet", "service.query.run:vet"),
-    Part("check parameters", "service.query.run:check_parameters"),
-    Part("engine", "spark_session.engine:SparkEngine.run"),
-    Part("job tag on", f"{_CONTEXT}.addJobTag", 1),
-    Part("scheduler pool", f"{_CONTEXT}.setLocalProperty", 1),
-    Part("child session", f"{_SESSION}.child", 1),
+    Part(TAKE_IN, "service.gateway:Gateway.submit"),
+    Part(VET, "service.query.run:vet"),
+    Part(CHECK, "service.query.run:check_parameters"),
+    Part(ENGINE, "spark_session.engine:SparkEngine.run"),
+    Part("child session", "spark_session.child_sessions:ChildSessions.take", 1),
     Part("guard", "spark_session.guard:Guard.allow_queries_only", 1),
     Part("parse and analyse", "pyspark.sql:SparkSession.sql", 1),
     Part("types for Arrow", f"{_RUN}:in_arrow_types", 1),
@@ -23,11 +28,30 @@ PARTS = (
     Part("run and collect", f"{_RUN}:_collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.scan_metrics:ScanReader.read", 1),
-    Part("job tag off", f"{_CONTEXT}.removeJobTag", 1),
-    Part("keep the result", "service.adapters.result_store:LocalResultStore.put"),
-    Part("write the answer", "api.routes.query:answer"),
+    Part(KEEP, "service.adapters.result_store:LocalResultStore.put"),
+    Part(ANSWER, "api.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )
 
-INSIDE = frozenset({"take in", "vet", "check parameters", "engine", "keep the result", "write the answer"})
-"""Those that together are the answer; what they do not cover is HTTP and the hand-over between threads."""
+BETWEEN = (
+    ("HTTP in, validation", (WHOLE, "began"), (TAKE_IN, "began")),
+    ("from event loop to worker", (TAKE_IN, "ended"), (VET, "began")),
+    ("from worker to event loop to thread", (KEEP, "ended"), (ANSWER, "began")),
+    ("HTTP out", (ANSWER, "ended"), (WHOLE, "ended")),
+)
+"""What no function has to itself, by the moments that it lies between."""
+
+
+def part_rows(watch: Stopwatch) -> Iterator[Row]:
+    """A row for each part, then for what lies between them."""
+    for part in PARTS:
+        if samples := watch.of(part.label):
+            yield spread("part: " + "· " * part.depth + part.label, samples)
+    for label, (after, after_edge), (before, before_edge) in BETWEEN:
+        gaps = [
+            (getattr(lap[before], before_edge) - getattr(lap[after], after_edge)) * 1000
+            for lap in watch.laps
+            if after in lap and before in lap
+        ]
+        if gaps:
+            yield spread(f"part: between: {label}", gaps)

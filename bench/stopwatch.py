@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,19 +20,31 @@ class Part:
     depth: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a part first began and last ended, in seconds; and the milliseconds in it, of all its calls."""
+
+    began: float
+    ended: float
+    took_ms: float
+
+
 class Stopwatch:
-    """Sums up, per part, what it took since the last `lap`; `gone`: parts that the product no longer has."""
+    """One dictionary of spans per lap; `gone`: parts that the product no longer has."""
 
     def __init__(self) -> None:
-        self._running: dict[str, float] = defaultdict(float)
-        self.laps: dict[str, list[float]] = defaultdict(list)
+        self._running: dict[str, Span] = {}
+        self.laps: list[dict[str, Span]] = []
         self.gone: list[str] = []
 
-    def lap(self) -> None:
-        """Closes one sample: what each part took in it, in milliseconds."""
-        running, self._running = self._running, defaultdict(float)
-        for label, took_ms in running.items():
-            self.laps[label].append(took_ms)
+    def lap(self, label: str, began: float, ended: float) -> None:
+        """Closes one sample, which as a whole goes by this label."""
+        running, self._running = self._running, {}
+        self.laps.append(running | {label: Span(began, ended, (ended - began) * 1000)})
+
+    def of(self, label: str) -> list[float]:
+        """The milliseconds of a part in those laps that it was in."""
+        return [lap[label].took_ms for lap in self.laps if label in lap]
 
     @contextmanager
     def on(self, parts: Sequence[Part]) -> Iterator[None]:
@@ -57,11 +68,14 @@ class Stopwatch:
     def _timed(self, label: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            started = time.perf_counter()
+            began = time.perf_counter()
             try:
                 return function(*args, **kwargs)
             finally:
-                self._running[label] += (time.perf_counter() - started) * 1000
+                ended = time.perf_counter()
+                before = self._running.get(label, Span(began, ended, 0.0))
+                took_ms = before.took_ms + (ended - began) * 1000
+                self._running[label] = Span(before.began, ended, took_ms)
 
         return timed
 
