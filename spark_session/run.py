@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryCanceled
@@ -15,8 +15,6 @@ from service.ports import EngineResult, Statement
 from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.warm_session import WarmSession
-
-POOL = "queries"
 
 
 def run(session: WarmSession, statement: Statement) -> EngineResult:
@@ -27,27 +25,26 @@ def run(session: WarmSession, statement: Statement) -> EngineResult:
         QueryCanceled: between two steps, it turned out to be canceled.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
-    with _tagged(session, str(statement.query_id)):
-        started = time.monotonic()
-        child = session.child(statement.catalog, statement.schema)
-        session.guard.allow_queries_only(child, statement.sql)
-        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
-        frame = in_arrow_types(asked).limit(statement.row_limit + 1)
-        is_incremental = _is_plain_limit(frame)
-        planned = time.monotonic()
-        if statement.is_canceled():
-            raise QueryCanceled
-        rows, is_truncated = within(_collect(child, frame, is_incremental), statement)
-        ended = time.monotonic()
-        return EngineResult(
-            rows=rows,
-            columns=result_columns(asked.schema),
-            is_truncated=is_truncated,
-            planning_ms=round((planned - started) * 1000),
-            running_ms=round((ended - planned) * 1000),
-            scans=session.scan_reader.read(frame),
-            plan_text=lambda: plan_text(frame),
-        )
+    started = time.monotonic()
+    child = session.children.take(statement.catalog, statement.schema, str(statement.query_id))
+    session.guard.allow_queries_only(child, statement.sql)
+    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    frame = in_arrow_types(asked).limit(statement.row_limit + 1)
+    is_incremental = _is_plain_limit(frame)
+    planned = time.monotonic()
+    if statement.is_canceled():
+        raise QueryCanceled
+    rows, is_truncated = within(_collect(child, frame, is_incremental), statement)
+    ended = time.monotonic()
+    return EngineResult(
+        rows=rows,
+        columns=result_columns(asked.schema),
+        is_truncated=is_truncated,
+        planning_ms=round((planned - started) * 1000),
+        running_ms=round((ended - planned) * 1000),
+        scans=session.scan_reader.read(frame),
+        plan_text=lambda: plan_text(frame),
+    )
 
 
 def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
@@ -65,12 +62,17 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
 
 
 def plan_text(frame: DataFrame) -> str:
-    """Spark's plans as text: parsed, analyzed, optimized, and the physical one that really ran."""
-    execution = frame._jdf.queryExecution()
+    """Spark's plans as text: parsed, analyzed, optimized, and the physical one that really ran.
+
+    Empty when the JVM was lost after the answer.
+    """
     jvm = frame.sparkSession._jvm
     assert jvm is not None
-    mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("extended")
-    return str(execution.explainString(mode))
+    try:
+        mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("extended")
+        return str(frame._jdf.queryExecution().explainString(mode))
+    except (PySparkException, Py4JError, OSError):
+        return ""
 
 
 def _collect(child: SparkSession, frame: DataFrame, is_incremental: bool) -> pa.Table:
@@ -85,15 +87,3 @@ def _collect(child: SparkSession, frame: DataFrame, is_incremental: bool) -> pa.
 def _is_plain_limit(frame: DataFrame) -> bool:
     """Whether the plan is only a limit over a scan: no shuffle, no subquery, nothing that needs all rows."""
     return bool(frame._jdf.queryExecution().executedPlan().nodeName() == "CollectLimit")
-
-
-@contextmanager
-def _tagged(session: WarmSession, tag: str) -> Iterator[None]:
-    """Every Spark job of this thread carries the tag, so that it can be cancelled by it."""
-    context = session.context
-    context.setLocalProperty("spark.scheduler.pool", POOL)
-    context.addJobTag(tag)
-    try:
-        yield
-    finally:
-        context.removeJobTag(tag)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import structlog
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
-from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, launch
 from spark_session.scan_metrics import ScanReader
 from spark_session.settings import SparkSettings, spark_properties
@@ -32,11 +31,10 @@ class WarmSession:
     def __init__(self, jvm: Jvm, context: SparkContext, settings: SparkSettings) -> None:
         self.jvm = jvm
         self.context = context
-        self._settings = settings
-        self._root = SparkSession(context)
+        self._forbid_functions()
+        self.children = ChildSessions(SparkSession(context), jvm.gateway, settings.catalog_names)
         self.scan_reader = ScanReader(jvm.gateway)
         self.guard = Guard(jvm.gateway)
-        self._children = java_instance(jvm.gateway, "ChildSessions")
 
     @classmethod
     def start(cls, settings: SparkSettings) -> WarmSession:
@@ -56,15 +54,6 @@ class WarmSession:
             raise
         return session
 
-    def child(self, catalog: str | None, schema: str | None) -> SparkSession:
-        """A session of its own for one query: nothing that it sets reaches another.
-
-        Raises:
-            PySparkException: there is no such catalog or schema.
-        """
-        child = self._children.open(self._root._jsparkSession, catalog, schema)
-        return SparkSession(self.context, child)
-
     def is_alive(self) -> bool:
         """Whether the JVM is there; asks the operating system, so it never waits."""
         return self.jvm.is_alive()
@@ -76,17 +65,9 @@ class WarmSession:
         except (Py4JError, OSError):
             return True
 
-    def load_catalogs(self) -> None:
-        """Opens every catalog that is not open yet; one that is down is left to the queries that name it."""
-        manager = self._root._jsparkSession.sessionState().catalogManager()
-        for name in self._settings.catalog_names:
-            try:
-                manager.catalog(name)
-            except (PySparkException, Py4JError) as failure:
-                log.warning("catalog_not_loaded", catalog=name, error=type(failure).__name__)
-
     def stop(self) -> None:
         """Stops Spark, then the JVM, even if it no longer answers."""
+        self.children.close()
         try:
             self.context.stop()
         except (Py4JError, OSError) as failure:
@@ -94,11 +75,13 @@ class WarmSession:
         self.jvm.gateway.shutdown()
         self.jvm.kill()
 
-    def _warm_up(self) -> None:
+    def _forbid_functions(self) -> None:
         catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst
         registry = catalyst.analysis.FunctionRegistry.builtin()
         for name in FORBIDDEN_FUNCTIONS:
             registry.dropFunction(catalyst.FunctionIdentifier(name))
-        self.load_catalogs()
+
+    def _warm_up(self) -> None:
+        self.children.start()
         for _ in range(WARM_UP_ROUNDS):
-            self.child(None, None).sql(WARM_UP_SQL).toArrow()
+            self.children.take(None, None, "warm-up").sql(WARM_UP_SQL).toArrow()

@@ -18,6 +18,7 @@ from service.ports import Clock, MetricsStore
 
 BATCH = 500
 LONGEST_PAUSE_S = 5.0
+LINGER_S = 0.1
 LOOK_AROUND_S = 60.0
 PURGE_EVERY_MS = 3_600_000
 
@@ -104,6 +105,8 @@ class BufferedJournal:
             self._purge_if_due()
             with self._changed:
                 self._changed.wait_for(self._has_work, timeout=LOOK_AROUND_S)
+            # One transaction for all that comes within a moment, instead of one for each query.
+            self._closing.wait(LINGER_S)
         self._write_all()
 
     def _has_work(self) -> bool:

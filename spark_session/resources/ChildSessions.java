@@ -2,20 +2,32 @@ import java.lang.reflect.Field;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.classic.SparkSession$;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
+import org.apache.spark.sql.internal.SessionState;
 
-/**
- * Opens a child session for one query, ready to parse, in one call.
- *
- * A session opens each catalog anew, with connections that only the garbage collector closes: a thousand
- * queries would exhaust a catalog's database. So the child gets a copy of the parent's map of open catalogs;
- * what it adds to the copy stays its own.
- */
+/** Child sessions of one root, opened ahead of the query that they are for. */
 public final class ChildSessions {
 
-    /** A child of the root, at this catalog and schema; null leaves Spark's default. */
-    public Object open(Object root, String catalog, String schema) throws Exception {
+    /** A child whose parser, analyzer, optimizer and planner are built already: Spark builds them at first use. */
+    public Object open(Object root) throws Exception {
         SparkSession child = ((SparkSession) root).newSession();
         share((SparkSession) root, child);
+        SessionState state = child.sessionState();
+        state.sqlParser();
+        state.analyzer();
+        state.optimizer();
+        state.planner();
+        return child;
+    }
+
+    /**
+     * Makes the child the session of this thread, at this catalog and schema (null: Spark's default), and
+     * every Spark job of this thread carry the tag, in the scheduler's pool for queries.
+     */
+    public void begin(Object opened, String catalog, String schema, String tag, String pool) throws Exception {
+        SparkSession child = (SparkSession) opened;
+        child.sparkContext().setLocalProperty("spark.scheduler.pool", pool);
+        child.sparkContext().clearJobTags();
+        child.sparkContext().addJobTag(tag);
         // Spark looks a thread's configuration up by its active session.
         SparkSession$.MODULE$.setActiveSession(child);
         CatalogManager manager = child.sessionState().catalogManager();
@@ -25,9 +37,14 @@ public final class ChildSessions {
         if (schema != null) {
             manager.setCurrentNamespace(namesOf(child.sessionState().sqlParser().parseMultipartIdentifier(schema)));
         }
-        return child;
     }
 
+    /**
+     * Gives the child a copy of the root's map of open catalogs; what it adds to the copy stays its own.
+     *
+     * A session opens each catalog anew, with connections that only the garbage collector closes: a thousand
+     * queries would exhaust a catalog's database.
+     */
     private static void share(SparkSession root, SparkSession child) throws Exception {
         Field catalogs = CatalogManager.class.getDeclaredField("catalogs");
         catalogs.setAccessible(true);

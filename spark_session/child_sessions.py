@@ -1,0 +1,92 @@
+"""A session of its own for each query, opened ahead of it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_session.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+
+log = structlog.get_logger(__name__)
+
+POOL = "queries"
+SPARE = 4
+RETRY_CATALOGS_S = 10.0
+
+
+class ChildSessions:
+    """Hands out child sessions. Opening one takes Spark some milliseconds, so a few are kept ready.
+
+    Nothing that a query sets in its session reaches another: each is used once.
+    """
+
+    def __init__(self, root: SparkSession, gateway: JavaGateway, catalogs: Sequence[str]) -> None:
+        self._root = root
+        self._catalogs = list(catalogs)
+        self._java = java_instance(gateway, "ChildSessions")
+        self._ready: queue.SimpleQueue[JavaObject] = queue.SimpleQueue()
+        self._taken = threading.Semaphore(SPARE)
+        self._closing = threading.Event()
+        self._opener = threading.Thread(target=self._keep_ready, name="child-sessions", daemon=True)
+
+    def start(self) -> None:
+        """Opens the catalogs that answer, and begins to open sessions ahead."""
+        self._load_catalogs()
+        self._opener.start()
+
+    def take(self, catalog: str | None, schema: str | None, tag: str) -> SparkSession:
+        """A fresh session at this catalog and schema; the thread's Spark jobs carry the tag from now on.
+
+        Raises:
+            PySparkException: there is no such catalog or schema.
+        """
+        try:
+            child = self._ready.get_nowait()
+            self._taken.release()
+        except queue.Empty:
+            child = self._java.open(self._root._jsparkSession)
+        self._java.begin(child, catalog, schema, tag, POOL)
+        return SparkSession(self._root.sparkContext, child)
+
+    def close(self) -> None:
+        """Opens no more."""
+        self._closing.set()
+        self._taken.release()
+
+    def _keep_ready(self) -> None:
+        try:
+            while not self._closing.is_set():
+                is_wanted = self._taken.acquire(timeout=RETRY_CATALOGS_S if self._catalogs else None)
+                if self._closing.is_set():
+                    return
+                if is_wanted:
+                    self._ready.put(self._java.open(self._root._jsparkSession))
+                else:
+                    self._load_catalogs()
+        except (PySparkException, Py4JError, OSError) as failure:
+            # The JVM is gone, and this thread with it; the engine starts both anew.
+            log.info("child_sessions_ended", error=type(failure).__name__)
+
+    def _load_catalogs(self) -> None:
+        """Opens what is not open yet in the root, whose catalogs every child shares.
+
+        A catalog that is down is tried again now and then; until then the queries that name it open it for
+        themselves.
+        """
+        manager = self._root._jsparkSession.sessionState().catalogManager()
+        for name in tuple(self._catalogs):
+            try:
+                manager.catalog(name)
+                self._catalogs.remove(name)
+            except (PySparkException, Py4JError) as failure:
+                log.warning("catalog_not_loaded", catalog=name, error=type(failure).__name__)
