@@ -17,6 +17,10 @@ from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.warm_session import WarmSession
 
 
+# Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
+MAX_INCREMENTAL_ROWS = 20_000
+
+
 def run(session: WarmSession, statement: Statement) -> EngineResult:
     """Runs the statement to its end.
 
@@ -30,7 +34,7 @@ def run(session: WarmSession, statement: Statement) -> EngineResult:
     session.guard.allow_queries_only(child, statement.sql)
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
     frame = in_arrow_types(asked).limit(statement.row_limit + 1)
-    is_incremental = _is_plain_limit(frame)
+    is_incremental = _is_plain_limit(frame) and statement.row_limit <= MAX_INCREMENTAL_ROWS
     planned = time.monotonic()
     if statement.is_canceled():
         raise QueryCanceled

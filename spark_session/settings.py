@@ -65,7 +65,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.master": settings.master,
         "spark.submit.deployMode": "client",
         "spark.driver.memory": settings.driver_memory,
-        "spark.driver.maxResultSize": str(settings.max_result_bytes),
+        "spark.driver.maxResultSize": str(min(settings.max_result_bytes, heap_bytes(settings) // 4)),
         "spark.driver.extraJavaOptions": _java_options(settings.log_dir),
         "spark.scheduler.mode": "FAIR",
         "spark.scheduler.allocation.file": resource_path("fairscheduler.xml").as_uri(),
@@ -92,6 +92,16 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     if settings.default_catalog is not None:
         defaults["spark.sql.defaultCatalog"] = settings.default_catalog
     return defaults
+
+
+def heap_bytes(settings: SparkSettings) -> int:
+    """The driver's heap. A result is in it whole for a moment, so no result may take more than a part of it.
+
+    >>> heap_bytes(SparkSettings("local[2]", (), Path("logs"), driver_memory="2g")) == 2 * 1024 * MIB
+    True
+    """
+    number, unit = settings.driver_memory[:-1], settings.driver_memory[-1].lower()
+    return int(number) * 1024 ** ("kmgt".index(unit) + 1)
 
 
 def _java_options(log_dir: Path) -> str:
