@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from api.schemas.durations import DurationMs, WaitMs
 from api.schemas.wire import StrictModel
@@ -21,6 +21,21 @@ class OnWaitTimeout(StrEnum):
     CANCEL = "CANCEL"
 
 
+T = TypeVar("T")
+
+
+def _whole_characters(value: T) -> T:
+    # JSON can spell a lone surrogate ("\ud800"), which neither the engine nor any store could be given.
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError("the text has half of a character (a surrogate without its pair)") from None
+    return value
+
+
+SqlText = Annotated[str, AfterValidator(_whole_characters)]
+Scalar = Annotated[JsonScalar, AfterValidator(_whole_characters)]
 SqlType = Annotated[
     str,
     StringConstraints(
@@ -37,11 +52,11 @@ Format = Annotated[ResultFormat, Field(strict=False)]
 class TypedParameter(StrictModel):
     """A value with its SQL type."""
 
-    value: JsonScalar
+    value: Scalar
     type: Annotated[SqlType, Field(description="a SQL type, such as `DATE` or `DECIMAL(7,2)`")]
 
 
-Parameter = JsonScalar | TypedParameter
+Parameter = Scalar | TypedParameter
 
 _REQUEST_ID = "the same id from the same caller gives the same query, never a second run"
 _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read from `nextChunkLink`"
@@ -50,7 +65,7 @@ _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read
 class QueryBody(StrictModel):
     """A query. `sql` alone is enough; the defaults of the others are the operator's, or stand here."""
 
-    sql: Annotated[str, Field(description="one SELECT, with `:name` or `?` for parameters")]
+    sql: Annotated[SqlText, Field(description="one SELECT, with `:name` or `?` for parameters")]
     parameters: Annotated[
         dict[ParameterName, Parameter] | list[Parameter],
         Field(description="by name or by position; typed by JSON, or as `{value, type}`"),
