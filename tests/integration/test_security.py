@@ -1,0 +1,140 @@
+"""Whoever may send SQL may read tables by their names, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.integration.asking import post, problem, rows
+from tests.integration.guarded import MAX_SQL_BYTES, TOKENS, Guarded
+from tests.integration.running import RunningGateway
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.mark.parametrize(
+    ("sql", "status", "code"),
+    [
+        ("SELECT reflect('java.lang.System', 'getenv', 'PATH')", 422, "SQL_INVALID"),
+        ("SELECT java_method('java.lang.System', 'exit', 1)", 422, "SQL_INVALID"),
+        ("SELECT try_reflect('java.lang.System', 'getenv', 'PATH')", 422, "SQL_INVALID"),
+        ("SELECT builtin.reflect('java.lang.System', 'getenv', 'PATH')", 422, "SQL_INVALID"),
+        ("SELECT system.builtin.reflect('java.lang.System', 'getenv', 'PATH')", 422, "SQL_INVALID"),
+        ("SELECT * FROM text.`/etc/passwd`", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT * FROM csv.`/etc/passwd`", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT * FROM binaryFile.`file:/etc/passwd`", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT TRANSFORM (1) USING 'cat' AS (a)", 403, "STATEMENT_NOT_ALLOWED"),
+        ("FROM (SELECT 1 AS a) MAP a USING 'cat' AS (b)", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT * FROM lake.`/etc/passwd`", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT * FROM `/etc/passwd`", 403, "STATEMENT_NOT_ALLOWED"),
+        ("BEGIN SELECT 1; END", 422, "SQL_MANY_STATEMENTS"),
+        ("BEGIN DROP TABLE sales END", 422, "SQL_SYNTAX"),
+        ("EXECUTE IMMEDIATE 'DROP TABLE sales'", 403, "STATEMENT_NOT_ALLOWED"),
+        ("WITH a AS (SELECT 1) INSERT INTO returns SELECT 1, 'x'", 403, "STATEMENT_NOT_ALLOWED"),
+        ("FROM calendar INSERT INTO returns SELECT day_key, day_name", 403, "STATEMENT_NOT_ALLOWED"),
+        ("SELECT * FROM calendar |> AS t; DROP TABLE calendar", 422, "SQL_MANY_STATEMENTS"),
+    ],
+)
+def test_a_way_out_of_sql_is_closed(gateway: httpx.Client, sql: str, status: int, code: str) -> None:
+    response = post(gateway, sql)
+    assert "root:" not in response.text
+    problem(response, status, code)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM IDENTIFIER('shop.sales')",
+        "SELECT * FROM IDENTIFIER('te' || 'xt.`/etc/passwd`')",
+        "SELECT IDENTIFIER('reflect')('java.lang.System', 'getenv', 'PATH')",
+        "SELECT * FROM lake.shop.`sales/../../etc`",
+        "SELECT * FROM read_files('/etc/passwd')",
+        "SELECT * FROM python_worker_logs()",
+        "SELECT * FROM spark_catalog.default.`/etc`",
+    ],
+)
+def test_a_name_that_is_made_while_the_query_runs_opens_nothing(gateway: httpx.Client, sql: str) -> None:
+    response = post(gateway, sql)
+    assert "root:" not in response.text
+    assert response.status_code in (403, 404, 422), response.text
+    problem(response, response.status_code, response.json()["code"])
+
+
+def test_variables_of_the_process_are_only_text(gateway: httpx.Client) -> None:
+    for text in ("${env:PATH}", "${system:user.home}", "${spark.jars}", "${PATH}"):
+        assert rows(gateway, f"SELECT '{text}' AS v") == [[text]]
+
+
+def test_the_folder_of_a_table_is_no_name_for_it(gateway: httpx.Client, lake: SqlCatalog) -> None:
+    location = lake.load_table("shop.sales").location()
+    for name in (location, location.removeprefix("file://"), location.replace("file://", "file:")):
+        for prefix in ("lake.", "", "lake.shop.", "parquet.", "iceberg."):
+            response = post(gateway, f"SELECT * FROM {prefix}`{name}`")
+            problem(response, 403, "STATEMENT_NOT_ALLOWED")
+
+
+def test_no_table_shows_where_secrets_are(gateway: httpx.Client, running: RunningGateway) -> None:
+    password = (running.data_dir / "postgres" / "password").read_text()
+    found = gateway.get("/tables/lake.shop.sales").text + gateway.get("/readyz").text
+    assert password not in found
+    assert password not in running.log_path.read_text()
+    logs = [path for path in (running.data_dir / "logs").rglob("*") if path.is_file()]
+    assert logs
+    assert all(password not in path.read_text(errors="replace") for path in logs)
+
+
+def test_without_a_known_token_nobody_gets_in(guarded: Guarded) -> None:
+    client = guarded.running.client
+    wrong = ["", "Bearer", "Bearer wrong", f"Basic {TOKENS['alice']}", TOKENS["alice"]]
+    for path in ("/query/x", "/tables", "/tables/lake.shop.returns", "/explain/x", "/nowhere"):
+        for each in wrong:
+            response = client.get(path, headers={"Authorization": each})
+            problem(response, 401, "UNAUTHENTICATED")
+            assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    problem(client.post("/query", json={"sql": "SELECT 1"}), 401, "UNAUTHENTICATED")
+
+
+def test_probes_and_the_description_need_no_token(guarded: Guarded) -> None:
+    for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
+        assert guarded.running.client.get(path).status_code == 200
+
+
+def test_another_callers_query_does_not_exist(guarded: Guarded) -> None:
+    query_id = post(guarded.alice, "SELECT 'of alice'").json()["queryId"]
+    paths = [f"/query/{query_id}", f"/query/{query_id}/chunks/0", f"/explain/{query_id}"]
+    for path in paths:
+        problem(guarded.bob.get(path), 404, "QUERY_NOT_FOUND")
+    problem(guarded.bob.delete(f"/query/{query_id}"), 404, "QUERY_NOT_FOUND")
+    assert guarded.alice.get(paths[0]).json()["status"]["state"] == "SUCCEEDED"
+
+
+def test_the_operators_bounds_hold(guarded: Guarded) -> None:
+    problem(post(guarded.alice, "SELECT '" + "x" * MAX_SQL_BYTES + "'"), 413, "SQL_TOO_LARGE")
+    problem(post(guarded.alice, "SELECT '" + "é" * (MAX_SQL_BYTES // 2) + "'"), 413, "SQL_TOO_LARGE")
+    problem(post(guarded.alice, "SELECT 1", rowLimit=20_001), 422, "INVALID_REQUEST")
+    problem(post(guarded.alice, "SELECT ?", parameters=[1] * 6), 422, "INVALID_REQUEST")
+
+
+def test_secrets_stand_in_no_log_no_answer_and_no_command_line(guarded: Guarded) -> None:
+    post(guarded.alice, "SELECT no_such_column FROM lake.shop.returns")
+    guarded.alice.get("/tables/rest.shop.nothing")
+    seen = [guarded.running.log_path.read_text(), guarded.alice.get("/readyz").text]
+    seen += [" ".join(each.cmdline()) for each in guarded.running.children()]
+    seen += [path.read_text(errors="replace") for path in _files(guarded.running.data_dir / "logs")]
+    assert any("SparkSubmit" in each for each in seen)
+    for secret in guarded.secrets():
+        assert all(secret not in each for each in seen)
+
+
+def test_the_printed_settings_have_no_secrets(guarded: Guarded) -> None:
+    printed = guarded.printed_settings
+    assert printed.returncode == 0, printed.stderr
+    assert '"lake"' in printed.stdout
+    assert all(secret not in printed.stdout + printed.stderr for secret in guarded.secrets())
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
