@@ -121,7 +121,12 @@ class Settings(BaseSettings):
     max_row_limit: int = Field(1_000_000, ge=1, le=1_000_000_000, description="the most that one may set")
     byte_limit: int = Field(100 * MIB, ge=KIB, le=64 * GIB, description="byte limit of queries that set none")
     max_byte_limit: int = Field(GIB, ge=KIB, le=64 * GIB, description="the most that a query may set")
-    max_sql_bytes: int = Field(MIB, ge=KIB, le=64 * MIB, description="size of an SQL text in UTF-8")
+    max_sql_bytes: int = Field(
+        256 * KIB,
+        ge=KIB,
+        le=64 * MIB,
+        description="size of an SQL text in UTF-8; reading one holds up others",
+    )
     max_body_bytes: int = Field(4 * MIB, ge=KIB, le=256 * MIB, description="size of a request's body")
     max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
     result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")

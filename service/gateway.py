@@ -300,8 +300,8 @@ class Gateway:
     def _guarded(self, task: Callable[[QueryBook, QueryPorts], None]) -> None:
         try:
             task(self._book, self._ports)
-        except GatewayError as failure:
-            log.warning("sweep_failed", error=failure.code)
+        except (GatewayError, OSError) as failure:
+            log.warning("sweep_failed", error=type(failure).__name__)
 
 
 class _Deadline:

@@ -16,7 +16,6 @@ from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.warm_session import WarmSession
 
-
 # Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
 MAX_INCREMENTAL_ROWS = 20_000
 

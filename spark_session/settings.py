@@ -101,7 +101,8 @@ def heap_bytes(settings: SparkSettings) -> int:
     True
     """
     number, unit = settings.driver_memory[:-1], settings.driver_memory[-1].lower()
-    return int(number) * 1024 ** ("kmgt".index(unit) + 1)
+    kibibytes: int = 1024 ** "kmgt".index(unit)
+    return int(number) * kibibytes * 1024
 
 
 def _java_options(log_dir: Path) -> str:

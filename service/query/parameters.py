@@ -30,6 +30,8 @@ def check_parameters(sql: str, parameters: Parameters) -> None:
         ParameterUnused: a value has no place.
         ParameterMissing: a positional place has no value.
     """
+    if not parameters and "?" not in sql:
+        return
     try:
         names, count = _places(sql)
     except TokenError:
