@@ -63,6 +63,13 @@ def test_a_name_that_is_made_while_the_query_runs_opens_nothing(gateway: httpx.C
     problem(response, response.status_code, response.json()["code"])
 
 
+@pytest.mark.parametrize("function", ["xpath_string({}, 'a')", "CAST(from_xml({}, 'a STRING') AS STRING)"])
+def test_xml_reads_no_file(gateway: httpx.Client, function: str) -> None:
+    document = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
+    sql = f"SELECT {function.format(':xml')}"
+    assert "root:" not in post(gateway, sql, parameters={"xml": document}).text
+
+
 def test_variables_of_the_process_are_only_text(gateway: httpx.Client) -> None:
     for text in ("${env:PATH}", "${system:user.home}", "${spark.jars}", "${PATH}"):
         assert rows(gateway, f"SELECT '{text}' AS v") == [[text]]

@@ -1,0 +1,147 @@
+"""Starts, stops and crashes of a gateway, on one data folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import psutil
+import pytest
+
+from tests.integration.asking import ask, explain, post, problem, rows
+from tests.integration.conftest import embedded_catalog
+from tests.integration.guarded import Guarded
+from tests.integration.lakehouse import RETURNS, make, returns_row
+from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluice, until
+
+pytestmark = pytest.mark.integration
+
+SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+
+
+@pytest.mark.timeout(300)
+def test_a_data_folder_survives_a_stop_and_a_crash(folder: Path) -> None:
+    data_dir, request_id = folder / "lifecycle", str(uuid4())
+
+    first = RunningGateway.start(data_dir, SETTINGS)
+    try:
+        _make_table(data_dir)
+        answer = ask(first.client, "SELECT sum(return_id) FROM shop.returns", requestId=request_id)
+        assert answer["result"]["rows"] == [[41]]
+        before = explain(first.client, answer["queryId"])
+        _a_stop_lets_a_running_query_finish(first)
+    finally:
+        first.kill()
+
+    second = RunningGateway.start(data_dir, SETTINGS)
+    try:
+        # What the first one recorded, the second one knows.
+        assert explain(second.client, answer["queryId"]) == before
+        again = post(second.client, "SELECT sum(return_id) FROM shop.returns", requestId=request_id).json()
+        assert (again["queryId"], again["reused"]) == (answer["queryId"], True)
+        problem(post(second.client, "SELECT 2", requestId=request_id), 409, "REQUEST_ID_REUSED")
+        jvm = second.jvm()
+        assert jvm is not None
+        second.kill()
+        _, alive = psutil.wait_procs([jvm], timeout=30)
+        assert alive == [], "the JVM outlives its gateway"
+    finally:
+        second.kill()
+
+    third = RunningGateway.start(data_dir, SETTINGS)
+    try:
+        assert rows(third.client, "SELECT sum(return_id) FROM shop.returns") == [[41]]
+        assert explain(third.client, answer["queryId"])["scans"] == before["scans"]
+        assert third.stop() == 0
+        until(lambda: third.own_processes() == [], within_s=15)
+    finally:
+        third.kill()
+
+
+def _make_table(data_dir: Path) -> None:
+    with closing(embedded_catalog(data_dir)) as catalog:
+        catalog.create_namespace("shop")
+        make(catalog, "shop.returns", RETURNS).append(returns_row(41))
+
+
+def _a_stop_lets_a_running_query_finish(gateway: RunningGateway) -> None:
+    body = {"sql": SLOW, "waitTimeout": "50s", "requestId": str(uuid4())}
+    address = httpx.URL(gateway.url)
+    with closing(HTTPConnection(address.host, address.port, timeout=90)) as waiting:
+        # By hand, so that the request is on its way before anything else is asked.
+        waiting.request("POST", "/query", json.dumps(body), {"Content-Type": "application/json"})
+        until(lambda: _runs_already(gateway.client, body))
+        gateway.process.terminate()
+        answer = waiting.getresponse()
+        assert (answer.status, json.load(answer)["result"]["rows"]) == (200, SLOW_ROWS)
+    assert gateway.ended() == 0, gateway.log_tail()
+    until(lambda: gateway.own_processes() == [], within_s=15)
+    assert gateway.log_lines()
+
+
+def _runs_already(client: httpx.Client, body: dict[str, str]) -> bool:
+    found = client.post("/query", json=body | {"waitTimeout": "0s"}).json()
+    return bool(found["reused"]) and found["status"]["state"] == "RUNNING"
+
+
+def test_a_store_that_was_not_migrated_keeps_the_gateway_from_starting(guarded: Guarded) -> None:
+    refused = guarded.start_before_migration
+    assert refused.returncode == 1
+    assert _one_sentence(refused.stderr).endswith("run `sluice migrate` first.")
+
+
+def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run_sluice("serve", tmp_path, {"SLUICE_PORT": port})
+    assert ended.returncode == 1
+    assert f"Port {port}" in _one_sentence(ended.stderr)
+
+
+def test_a_machine_without_java_is_one_sentence(tmp_path: Path) -> None:
+    for path in (str(tmp_path), os.devnull):
+        ended = run_sluice("serve", tmp_path / "data", {"PATH": path, "JAVA_HOME": ""})
+        assert ended.returncode == 1
+        assert "install Java 17 or 21" in _one_sentence(ended.stderr)
+
+
+def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    ended = run_sluice("serve", in_the_way / "data", {})
+    assert ended.returncode == 1
+    assert "SLUICE_DATA_DIR" in _one_sentence(ended.stderr)
+
+
+@pytest.mark.parametrize(
+    ("settings", "part"),
+    [
+        ({"SLUICE_PROT": "1"}, "Did you mean SLUICE_PORT?"),
+        ({"SLUICE_PORT": "many"}, "port"),
+        ({"SLUICE_HOST": "0.0.0.0"}, "api_tokens"),
+        ({"SLUICE_CATALOGS": '{"lake": {"type": "sql", "uri": "x://u:s3cret@h/d"}}'}, "warehouse"),
+        ({"SLUICE_CONFIG_FILE": "/no/such/file"}, "cannot be read"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_one_sentence(
+    tmp_path: Path, settings: dict[str, str], part: str
+) -> None:
+    ended = run_sluice("serve", tmp_path, settings)
+    assert ended.returncode == 1
+    assert part in _one_sentence(ended.stderr)
+    assert "s3cret" not in ended.stderr
+
+
+def _one_sentence(stderr: str) -> str:
+    """What the operator reads: one line of text, whatever was logged besides."""
+    lines = [line for line in stderr.splitlines() if not line.startswith("{")]
+    assert "Traceback" not in stderr
+    assert len(lines) == 1, stderr
+    assert lines[0].startswith("sluice: ")
+    return lines[0]

@@ -1,0 +1,172 @@
+"""Parts die and come back; what does not need them goes on."""
+
+from __future__ import annotations
+
+import httpx
+import psutil
+import pytest
+
+from tests.integration.asking import (
+    JsonObject,
+    ask,
+    explain,
+    post,
+    problem,
+    readiness,
+    rows,
+    started,
+    status,
+)
+from tests.integration.guarded import Guarded
+from tests.integration.running import SLOW, SLOW_ROWS, until
+
+pytestmark = pytest.mark.integration
+
+FINAL = ("SUCCEEDED", "FAILED", "CANCELED")
+
+
+def parts_that_are_not_up(answer: JsonObject) -> list[str]:
+    return [name for name, part in answer["parts"].items() if part["state"] != "UP"]
+
+
+def wait_until_ready(guarded: Guarded, within_s: float = 60) -> None:
+    def is_ready() -> bool:
+        code, answer = readiness(guarded.alice)
+        return (code, answer["status"]) == (200, "READY")
+
+    until(is_ready, within_s)
+
+
+@pytest.fixture(autouse=True)
+def ready_before_and_after(guarded: Guarded) -> None:
+    """Each test finds everything up, whatever the one before did."""
+    wait_until_ready(guarded)
+
+
+def test_all_parts_are_named_when_all_are_up(guarded: Guarded) -> None:
+    code, answer = readiness(guarded.alice)
+    assert (code, answer["status"]) == (200, "READY")
+    assert answer["parts"].keys() == {"engine", "metricsStore", "filterCache", "catalog:lake", "catalog:rest"}
+
+
+@pytest.mark.parametrize("death", ["first", "second"])
+def test_a_killed_jvm_is_noticed_at_once_and_replaced(guarded: Guarded, death: str) -> None:
+    alice, gateway = guarded.alice, guarded.running
+    running = started(alice, SLOW)
+    jvm = gateway.jvm()
+    assert jvm is not None
+
+    jvm.kill()
+
+    def says_so() -> bool:
+        code, answer = readiness(alice)
+        return code == 503 and parts_that_are_not_up(answer) == ["engine"]
+
+    until(says_so, within_s=5)
+    assert alice.get("/healthz").status_code == 200
+    until(lambda: status(alice, running, wait="10s")["status"]["state"] in FINAL, within_s=150)
+    ended = status(alice, running)
+    if ended["status"]["state"] == "SUCCEEDED":
+        assert ended["manifest"] is None or ended["result"]["rows"] == SLOW_ROWS
+    else:
+        assert ended["status"]["error"]["code"] == "ENGINE_LOST", death
+    wait_until_ready(guarded, within_s=60)
+    assert rows(alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
+    assert rows(alice, "SELECT count(*) FROM rest.shop.returns") == [[1]]
+    new = gateway.jvm()
+    assert new is not None
+    assert new.pid != jvm.pid
+    assert gateway.process.poll() is None
+
+
+def test_a_query_that_comes_while_the_engine_starts_is_answered_by_the_new_one(guarded: Guarded) -> None:
+    jvm = guarded.running.jvm()
+    assert jvm is not None
+    jvm.kill()
+    psutil.wait_procs([jvm], timeout=10)
+    assert rows(guarded.alice, "SELECT 1 + 1") == [[2]]
+
+
+def test_without_the_metrics_store_queries_run_and_their_records_wait(guarded: Guarded) -> None:
+    alice, store = guarded.alice, guarded.store
+    store.stop()
+    try:
+        answers = [ask(alice, f"SELECT return_id + {each} FROM lake.shop.returns") for each in range(3)]
+        failed = problem(post(alice, "SELECT 1 / 0"), 422, "QUERY_FAILED")
+        code, answer = readiness(alice)
+        assert (code, answer["status"], parts_that_are_not_up(answer)) == (200, "DEGRADED", ["metricsStore"])
+        assert explain(alice, answers[0]["queryId"])["scans"][0]["table"] == "lake.shop.returns"
+        unknown = alice.get("/explain/00000000-0000-4000-8000-000000000000")
+        problem(unknown, 503, "METRICS_STORE_DOWN")
+    finally:
+        store.start()
+    wait_until_ready(guarded)
+    for query_id in [each["queryId"] for each in answers] + [failed["queryId"]]:
+        until(lambda query_id=query_id: _recorded(guarded, query_id), within_s=30)  # type: ignore[misc]
+    counts = store.read("metrics", "SELECT count(*) FROM scans WHERE query_id = %s", answers[0]["queryId"])
+    assert counts == [(1,)]
+
+
+def test_without_the_filter_cache_queries_run(guarded: Guarded) -> None:
+    guarded.cache.stop()
+    try:
+        code, answer = readiness(guarded.alice)
+        assert (code, answer["status"], parts_that_are_not_up(answer)) == (200, "DEGRADED", ["filterCache"])
+        assert rows(guarded.alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
+    finally:
+        guarded.cache.start()
+
+
+def test_a_catalog_that_is_down_takes_only_its_own_tables_with_it(guarded: Guarded) -> None:
+    alice = guarded.alice
+    guarded.rest_server.stop()
+    try:
+        problem(alice.get("/tables/rest.shop.returns"), 503, "CATALOG_DOWN")
+        _clear_failure(post(alice, "SELECT * FROM rest.shop.returns"))
+        assert rows(alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
+        code, answer = readiness(alice)
+        assert (code, answer["status"], parts_that_are_not_up(answer)) == (200, "DEGRADED", ["catalog:rest"])
+    finally:
+        guarded.rest_server.start()
+    wait_until_ready(guarded)
+    assert rows(alice, "SELECT count(*) FROM rest.shop.returns") == [[1]]
+    assert alice.get("/tables/rest.shop.returns").status_code == 200
+
+
+def test_an_sql_catalog_that_was_restarted_works_again(guarded: Guarded) -> None:
+    alice = guarded.alice
+    guarded.lake_server.stop()
+    try:
+        _clear_failure(post(alice, "SELECT * FROM lake.shop.returns"))
+        assert rows(alice, "SELECT count(*) FROM rest.shop.returns") == [[1]]
+        _, answer = readiness(alice)
+        assert parts_that_are_not_up(answer) == ["catalog:lake"]
+    finally:
+        guarded.lake_server.start()
+    wait_until_ready(guarded)
+    assert rows(alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
+
+
+def test_an_engine_that_starts_while_a_catalog_is_down_finds_it_later(guarded: Guarded) -> None:
+    guarded.rest_server.stop()
+    try:
+        jvm = guarded.running.jvm()
+        assert jvm is not None
+        jvm.kill()
+        psutil.wait_procs([jvm], timeout=10)
+        assert rows(guarded.alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
+    finally:
+        guarded.rest_server.start()
+    wait_until_ready(guarded)
+    assert rows(guarded.alice, "SELECT count(*) FROM rest.shop.returns") == [[1]]
+
+
+def _recorded(guarded: Guarded, query_id: str) -> bool:
+    found = guarded.store.read("metrics", "SELECT state FROM queries WHERE query_id = %s", query_id)
+    return len(found) == 1
+
+
+def _clear_failure(response: httpx.Response) -> None:
+    assert response.status_code in (503, 422), response.text
+    found = problem(response, response.status_code, response.json()["code"])
+    assert len(found["detail"]) < 300
