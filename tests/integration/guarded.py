@@ -23,7 +23,7 @@ from tests.integration.servers import Postgres, Valkey, postgres, valkey
 TOKENS = {"alice": "alices-token-9c1f", "bob": "bobs-token-77aa"}
 CATALOG_TOKEN = "catalogs-token-5e7d"
 CHUNK_ROWS = 100
-RESULT_TTL_S = 2
+RESULT_TTL_S = 4
 WORKERS = 2
 MAX_QUEUED = 2
 MAX_SQL_BYTES = 2000

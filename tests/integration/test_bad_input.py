@@ -36,7 +36,7 @@ def nothing_changes(gateway: httpx.Client, lake: SqlCatalog) -> Iterator[None]:
         ("SELECT 1\nFROM sales\nWHER month = 2", 3, 6),
         ("SELECT 'open", 1, 8),
         ("SELECT (1", 1, 10),
-        ("SELECT * FROM", 1, 14),
+        ("SELECT 1 +", 1, 11),
         ("🙂", 1, 1),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 from contextlib import closing
 from http.client import HTTPConnection
@@ -105,10 +104,9 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_java_is_one_sentence(tmp_path: Path) -> None:
-    for path in (str(tmp_path), os.devnull):
-        ended = run_sluice("serve", tmp_path / "data", {"PATH": path, "JAVA_HOME": ""})
-        assert ended.returncode == 1
-        assert "install Java 17 or 21" in _one_sentence(ended.stderr)
+    ended = run_sluice("serve", tmp_path / "data", {"PATH": str(tmp_path), "JAVA_HOME": ""})
+    assert ended.returncode == 1
+    assert "install Java 17 or 21" in _one_sentence(ended.stderr)
 
 
 def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
