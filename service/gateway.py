@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-import structlog
-
 from service.errors import (
     ChunkNotFound,
-    GatewayError,
     MetricsStoreDown,
     QueryCanceled,
-    QueryEnded,
     QueryNotFound,
     RequestIdReused,
     ResultExpired,
@@ -34,15 +29,12 @@ from service.ports import FilterCache, MetricsStore
 from service.query.book import QueryBook
 from service.query.explain import explain
 from service.query.live import LiveQuery
-from service.query.run import QueryPorts, record, run_query
-from service.query.sweep import end_late_queries, forget_old_queries
+from service.query.run import QueryPorts
+from service.query.workers import QueryWorkers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-log = structlog.get_logger(__name__)
-
-SWEEP_INTERVAL_S = 0.1
 # A record follows its answer within milliseconds; an explanation waits that long for it, at most.
 RECORD_WAIT_S = 5.0
 
@@ -91,11 +83,8 @@ class Gateway:
         self._filter_cache = filter_cache
         self._bounds = bounds
         self._book = QueryBook(bounds.max_queued_queries, bounds.result_ttl_ms)
-        self._workers = ThreadPoolExecutor(bounds.query_workers, thread_name_prefix="query")
+        self._workers = QueryWorkers(self._book, ports, bounds.query_workers)
         self._closing = threading.Event()
-        self._closed = threading.Event()
-        self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
-        self._sweeper.start()
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         """Takes a query in and returns at once; a known requestId gives the query that it had named.
@@ -114,7 +103,7 @@ class Gateway:
             return Submission(before.query_id, is_reused=True)
         held = self._book.add(query)
         if held is query:
-            self._hand_over(query)
+            self._workers.hand_over(query)
         return Submission(held.query_id, is_reused=held is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:
@@ -167,7 +156,7 @@ class Gateway:
         if query is None:
             self._record(query_id, caller)
             return
-        self._cancel(query, QueryCanceled())
+        self._workers.cancel(query, QueryCanceled())
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         """What the query was, what it read of how much, and how it was planned.
@@ -216,56 +205,9 @@ class Gateway:
     def close(self) -> None:
         """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts."""
         self._closing.set()
-        open_queries = self._book.open()
-        deadline = _Deadline(self._bounds.shutdown_timeout_s, self._ports.clock.elapsed_ms)
-        for query in open_queries:
-            with suppress(FutureTimeoutError):
-                query.finished.result(deadline.left_s())
-        # First no worker takes anything any more: whoever came in until now is in the book.
-        self._workers.shutdown(wait=False, cancel_futures=True)
-        for query in self._book.open():
-            self._cancel(query, QueryCanceled("The gateway is shutting down."))
-        self._ports.engine.close()
-        self._workers.shutdown(wait=True)
-        self._closed.set()
-        self._sweeper.join()
+        self._workers.close(self._bounds.shutdown_timeout_s)
         self._ports.journal.close()
         self._on_closed()
-
-    def _hand_over(self, query: LiveQuery) -> None:
-        # The context carries the ids that every log line of this query has.
-        context = contextvars.copy_context()
-        try:
-            self._workers.submit(context.run, self._work, query)
-        except RuntimeError as closed:  # the pool's word for: close() came in between
-            query.fail(ShuttingDown(), self._ports.clock.elapsed_ms())
-            raise ShuttingDown from closed
-
-    def _work(self, query: LiveQuery) -> None:
-        structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
-        try:
-            run_query(query, self._ports)
-        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
-            log.exception("query_crashed")
-            query.fail(GatewayError(), self._ports.clock.elapsed_ms())
-            if not query.recorded.done():
-                record(query, self._ports.journal)
-        status = query.status(self._ports.clock.elapsed_ms())
-        log.info(
-            "query_ended",
-            state=status.record.state,
-            error=status.record.error and status.record.error.code,
-            rows=status.record.row_count,
-            queued_ms=status.record.queued_ms,
-            planning_ms=status.record.planning_ms,
-            running_ms=status.record.running_ms,
-        )
-
-    def _cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
-        if query.cancel(reason, self._ports.clock.elapsed_ms()):
-            record(query, self._ports.journal)
-        elif query.is_running():
-            self._ports.engine.cancel(query.query_id)
 
     def _held(self, query_id: UUID, caller: str) -> LiveQuery | None:
         query = self._book.find(query_id)
@@ -291,25 +233,3 @@ class Gateway:
         if found is not None and found.fingerprint != query.record.fingerprint:
             raise RequestIdReused
         return found
-
-    def _sweep(self) -> None:
-        while not self._closed.wait(SWEEP_INTERVAL_S):
-            self._guarded(end_late_queries)
-            self._guarded(forget_old_queries)
-
-    def _guarded(self, task: Callable[[QueryBook, QueryPorts], None]) -> None:
-        try:
-            task(self._book, self._ports)
-        except (GatewayError, OSError) as failure:
-            log.warning("sweep_failed", error=type(failure).__name__)
-
-
-class _Deadline:
-    """How many seconds of a bound are left."""
-
-    def __init__(self, bound_s: float, elapsed_ms: Callable[[], int]) -> None:
-        self._elapsed_ms = elapsed_ms
-        self._end_ms = elapsed_ms() + bound_s * 1000
-
-    def left_s(self) -> float:
-        return max(0.0, (self._end_ms - self._elapsed_ms()) / 1000)

@@ -1,0 +1,102 @@
+"""The hands that queries pass through: a bounded pool, and a sweeper that keeps time."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+
+import structlog
+
+from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
+from service.query.book import QueryBook
+from service.query.live import LiveQuery
+from service.query.run import QueryPorts, record, run_query
+from service.query.sweep import end_late_queries, forget_old_queries
+
+log = structlog.get_logger(__name__)
+
+SWEEP_INTERVAL_S = 0.1
+
+
+class QueryWorkers:
+    """Runs the book's queries, so many at a time, and ends those that are late or canceled."""
+
+    def __init__(self, book: QueryBook, ports: QueryPorts, count: int) -> None:
+        self._book = book
+        self._ports = ports
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="query")
+        self._closed = threading.Event()
+        self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
+        self._sweeper.start()
+
+    def hand_over(self, query: LiveQuery) -> None:
+        """Gives the query to the next free worker.
+
+        Raises:
+            ShuttingDown: no worker takes anything any more.
+        """
+        # The context carries the ids that every log line of this query has.
+        context = contextvars.copy_context()
+        try:
+            self._pool.submit(context.run, self._work, query)
+        except RuntimeError as closed:  # the pool's word for: close() came in between
+            query.fail(ShuttingDown(), self._ports.clock.elapsed_ms())
+            raise ShuttingDown from closed
+
+    def cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
+        """Ends the query if it waits, and asks it to end if it runs."""
+        if query.cancel(reason, self._ports.clock.elapsed_ms()):
+            record(query, self._ports.journal)
+        elif query.is_running():
+            self._ports.engine.cancel(query.query_id)
+
+    def close(self, timeout_s: float) -> None:
+        """Waits for what is open, cancels what is late, and stops the engine under the rest."""
+        deadline_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
+        for query in self._book.open():
+            with suppress(FutureTimeoutError):
+                query.finished.result(max(0.0, (deadline_ms - self._ports.clock.elapsed_ms()) / 1000))
+        # First no worker takes anything any more: whoever came in until now is in the book.
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for query in self._book.open():
+            self.cancel(query, QueryCanceled("The gateway is shutting down."))
+        self._ports.engine.close()
+        self._pool.shutdown(wait=True)
+        self._closed.set()
+        self._sweeper.join()
+
+    def _work(self, query: LiveQuery) -> None:
+        structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
+        try:
+            run_query(query, self._ports)
+        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
+            log.exception("query_crashed")
+            query.fail(GatewayError(), self._ports.clock.elapsed_ms())
+            if not query.recorded.done():
+                record(query, self._ports.journal)
+        ended = query.record
+        log.info(
+            "query_ended",
+            state=ended.state,
+            error=ended.error and ended.error.code,
+            rows=ended.row_count,
+            queued_ms=ended.queued_ms,
+            planning_ms=ended.planning_ms,
+            running_ms=ended.running_ms,
+        )
+
+    def _sweep(self) -> None:
+        while not self._closed.wait(SWEEP_INTERVAL_S):
+            self._guarded(end_late_queries)
+            self._guarded(forget_old_queries)
+
+    def _guarded(self, task: Callable[[QueryBook, QueryPorts], None]) -> None:
+        try:
+            task(self._book, self._ports)
+        except (GatewayError, OSError) as failure:
+            # Tried again with the next sweep; the sweeper itself must never end.
+            log.warning("sweep_failed", error=type(failure).__name__)
