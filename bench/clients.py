@@ -1,10 +1,9 @@
 """Sixteen clients at once against four, and whether the gateway still answers its probe.
 
 Whether more clients than workers slow the gateway down or make it fall silent. 4 and 16 clients in turn,
-three rounds of each, send the same 48 queries (`select 1` and the demo's question, one by one) from a
-process of their own; meanwhile another process asks `/healthz` every 20 ms. The target for throughput is
-the median of the rounds' ratios; a round may be slow because the machine was, so it counts as met from 0.97
-on.
+three rounds of each, send the same 48 queries (three times `select 1`, then the demo's question, and so on)
+from a process of their own; meanwhile another process asks `/healthz` every 20 ms. The ratio of throughputs
+is the median of the rounds'.
 """
 
 from __future__ import annotations
@@ -26,12 +25,11 @@ FEW, MANY = 4, 16
 ROUNDS, QUERIES = 3, 48
 PROBE_EVERY_S, IDLE_S = 0.02, 3.0
 TARGET_HEALTH_MS = 50.0
-RATIO_TARGET = 0.97
 
 
 def measure(lake: Lake) -> Measurement:
     """Throughput of both, errors, and the probe's percentiles."""
-    bodies = [SELECT_1, QUESTION] * (QUERIES // 2)
+    bodies = [SELECT_1, SELECT_1, SELECT_1, QUESTION] * (QUERIES // 4)
     windows: dict[int, list[tuple[float, float]]] = {0: [], FEW: [], MANY: []}
     outcomes: dict[int, list[Outcome]] = {FEW: [], MANY: []}
     with (
@@ -87,7 +85,7 @@ def _rows(outcomes: dict[int, list[Outcome]], health: dict[int, list[float]]) ->
     p99 = percentile(health[MANY], 99)
     return [
         *(spread(f"throughput, {count} clients", per_s[count], "queries/s") for count in (FEW, MANY)),
-        Row("throughput, 16 to 4", ratio, "", min(ratios), max(ratios), "not below 1", ratio >= RATIO_TARGET),
+        Row("throughput, 16 to 4", ratio, "", min(ratios), max(ratios), "not below 1", ratio >= 1),
         Row("errors", errors, "", target="none", is_met=errors == 0),
         *(
             spread(f"a query, {count} clients", [ms for o in outcomes[count] for ms in o[1]])

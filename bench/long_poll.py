@@ -62,7 +62,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     memory.plot(times, [each[2] for each in samples], label="threads")
     memory.axhline(measurement.samples["idle"][1], color="grey", linestyle=":", label="idle")
     memory.axvline(measurement.samples["waiting_at_s"], color="grey", linewidth=0.5)
-    memory.set(xlabel="s (the line: all clients wait)", ylim=(0, None))
+    memory.set(xlabel="s (the line: all have asked)", ylim=(0, None))
     memory.legend()
 
 
