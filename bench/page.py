@@ -11,7 +11,7 @@ from bench.measures import MEASURES
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 
-`make bench` takes all of them in under eight minutes and writes numbers (JSON) and pictures into
+`make bench` takes all of them and writes numbers (JSON) and pictures into
 `bench/results/`; `.venv/bin/python -m bench select-1 memory` takes single ones; `.venv/bin/python -m bench
 report` makes this page from what lies there.
 

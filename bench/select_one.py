@@ -4,7 +4,7 @@ What the gateway adds to a query that costs Spark next to nothing. One client wi
 `select 1` through `POST /query`; in turn, the same process runs `spark.sql("select 1").collect()` on the
 same warm session: 200 pairs after a warm-up. Each sample begins when the work that follows the former
 answer (the plan's text for the record) is done; *back to back* is the same without that pause, in blocks of
-their own. Then 100 more queries run with a stopwatch on each part (whose own cost is below 0.1 ms).
+their own. Then 100 more queries run with a stopwatch on each part.
 """
 
 from __future__ import annotations
