@@ -69,7 +69,7 @@ def guarded_gateway(folder: Path) -> Iterator[Guarded]:
             },
             "rest": {"type": "rest", "uri": rest_server.uri, "token": CATALOG_TOKEN},
         }
-        lake = stack.enter_context(closing(SqlCatalog("lake", **catalogs["lake"])))
+        lake = stack.enter_context(closing(SqlCatalog("lake", **catalogs["lake"], pool_pre_ping="true")))
         rest = stack.enter_context(closing(RestCatalog("rest", **catalogs["rest"])))
         for catalog in (lake, rest):
             catalog.create_namespace("shop")
