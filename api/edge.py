@@ -1,4 +1,7 @@
-"""What every route needs, as dependencies: the edge of this app, and who is calling."""
+"""What every route needs, as dependencies: the edge of this app, and who is calling.
+
+They never block, and are `async` for that reason: FastAPI sends plain functions through a thread.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ class Edge:
     waiting: Waiting
 
 
-def edge_of(request: Request) -> Edge:
+async def edge_of(request: Request) -> Edge:
     """The edge of the app that serves this request."""
     edge: Edge = request.app.state.edge
     return edge
 
 
-def caller_of(request: Request) -> str:
+async def caller_of(request: Request) -> str:
     """The caller's name."""
     return caller_in(request.scope) or ANONYMOUS
 
 
-def require_json(request: Request) -> None:
+async def require_json(request: Request) -> None:
     """Raises UnsupportedMediaType unless the body is announced as JSON."""
     content_type = Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
     if content_type != "application/json" and not content_type.endswith("+json"):

@@ -87,6 +87,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     if settings.master.startswith("local"):
         # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
         defaults["spark.sql.shuffle.partitions"] = "8"
+        # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
+        defaults["spark.sql.iceberg.read.adaptive-split-size.enabled"] = "false"
         defaults["spark.driver.host"] = "127.0.0.1"
         defaults["spark.driver.bindAddress"] = "127.0.0.1"
     if settings.default_catalog is not None:
