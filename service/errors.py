@@ -155,6 +155,11 @@ class QueryEnded(GatewayError):
     """The query ended without a result."""
 
     code = "QUERY_FAILED"
+    run: object = None
+    """What the engine can still say of a query that got as far as running: an `EngineRun`.
+
+    That type lies in `service.model.query`, above this layer; read it with `engine_run` there.
+    """
 
 
 class QueryFailed(QueryEnded):

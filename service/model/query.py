@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from service.errors import GatewayError
+from service.errors import GatewayError, QueryEnded
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest
 
@@ -83,8 +83,28 @@ class QueryError:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineRun:
+    """What the engine can say of a query that got as far as running, whatever its end."""
+
+    planning_ms: int
+    running_ms: int
+    scans: tuple[ScanRecord, ...]
+    plan_text: str
+
+
+def engine_run(failure: GatewayError) -> EngineRun | None:
+    """What the engine left in `QueryEnded.run`, if anything."""
+    run = failure.run if isinstance(failure, QueryEnded) else None
+    return run if isinstance(run, EngineRun) else None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """What a query leaves behind, whatever its end; the metrics store keeps it."""
+    """What a query leaves behind, whatever its end; the metrics store keeps it.
+
+    A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
+    what passed from submission to end.
+    """
 
     query_id: UUID
     caller: str
