@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
 import pyarrow as pa
 import structlog
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from service.errors import CannotStart, EngineLost, EngineNotReady, QueryCanceled
+from service.errors import (
+    EngineLost,
+    EngineNotReady,
+    GatewayError,
+    QueryCanceled,
+    QueryEnded,
+    QueryFailed,
+)
 from service.model.health import PartHealth, PartState
 from service.ports import EngineResult, Statement
 from spark_session.errors import in_gateway_terms
-from spark_session.run import run
+from spark_session.run import Attempt, run
 from spark_session.settings import SparkSettings
 from spark_session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
 
 WATCH_INTERVAL_S = 2.0
+LOOK_AROUND_S = 0.2
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 15.0
 # A socket to the JVM breaks a moment before the operating system calls the process dead.
@@ -51,9 +60,14 @@ class SparkEngine:
 
     def run(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
-        session = self._warm()
-        with _in_gateway_terms(session, statement):
-            return run(session, statement)
+        session = self._warm(statement)
+        attempt = Attempt()
+        try:
+            with _in_gateway_terms(session, statement):
+                return run(session, statement, attempt)
+        except QueryEnded as failure:
+            failure.run = attempt.so_far(session)
+            raise
 
     def cancel(self, query_id: UUID) -> None:
         """See `service.ports.Engine`."""
@@ -84,13 +98,18 @@ class SparkEngine:
         if session is not None:
             session.stop()
 
-    def _warm(self) -> WarmSession:
-        def is_warm() -> bool:
-            return self._closing.is_set() or (self._session is not None and self._session.is_alive())
+    def _warm(self, statement: Statement) -> WarmSession:
+        def is_decided() -> bool:
+            is_warm = self._session is not None and self._session.is_alive()
+            return is_warm or self._closing.is_set() or statement.is_canceled()
 
+        deadline = time.monotonic() + self._ready_timeout_s
         with self._changed:
-            self._changed.wait_for(is_warm, self._ready_timeout_s)
+            while not is_decided() and time.monotonic() < deadline:
+                self._changed.wait(LOOK_AROUND_S)
             session = self._session
+        if statement.is_canceled():
+            raise QueryCanceled
         if session is None or self._closing.is_set():
             raise EngineNotReady
         return session
@@ -101,32 +120,31 @@ class SparkEngine:
             self._changed.notify_all()
 
     def _watch(self) -> None:
+        pause_s = FIRST_RETRY_S
         while not self._closing.is_set():
-            session = self._session
-            if session is None:
-                self._restart()
-            elif session.jvm.is_dead_within(WATCH_INTERVAL_S) or session.is_stopped():
-                self._lose(session)
+            try:
+                self._look_after()
+                pause_s = FIRST_RETRY_S
+            except Exception as failure:  # the outermost edge of the watcher: without it no engine comes back
+                log.exception("engine_restart_failed", error=type(failure).__name__, retry_in_s=pause_s)
+                self._closing.wait(pause_s)
+                pause_s = min(pause_s * 2, LONGEST_RETRY_S)
+
+    def _look_after(self) -> None:
+        session = self._session
+        if session is None:
+            self._become(WarmSession.start(self._settings))
+            log.info("engine_warm_again")
+        elif session.jvm.is_dead_within(WATCH_INTERVAL_S) or session.is_stopped():
+            self._lose(session)
 
     def _lose(self, session: WarmSession) -> None:
         if self._closing.is_set():
             return
         log.error("engine_lost", exit_code=session.jvm.process.poll())
         self._become(None)
+        session.children.close()
         session.jvm.kill()
-
-    def _restart(self) -> None:
-        pause_s = FIRST_RETRY_S
-        while not self._closing.is_set():
-            try:
-                self._become(WarmSession.start(self._settings))
-            except (CannotStart, PySparkException, Py4JError, OSError) as failure:
-                log.error("engine_restart_failed", error=str(failure).splitlines()[0], retry_in_s=pause_s)
-                self._closing.wait(pause_s)
-                pause_s = min(pause_s * 2, LONGEST_RETRY_S)
-            else:
-                log.info("engine_warm_again")
-                return
 
 
 @contextmanager
@@ -135,12 +153,29 @@ def _in_gateway_terms(session: WarmSession, statement: Statement) -> Iterator[No
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
-        if not session.is_alive() or session.is_stopped():
+        if _is_gone(session):
             raise EngineLost from failure
         if statement.is_canceled():
             raise QueryCanceled from failure
-        raise in_gateway_terms(failure) from failure
-    except (Py4JError, OSError, EOFError, pa.ArrowException) as failure:
-        # Nobody answered. Waiting for the process to end lets `health` tell the truth at once.
+        raise _translated(failure) from failure
+    except (Py4JError, OSError, EOFError, pa.ArrowException, AssertionError, AttributeError) as failure:
+        # Nobody answered; PySpark itself stumbles over a context that was forgotten meanwhile. Waiting for
+        # the process to end lets `health` tell the truth at once.
         session.jvm.is_dead_within(DEATH_NOTICE_S)
-        raise EngineLost from failure
+        if _is_gone(session) or isinstance(failure, Py4JNetworkError):
+            raise EngineLost from failure
+        if isinstance(failure, AssertionError | AttributeError):
+            raise
+        raise QueryFailed("The engine could not make sense of this query.") from failure
+
+
+def _is_gone(session: WarmSession) -> bool:
+    return not session.is_alive() or session.is_stopped()
+
+
+def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:
+    """The error that the caller sees; its parts are asked of the JVM, which may go at that moment."""
+    try:
+        return in_gateway_terms(failure)
+    except (Py4JError, OSError):
+        return EngineLost()

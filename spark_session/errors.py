@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
 from service.errors import (
+    CatalogDown,
     ColumnNotFound,
     GatewayError,
     ParameterMissing,
@@ -18,6 +21,19 @@ from service.errors import (
     TableNotFound,
 )
 
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
+
+# How Iceberg's catalogs say that what they stand on does not answer.
+CATALOG_FAILURES = frozenset(
+    {
+        "org.apache.iceberg.exceptions.RESTException",
+        "org.apache.iceberg.exceptions.ServiceFailureException",
+        "org.apache.iceberg.exceptions.ServiceUnavailableException",
+        "org.apache.iceberg.hive.RuntimeMetaException",
+        "org.apache.iceberg.jdbc.UncheckedSQLException",
+    }
+)
 _POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<position>\d+)\)?")
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
 # Where the sentence ends and Spark's aids for developers begin.
@@ -28,7 +44,7 @@ _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
 def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
     """The error that the caller sees. It is returned, not raised, so that the cause can be chained."""
     if isinstance(failure, Py4JJavaError):
-        return QueryFailed(sentence(_innermost_message(failure)))
+        return _of_java(_causes(failure))
     condition = failure.getCondition() or ""
     parameters = failure.getMessageParameters() or {}
     text = str(failure)
@@ -47,6 +63,15 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
     if "maxResultSize" in text:
         return ResultTooLarge()
     return QueryFailed(sentence(text))
+
+
+def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
+    """What Spark has no words of its own for; the innermost cause says most."""
+    classes = {each.getClass().getName() for each in causes}
+    if classes & CATALOG_FAILURES:
+        return CatalogDown("The catalog of a table in this query does not answer.")
+    innermost = causes[-1]
+    return QueryFailed(sentence(str(innermost.getMessage() or innermost.getClass().getSimpleName())))
 
 
 def position_in(text: str) -> tuple[int | None, int | None]:
@@ -85,8 +110,8 @@ def unquoted(name: str) -> str:
     return _QUOTED.sub(lambda found: found[1].replace("``", "`"), name)
 
 
-def _innermost_message(failure: Py4JJavaError) -> str:
-    java_exception = failure.java_exception
-    while (cause := java_exception.getCause()) is not None:
-        java_exception = cause
-    return str(java_exception.getMessage() or java_exception.getClass().getSimpleName())
+def _causes(failure: Py4JJavaError) -> list[JavaObject]:
+    causes = [failure.java_exception]
+    while (cause := causes[-1].getCause()) is not None:
+        causes.append(cause)
+    return causes

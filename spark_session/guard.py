@@ -16,16 +16,13 @@ from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 QUERY_NODES = frozenset(
     {
         "Aggregate",
-        "AsOfJoin",
-        "Deduplicate",
         "Distinct",
         "Except",
-        "Expand",
         "Filter",
         "Generate",
         "GlobalLimit",
@@ -40,14 +37,11 @@ QUERY_NODES = frozenset(
         "PipeOperator",
         "Pivot",
         "Project",
-        "Range",
         "RelationTimeTravel",
-        "Repartition",
         "RepartitionByExpression",
         "Sample",
         "Sort",
         "SubqueryAlias",
-        "Tail",
         "Union",
         "Unpivot",
         "UnresolvedHaving",
@@ -58,7 +52,6 @@ QUERY_NODES = frozenset(
         "UnresolvedTVFAliases",
         "UnresolvedTableValuedFunction",
         "UnresolvedWith",
-        "Window",
         "WithWindowDefinition",
     }
 )
@@ -81,6 +74,15 @@ class Guard:
         found = json.loads(self._reader.read(parser, sql))
         allow_nodes(found["nodes"])
         allow_relations(found["relations"])
+
+    def allow_reading_only(self, frame: DataFrame) -> None:
+        """Returns when the analyzed frame only reads: the views in it have been put in by now.
+
+        Raises:
+            StatementNotAllowed: a view runs a program or a command.
+        """
+        if self._reader.isRunningCode(frame._jdf.queryExecution().analyzed()):
+            raise StatementNotAllowed("A view that this query reads runs a program or a command.")
 
 
 def allow_nodes(nodes: Sequence[str]) -> None:

@@ -39,7 +39,8 @@ class Jvm:
     def kill(self) -> None:
         """Ends the process, whatever it does."""
         self.process.kill()
-        self.process.wait(10)
+        with contextlib.suppress(TimeoutExpired):
+            self.process.wait(10)
 
 
 def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:

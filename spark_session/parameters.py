@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
+import sys
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
@@ -30,19 +33,35 @@ def spark_arguments(parameters: Parameters) -> dict[str, Any] | list[Any] | None
 
 
 def _literal(name: str, parameter: Parameter) -> Column | JsonScalar:
-    if parameter.type_name is None or parameter.value is None:
-        return parameter.value
-    base, _, arguments = parameter.type_name.strip().upper().partition("(")
-    convert = _CONVERSIONS.get(base.strip())
-    if convert is None:
+    value, type_name = parameter.value, parameter.type_name
+    if type_name is None:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ParameterInvalid(
+                f"Parameter {name}: {value} has more than 64 bits; give it a DECIMAL type."
+            )
+        return value
+    spelled = _TYPE.fullmatch(type_name.strip().upper())
+    convert = _CONVERSIONS.get(spelled["base"]) if spelled else None
+    if spelled is None or convert is None:
         known = ", ".join(sorted(_CONVERSIONS))
-        raise ParameterInvalid(f"Parameter {name}: {parameter.type_name} is not one of {known}.")
+        raise ParameterInvalid(f"Parameter {name}: {type_name} is not one of {known}.")
     try:
-        return convert(parameter.value, arguments.rstrip(") "))
+        if value is None:
+            return _typed(None, spelled[0])
+        return convert(value, spelled["arguments"] or "")
     except (ValueError, TypeError, OverflowError, InvalidOperation, binascii.Error) as failure:
         raise ParameterInvalid(
-            f"Parameter {name}: {parameter.value!r} is not a value of type {parameter.type_name}."
+            f"Parameter {name}: {value!r} is not a value of type {type_name}."
         ) from failure
+
+
+def _typed(value: Decimal | None, type_name: str) -> Column:
+    """A literal of exactly this type; one that is parsed has the type that its digits need."""
+    jvm = SparkContext._jvm
+    assert jvm is not None  # as PySpark's own functions do
+    data_type = jvm.org.apache.spark.sql.types.DataType.fromDDL(type_name)
+    literal = jvm.org.apache.spark.sql.catalyst.expressions.Literal.create(value, data_type)
+    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(literal))
 
 
 def _integer(suffix: str, bits: int) -> Callable[[JsonScalar, str], Column]:
@@ -57,18 +76,19 @@ def _integer(suffix: str, bits: int) -> Callable[[JsonScalar, str], Column]:
     return convert
 
 
-def _floating(suffix: str) -> Callable[[JsonScalar, str], Column]:
+def _floating(suffix: str, largest: float) -> Callable[[JsonScalar, str], Column]:
     def convert(value: JsonScalar, _: str) -> Column:
         if isinstance(value, bool) or value is None:
             raise TypeError(value)
         number = float(value)
-        if number != number or number in (float("inf"), float("-inf")):
+        if not abs(number) <= largest:  # so spelled, it refuses NaN too
             raise ValueError(value)
         return F.expr(f"{number!r}{suffix}")
 
     return convert
 
 
+DEFAULT_DECIMAL = "38,18"
 # Python would round at 28 digits; Spark's decimals have up to 38.
 _ALL_DIGITS = Context(prec=38)
 
@@ -79,11 +99,11 @@ def _decimal(value: JsonScalar, arguments: str) -> Column | JsonScalar:
     number = Decimal(str(value))
     if not number.is_finite():
         raise ValueError(value)
-    precision, _, scale = (arguments or "38,18").partition(",")
+    precision, _, scale = (arguments or DEFAULT_DECIMAL).partition(",")
     exact = number.quantize(Decimal(1).scaleb(-int(scale or 0)), context=_ALL_DIGITS)
     if exact != number or len(exact.as_tuple().digits) > int(precision):
         raise ValueError(value)
-    return F.expr(f"{exact:f}BD")
+    return _typed(exact, f"DECIMAL({precision},{scale or 0})")
 
 
 def _date(value: JsonScalar, _: str) -> Column:
@@ -121,6 +141,7 @@ def _text(value: JsonScalar) -> str:
     return value
 
 
+_TYPE = re.compile(r"(?P<base>[A-Z_]+)\s*(?:\(\s*(?P<arguments>[0-9]+(?:\s*,\s*[0-9]+)?)\s*\))?")
 _CONVERSIONS: Mapping[str, Callable[[JsonScalar, str], Column | JsonScalar]] = {
     "STRING": _string,
     "BOOLEAN": _boolean,
@@ -128,8 +149,8 @@ _CONVERSIONS: Mapping[str, Callable[[JsonScalar, str], Column | JsonScalar]] = {
     "SMALLINT": _integer("S", 16),
     "INT": _integer("", 32),
     "BIGINT": _integer("L", 64),
-    "FLOAT": _floating("F"),
-    "DOUBLE": _floating("D"),
+    "FLOAT": _floating("F", 3.4028234663852886e38),
+    "DOUBLE": _floating("D", sys.float_info.max),
     "DECIMAL": _decimal,
     "DATE": _date,
     "TIMESTAMP": _timestamp,

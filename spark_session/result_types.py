@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 from pyspark.sql.types import (
     ArrayType,
     CalendarIntervalType,
     DataType,
     MapType,
+    StructField,
     StructType,
     VariantType,
     YearMonthIntervalType,
 )
 
-from service.model.results import Column
+from service.model.results import Column as ResultColumn
 
+_MONTHS = (("P", "YEAR"), ("Y", "MONTH"))
+_ISO_UNITS: Mapping[type[DataType], tuple[tuple[str, str], ...]] = {
+    YearMonthIntervalType: _MONTHS,
+    CalendarIntervalType: (*_MONTHS, ("M", "DAY"), ("DT", "HOUR"), ("H", "MINUTE"), ("M", "SECOND")),
+}
+"""What stands before each unit; after the last stands its first letter."""
 _NOT_IN_ARROW = (YearMonthIntervalType, CalendarIntervalType, VariantType)
 
 
-def result_columns(schema: StructType) -> tuple[Column, ...]:
+def result_columns(schema: StructType) -> tuple[ResultColumn, ...]:
     """The columns as the caller sees them."""
-    return tuple(Column(field.name, sql_type(field.dataType), field.nullable) for field in schema.fields)
+    return tuple(
+        ResultColumn(field.name, sql_type(field.dataType), field.nullable) for field in schema.fields
+    )
 
 
 def sql_type(data_type: DataType) -> str:
@@ -43,21 +54,30 @@ def sql_type(data_type: DataType) -> str:
 
 
 def in_arrow_types(frame: DataFrame) -> DataFrame:
-    """The frame with every column that Arrow cannot carry cast to its text."""
+    """The frame with what Arrow cannot carry as text: intervals in ISO 8601, the rest as Spark writes it.
+
+    Intervals inside arrays, structs and maps are part of Spark's text of the whole.
+    """
     fields = frame.schema.fields
     if not any(_is_not_in_arrow(field.dataType) for field in fields):
         return frame
     # By position, not by name: a result may have two columns of one name.
-    numbered = frame.toDF(*(f"c{position}" for position in range(len(fields))))
-    columns = [
-        (
-            F.col(f"c{position}").cast("string")
-            if _is_not_in_arrow(field.dataType)
-            else F.col(f"c{position}")
-        ).alias(field.name)
-        for position, field in enumerate(fields)
-    ]
-    return numbered.select(*columns)
+    names = [f"c{position}" for position in range(len(fields))]
+    columns = [_carried(name, field).alias(field.name) for name, field in zip(names, fields, strict=True)]
+    return frame.toDF(*names).select(*columns)
+
+
+def _carried(name: str, field: StructField) -> Column:
+    if not _is_not_in_arrow(field.dataType):
+        return F.col(name)
+    units = _ISO_UNITS.get(type(field.dataType))
+    if units is None:
+        return F.col(name).cast("string")
+    # INTERVAL MONTH alone has no years to extract.
+    is_months = isinstance(field.dataType, YearMonthIntervalType)
+    whole = f"CAST({name} AS INTERVAL YEAR TO MONTH)" if is_months else name
+    parts = ", ".join(f"'{before}', extract({unit} FROM {whole})" for before, unit in units)
+    return F.expr(f"concat({parts}, '{units[-1][1][0]}')")
 
 
 def _is_not_in_arrow(data_type: DataType) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -11,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryCanceled
+from service.model.query import EngineRun
 from service.ports import EngineResult, Statement
 from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
@@ -20,34 +22,62 @@ from spark_session.warm_session import WarmSession
 MAX_INCREMENTAL_ROWS = 20_000
 
 
-def run(session: WarmSession, statement: Statement) -> EngineResult:
-    """Runs the statement to its end.
+@dataclass(slots=True)
+class Attempt:
+    """How far a run has come, for the record of one that fails on the way."""
+
+    started: float = field(default_factory=time.monotonic)
+    planned: float | None = None
+    frame: DataFrame | None = None
+
+    def so_far(self, session: WarmSession) -> EngineRun | None:
+        """What the run had done when it ended; None if it was never planned."""
+        if self.frame is None or self.planned is None:
+            return None
+        return EngineRun(
+            planning_ms=milliseconds(self.started, self.planned),
+            running_ms=milliseconds(self.planned, time.monotonic()),
+            scans=session.scan_reader.read(self.frame),
+            plan_text=plan_text(self.frame),
+        )
+
+
+def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineResult:
+    """Runs the statement to its end, and notes in `attempt` how far it has come.
 
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.
         QueryCanceled: between two steps, it turned out to be canceled.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
-    started = time.monotonic()
     child = session.children.take(statement.catalog, statement.schema, str(statement.query_id))
     session.guard.allow_queries_only(child, statement.sql)
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    session.guard.allow_reading_only(asked)
     frame = in_arrow_types(asked).limit(statement.row_limit + 1)
     is_incremental = _is_plain_limit(frame) and statement.row_limit <= MAX_INCREMENTAL_ROWS
-    planned = time.monotonic()
+    attempt.frame, attempt.planned = frame, (planned := time.monotonic())
     if statement.is_canceled():
         raise QueryCanceled
     rows, is_truncated = within(_collect(child, frame, is_incremental), statement)
-    ended = time.monotonic()
     return EngineResult(
         rows=rows,
         columns=result_columns(asked.schema),
         is_truncated=is_truncated,
-        planning_ms=round((planned - started) * 1000),
-        running_ms=round((ended - planned) * 1000),
+        planning_ms=milliseconds(attempt.started, planned),
+        running_ms=milliseconds(planned, time.monotonic()),
         scans=session.scan_reader.read(frame),
         plan_text=lambda: plan_text(frame),
     )
+
+
+def milliseconds(start: float, end: float) -> int:
+    """Between two readings of the clock that never goes back.
+
+    >>> milliseconds(1.0, 1.25)
+    250
+    """
+    return round((end - start) * 1000)
 
 
 def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
@@ -69,12 +99,13 @@ def plan_text(frame: DataFrame) -> str:
 
     Empty when the JVM was lost after the answer.
     """
-    jvm = frame.sparkSession._jvm
-    assert jvm is not None
     try:
+        jvm = frame.sparkSession._jvm
+        assert jvm is not None
         mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("extended")
         return str(frame._jdf.queryExecution().explainString(mode))
-    except (PySparkException, Py4JError, OSError):
+    except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
+        # The last two: PySpark was made to forget the context meanwhile.
         return ""
 
 

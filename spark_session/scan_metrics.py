@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import DataFrame
+
+log = structlog.get_logger(__name__)
 
 
 class ScanReader:
@@ -20,8 +26,15 @@ class ScanReader:
         self._reader = java_instance(gateway, "ScanReader")
 
     def read(self, frame: DataFrame) -> tuple[ScanRecord, ...]:
-        """The scans of a frame that has run, in plan order; its plan must have been executed."""
-        return scan_records(self._reader.read(frame._jdf.queryExecution()))
+        """The scans of a frame that has run, in plan order; none, when they cannot be read.
+
+        An answer must not be lost over what was read for it.
+        """
+        try:
+            return scan_records(self._reader.read(frame._jdf.queryExecution()))
+        except (PySparkException, Py4JError, OSError) as failure:
+            log.warning("scans_not_read", error=type(failure).__name__)
+            return ()
 
 
 def scan_records(text: str) -> tuple[ScanRecord, ...]:

@@ -15,6 +15,8 @@ MIB = 1024 * 1024
 HARDENING: Mapping[str, str] = {
     "spark.sql.runSQLOnFiles": "false",  # SELECT … FROM text.`/etc/passwd`
     "spark.sql.variable.substitute": "false",  # SELECT '${env:SECRET}'
+    # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
 }
 
 # The JVM must have these before it starts; everything else, secrets too, travels over the gateway's
@@ -84,11 +86,13 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     }
     if settings.jars:
         defaults["spark.jars"] = ",".join(settings.jars)
-    if settings.master.startswith("local"):
+    if settings.master == "local" or settings.master.startswith("local["):
         # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
         defaults["spark.sql.shuffle.partitions"] = "8"
         # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
         defaults["spark.sql.iceberg.read.adaptive-split-size.enabled"] = "false"
+        # Without it every user of this machine could talk to the driver.
+        defaults["spark.authenticate"] = "true"
         defaults["spark.driver.host"] = "127.0.0.1"
         defaults["spark.driver.bindAddress"] = "127.0.0.1"
     if settings.default_catalog is not None:

@@ -15,8 +15,9 @@ from spark_session.settings import SparkSettings, spark_properties
 
 log = structlog.get_logger(__name__)
 
-# Run arbitrary code by name; no property turns them off, so new sessions are born without them.
-FORBIDDEN_FUNCTIONS = ("reflect", "java_method", "try_reflect")
+# The first three run code by name, the others read any file of the driver; no property turns them off, so
+# sessions are born without them.
+FORBIDDEN_FUNCTIONS = ("reflect", "java_method", "try_reflect", "from_protobuf", "to_protobuf")
 
 # Exercises parsing, planning, code generation, a shuffle and the Arrow transport.
 WARM_UP_SQL = (
@@ -62,7 +63,8 @@ class WarmSession:
         """Whether Spark has given the context up (a cluster may do that while the JVM lives on)."""
         try:
             return bool(self.context._jsc.sc().isStopped())
-        except (Py4JError, OSError):
+        except (Py4JError, OSError, AttributeError):
+            # The last: PySpark drops its Java context when it is stopped.
             return True
 
     def stop(self) -> None:

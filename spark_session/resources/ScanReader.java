@@ -41,12 +41,10 @@ import org.apache.spark.util.AccumulatorV2;
  */
 public final class ScanReader {
     private static final int SNAPSHOTS_KEPT = 512;
+    private static final int MANIFESTS_KEPT = 4096;
 
-    private final Map totalsOfSnapshot = Collections.synchronizedMap(new LinkedHashMap(16, 0.75f, true) {
-        protected boolean removeEldestEntry(Map.Entry eldest) {
-            return size() > SNAPSHOTS_KEPT;
-        }
-    });
+    private final Map totalsOfSnapshot = bounded(SNAPSHOTS_KEPT);
+    private final Map countsOfManifest = bounded(MANIFESTS_KEPT);
 
     /** JSON, one row per scan in plan order; the columns are those of spark_session/scan_metrics.py. */
     public String read(Object queryExecution) throws Exception {
@@ -87,7 +85,7 @@ public final class ScanReader {
 
     private Object[] rowOf(BatchScanExec exec) throws Exception {
         Object scan = exec.scan();
-        if (!scan.getClass().getName().startsWith("org.apache.iceberg.spark.source.Spark")) {
+        if (!isIcebergBatchScan(scan.getClass())) {
             return null;
         }
         Table table = (Table) call(scan, "table");
@@ -105,6 +103,13 @@ public final class ScanReader {
             Long.valueOf(metric(exec, "numOutputRows")),
             Long.valueOf(metric(exec, "totalPlanningDuration")),
         };
+    }
+
+    /** Others, as the scan of a table's changes, have no files of one snapshot to count. */
+    private static boolean isIcebergBatchScan(Class type) {
+        return type != null
+            && (type.getName().equals("org.apache.iceberg.spark.source.SparkBatchQueryScan")
+                || isIcebergBatchScan(type.getSuperclass()));
     }
 
     /** Partitions, data files, bytes of the tasks that are left to run. */
@@ -129,7 +134,7 @@ public final class ScanReader {
     }
 
     /** Partitions, data files, bytes, rows, manifests of the whole snapshot. */
-    private long[] totalsOf(Table table, Snapshot snapshot) throws Exception {
+    private synchronized long[] totalsOf(Table table, Snapshot snapshot) throws Exception {
         String key = table.uuid() + ":" + snapshot.snapshotId();
         long[] known = (long[]) totalsOfSnapshot.get(key);
         if (known == null) {
@@ -139,29 +144,51 @@ public final class ScanReader {
         return known;
     }
 
-    private static long[] countTotals(Table table, Snapshot snapshot) throws Exception {
+    /** A commit costs the manifests that it wrote: the others are the last snapshot's, and never change. */
+    private long[] countTotals(Table table, Snapshot snapshot) throws Exception {
         Set partitions = new HashSet();
-        long files = 0;
-        long bytes = 0;
-        long rows = 0;
+        long[] sums = new long[3];
         List manifests = snapshot.dataManifests(table.io());
         for (Iterator each = manifests.iterator(); each.hasNext();) {
             ManifestFile manifest = (ManifestFile) each.next();
-            PartitionSpec spec = (PartitionSpec) table.specs().get(Integer.valueOf(manifest.partitionSpecId()));
-            ManifestReader reader = ManifestFiles.read(manifest, table.io(), table.specs());
-            try {
-                for (Iterator entries = reader.iterator(); entries.hasNext();) {
-                    DataFile file = (DataFile) entries.next();
-                    partitions.add(partitionKey(spec, file));
-                    files += 1;
-                    bytes += file.fileSizeInBytes();
-                    rows += file.recordCount();
-                }
-            } finally {
-                reader.close();
+            Object[] counts = (Object[]) countsOfManifest.get(manifest.path());
+            if (counts == null) {
+                counts = countManifest(table, manifest);
+                countsOfManifest.put(manifest.path(), counts);
+            }
+            partitions.addAll((Set) counts[0]);
+            for (int i = 0; i < sums.length; i++) {
+                sums[i] += ((long[]) counts[1])[i];
             }
         }
-        return new long[] {partitions.size(), files, bytes, rows, manifests.size()};
+        return new long[] {partitions.size(), sums[0], sums[1], sums[2], manifests.size()};
+    }
+
+    private static Object[] countManifest(Table table, ManifestFile manifest) throws Exception {
+        Set partitions = new HashSet();
+        long[] sums = new long[3];
+        PartitionSpec spec = (PartitionSpec) table.specs().get(Integer.valueOf(manifest.partitionSpecId()));
+        ManifestReader reader = ManifestFiles.read(manifest, table.io(), table.specs());
+        try {
+            for (Iterator entries = reader.iterator(); entries.hasNext();) {
+                DataFile file = (DataFile) entries.next();
+                partitions.add(partitionKey(spec, file));
+                sums[0] += 1;
+                sums[1] += file.fileSizeInBytes();
+                sums[2] += file.recordCount();
+            }
+        } finally {
+            reader.close();
+        }
+        return new Object[] {partitions, sums};
+    }
+
+    private static Map bounded(final int size) {
+        return new LinkedHashMap(16, 0.75f, true) {
+            protected boolean removeEldestEntry(Map.Entry eldest) {
+                return size() > size;
+            }
+        };
     }
 
     private static String partitionKey(PartitionSpec spec, DataFile file) {

@@ -7,6 +7,9 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.ScriptTransformation;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
@@ -22,29 +25,50 @@ public final class StatementReader {
     public String read(Object parser, String sql) throws Exception {
         Set nodes = new LinkedHashSet();
         List relations = new ArrayList();
-        collect((TreeNode) ((ParserInterface) parser).parsePlan(sql), nodes, relations);
+        collect(((ParserInterface) parser).parsePlan(sql), nodes, relations);
         Map found = new LinkedHashMap();
         found.put("nodes", nodes);
         found.put("relations", relations);
         return new ObjectMapper().writeValueAsString(found);
     }
 
-    private static void collect(TreeNode node, Set nodes, List relations) {
-        nodes.add(node.getClass().getSimpleName().replace("$", ""));
-        if (node instanceof UnresolvedRelation) {
-            relations.add(namesOf(((UnresolvedRelation) node).multipartIdentifier()));
+    /** Whether an analyzed plan would run a program or a command: the text of a view is parsed after the query's. */
+    public boolean isRunningCode(Object plan) {
+        LogicalPlan node = (LogicalPlan) plan;
+        if (node instanceof ScriptTransformation || node instanceof Command) {
+            return true;
         }
-        collectAll(node.children(), nodes, relations);
-        collectAll(node.innerChildren(), nodes, relations);
+        return isAnyRunningCode(node.children()) || isAnyRunningCode(node.subqueries());
     }
 
-    private static void collectAll(scala.collection.Iterable trees, Set nodes, List relations) {
-        scala.collection.Iterator each = trees.iterator();
+    private boolean isAnyRunningCode(scala.collection.Iterable plans) {
+        scala.collection.Iterator each = plans.iterator();
         while (each.hasNext()) {
-            Object tree = each.next();
-            if (tree instanceof TreeNode) {
-                collect((TreeNode) tree, nodes, relations);
+            if (isRunningCode(each.next())) {
+                return true;
             }
+        }
+        return false;
+    }
+
+    /** Everything that hangs on the value: some nodes keep a plan in a field that is not among their children. */
+    private static void collect(Object value, Set nodes, List relations) {
+        if (value instanceof LogicalPlan) {
+            nodes.add(value.getClass().getSimpleName().replace("$", ""));
+        }
+        if (value instanceof UnresolvedRelation) {
+            relations.add(namesOf(((UnresolvedRelation) value).multipartIdentifier()));
+        }
+        if (value instanceof scala.collection.Iterable) {
+            collectAll(((scala.collection.Iterable) value).iterator(), nodes, relations);
+        } else if (value instanceof TreeNode || value instanceof scala.Option || value instanceof scala.Product) {
+            collectAll(((scala.Product) value).productIterator(), nodes, relations);
+        }
+    }
+
+    private static void collectAll(scala.collection.Iterator values, Set nodes, List relations) {
+        while (values.hasNext()) {
+            collect(values.next(), nodes, relations);
         }
     }
 
