@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway, JavaObject
+    from py4j.java_gateway import JavaGateway
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ class ChildSessions:
         self._root = root
         self._catalogs = list(catalogs)
         self._java = java_instance(gateway, "ChildSessions")
-        self._ready: queue.SimpleQueue[JavaObject] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[SparkSession] = queue.SimpleQueue()
         self._taken = threading.Semaphore(SPARE)
         self._closing = threading.Event()
         self._opener = threading.Thread(target=self._keep_ready, name="child-sessions", daemon=True)
@@ -54,14 +54,17 @@ class ChildSessions:
             child = self._ready.get_nowait()
             self._taken.release()
         except queue.Empty:
-            child = self._java.open(self._root._jsparkSession)
-        self._java.begin(child, catalog, schema, tag, POOL)
-        return SparkSession(self._root.sparkContext, child)
+            child = self._open()
+        self._java.begin(child._jsparkSession, catalog, schema, tag, POOL)
+        return child
 
     def close(self) -> None:
         """Opens no more."""
         self._closing.set()
         self._taken.release()
+
+    def _open(self) -> SparkSession:
+        return SparkSession(self._root.sparkContext, self._java.open(self._root._jsparkSession))
 
     def _keep_ready(self) -> None:
         try:
@@ -70,7 +73,7 @@ class ChildSessions:
                 if self._closing.is_set():
                     return
                 if is_wanted:
-                    self._ready.put(self._java.open(self._root._jsparkSession))
+                    self._ready.put(self._open())
                 else:
                     self._load_catalogs()
         except (PySparkException, Py4JError, OSError) as failure:
