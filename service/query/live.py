@@ -8,8 +8,15 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from service.errors import GatewayError, PartDown, QueryCanceled, QueryEnded
-from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
+from service.model.query import (
+    QueryError,
+    QueryRecord,
+    QueryRequest,
+    QueryState,
+    QueryStatus,
+    engine_run,
+)
 from service.model.results import Manifest
 from service.ports import EngineResult
 
@@ -35,6 +42,7 @@ class LiveQuery:
         self._ended_ms: int | None = None
         self._lock = threading.Lock()
         self._cancellation: QueryEnded | None = None
+        self._canceled_ms: int | None = None
         self._manifest: Manifest | None = None
         self._failure: GatewayError | None = None
         self._record = QueryRecord(
@@ -83,36 +91,54 @@ class LiveQuery:
         with self._lock:
             if self._record.state.is_final:
                 return False
-            self._cancellation = self._cancellation or reason
+            if self._cancellation is None:
+                self._cancellation, self._canceled_ms = reason, now_ms
             is_waiting = self._record.state is QueryState.QUEUED
         # Of several who cancel at once, one has ended it.
         return is_waiting and self.fail(reason, now_ms)
 
-    def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> None:
-        """Ends it with a result."""
+    def give_up(self, grace_ms: int, now_ms: int) -> bool:
+        """Ends it although its worker still has it, when it was canceled that long ago; whether it did."""
+        with self._lock:
+            reason, since_ms = self._cancellation, self._canceled_ms
+        if reason is None or since_ms is None or now_ms - since_ms < grace_ms:
+            return False
+        return self.fail(reason, now_ms)
+
+    def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> bool:
+        """Ends it with a result. Whether this ended it: False when it had ended before."""
+        worked_ms = self._worked_ms(now_ms)
+        planning_ms = min(result.planning_ms, worked_ms)
         record = replace(
             self._record,
             state=QueryState.SUCCEEDED,
-            planning_ms=result.planning_ms,
-            running_ms=result.running_ms,
+            planning_ms=planning_ms,
+            running_ms=worked_ms - planning_ms,
             row_count=manifest.row_count,
             byte_count=manifest.byte_count,
             scans=result.scans,
         )
-        self._end(record, manifest, None, now_ms)
+        return self._end(record, manifest, None, now_ms)
 
     def fail(self, failure: GatewayError, now_ms: int) -> bool:
         """Ends it without a result, for the reason of its cancellation if it has one.
 
-        Whether this ended it: False when it had ended before.
+        Whether this ended it: False when it had ended before. The failure that is kept lets go of where it
+        came from: frames hold rows, and causes hold objects of the engine.
         """
+        worked_ms = self._worked_ms(now_ms)
+        planning_ms = _planning_ms(failure, worked_ms)
+        run = engine_run(failure)
         if isinstance(failure, QueryCanceled | PartDown) and self._cancellation is not None:
             failure = self._cancellation
         record = replace(
             self._record,
             state=QueryState.CANCELED if isinstance(failure, QueryCanceled) else QueryState.FAILED,
             error=QueryError(failure.code, failure.detail),
-            running_ms=0 if self._started_ms is None else now_ms - self._started_ms,
+            queued_ms=(now_ms if self._started_ms is None else self._started_ms) - self._submitted_ms,
+            planning_ms=planning_ms,
+            running_ms=worked_ms - planning_ms,
+            scans=() if run is None else run.scans,
         )
         return self._end(record, None, failure, now_ms)
 
@@ -122,6 +148,9 @@ class LiveQuery:
             until_ms = now_ms if self._ended_ms is None else self._ended_ms
             return QueryStatus(self._record, until_ms - self._submitted_ms, self._manifest, self._failure)
 
+    def _worked_ms(self, now_ms: int) -> int:
+        return 0 if self._started_ms is None else now_ms - self._started_ms
+
     def _end(
         self, record: QueryRecord, manifest: Manifest | None, failure: GatewayError | None, now_ms: int
     ) -> bool:
@@ -130,5 +159,22 @@ class LiveQuery:
                 return False
             self._record, self._manifest, self._failure = record, manifest, failure
             self._ended_ms = now_ms
+        if failure is not None:
+            _cut(failure)
         self.finished.set_result(None)
         return True
+
+
+def _planning_ms(failure: GatewayError, worked_ms: int) -> int:
+    """How much of the worker's time was over when the plan was there, as far as anybody knows."""
+    run = engine_run(failure)
+    if run is not None:
+        return min(run.planning_ms, worked_ms)
+    # A lost engine cannot say how far it came; of any other, no word means that it never ran anything.
+    return 0 if isinstance(failure, EngineLost) else worked_ms
+
+
+def _cut(failure: GatewayError) -> None:
+    failure.__traceback__ = failure.__cause__ = failure.__context__ = None
+    if isinstance(failure, QueryEnded):
+        failure.run = None

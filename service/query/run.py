@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from service.errors import EngineLost, GatewayError, TableNotFound
+import structlog
+
+from service.errors import EngineLost, GatewayError, QueryEnded, TableNotFound
+from service.model.query import EngineRun, engine_run
+from service.model.results import Manifest
 from service.ports import Catalogs, Clock, Engine, EngineResult, Journal, ResultStore, Statement
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
 from service.query.vet import vet
+
+log = structlog.get_logger(__name__)
 
 MAX_PLAN_CHARACTERS = 200_000
 
@@ -30,17 +36,19 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
     """Runs the query to its end; a failure becomes its state, never an exception."""
     if not query.start(ports.clock.elapsed_ms()):
         return
-    plan_text = ""
     try:
         vet(query.request.sql, ports.max_sql_bytes)
         check_parameters(query.request.sql, query.request.parameters)
         result = run_on_engine(query, ports)
-        manifest = ports.results.put(query.query_id, result.rows, result.columns, result.is_truncated)
-        query.succeed(result, manifest, ports.clock.elapsed_ms())
-        plan_text = result.plan_text()
+        manifest = keep(result, query, ports.results)
     except GatewayError as failure:
-        query.fail(with_nearest(failure, query, ports.catalogs), ports.clock.elapsed_ms())
-    record(query, ports.journal, plan_text)
+        # The query keeps the failure without its causes: here is the last place to see them.
+        log.debug("query_failed", code=failure.code, exc_info=True)
+        run = engine_run(failure)
+        if query.fail(with_nearest(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
+            record(query, ports.journal, run.plan_text if run else "")
+    else:
+        succeed(query, result, manifest, ports)
 
 
 def run_on_engine(query: LiveQuery, ports: QueryPorts) -> EngineResult:
@@ -65,6 +73,41 @@ def run_on_engine(query: LiveQuery, ports: QueryPorts) -> EngineResult:
     return ports.engine.run(statement)
 
 
+def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manifest:
+    """Puts the rows where the caller can read them.
+
+    Raises:
+        QueryEnded: they cannot be kept; it says how the query ran all the same.
+    """
+    try:
+        return results.put(query.query_id, result.rows, result.columns, result.is_truncated)
+    except QueryEnded as failure:
+        plan_text = plan_text_of(result)
+        failure.run = EngineRun(result.planning_ms, result.running_ms, result.scans, plan_text)
+        raise
+
+
+def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
+    """Ends the query with its result, or drops the result when the query was given up meanwhile."""
+    if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
+        ports.results.drop(query.query_id)
+        return
+    plan_text = ""
+    try:
+        plan_text = plan_text_of(result)
+    finally:
+        record(query, ports.journal, plan_text)
+
+
+def plan_text_of(result: EngineResult) -> str:
+    """The plans as text; empty when the engine cannot say them any more."""
+    try:
+        return result.plan_text()
+    except GatewayError as failure:
+        log.debug("no_plan_text", code=failure.code, exc_info=True)
+        return ""
+
+
 def record(query: LiveQuery, journal: Journal, plan_text: str = "") -> None:
     """Puts what the query leaves behind on its way to the metrics store."""
     journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS]))
@@ -75,7 +118,12 @@ def with_nearest(failure: GatewayError, query: LiveQuery, catalogs: Catalogs) ->
     """An unknown table with the names that look most like it; any other failure as it is."""
     if not isinstance(failure, TableNotFound) or failure.nearest:
         return failure
-    missing = 3 - len(failure.table.split("."))
-    home = [query.request.catalog, *(query.request.schema or "").split(".")][:missing] if missing > 0 else []
-    full = ".".join([part for part in home if part] + [failure.table])
-    return TableNotFound(failure.table, catalogs.nearest(full))
+    return TableNotFound(failure.table, catalogs.nearest(full_name(failure.table, query)))
+
+
+def full_name(table: str, query: LiveQuery) -> str:
+    """The name as the engine looked it up, with what the text left out: a schema may have several levels."""
+    parts_given = len(table.split("."))
+    schema = query.request.schema if parts_given == 1 else None
+    catalog = query.request.catalog if parts_given <= 2 else None
+    return ".".join(part for part in (catalog, schema, table) if part)

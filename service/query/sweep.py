@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import structlog
+
 from service.errors import QueryTimedOut
 from service.query.book import QueryBook
 from service.query.run import QueryPorts, record
+
+log = structlog.get_logger(__name__)
+
+# A job that the engine stops is back within moments; what does not come back hangs where no cancel reaches.
+GRACE_MS = 5_000
 
 
 def end_late_queries(book: QueryBook, ports: QueryPorts) -> None:
     """Cancels every query that is past its deadline, and says again what the engine may have missed.
 
-    The engine stops what runs at the moment of the call; a query may start its next step right after.
+    The engine stops what runs at the moment of the call; a query may start its next step right after. One
+    that hangs outside of what the engine can stop is ended after `GRACE_MS`, although its worker is not free.
     """
     now_ms = ports.clock.elapsed_ms()
     for query in book.open():
@@ -18,7 +26,10 @@ def end_late_queries(book: QueryBook, ports: QueryPorts) -> None:
             seconds = query.request.timeout_ms / 1000
             if query.cancel(QueryTimedOut(f"The query ran into its timeout of {seconds:g} s."), now_ms):
                 record(query, ports.journal)
-        if query.is_canceled() and query.is_running():
+        if query.is_running() and query.give_up(GRACE_MS, now_ms):
+            log.warning("query_given_up", query_id=str(query.query_id), timeout_ms=query.request.timeout_ms)
+            record(query, ports.journal)
+        elif query.is_canceled() and query.is_running():
             ports.engine.cancel(query.query_id)
 
 

@@ -44,7 +44,7 @@ class QueryWorkers:
         try:
             self._pool.submit(context.run, self._work, query)
         except RuntimeError as closed:  # the pool's word for: close() came in between
-            query.fail(ShuttingDown(), self._ports.clock.elapsed_ms())
+            self._fail(query, ShuttingDown())
             raise ShuttingDown from closed
 
     def cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
@@ -75,9 +75,7 @@ class QueryWorkers:
             run_query(query, self._ports)
         except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
             log.exception("query_crashed")
-            query.fail(GatewayError(), self._ports.clock.elapsed_ms())
-            if not query.recorded.done():
-                record(query, self._ports.journal)
+            self._fail(query, GatewayError())
         ended = query.record
         log.info(
             "query_ended",
@@ -88,6 +86,10 @@ class QueryWorkers:
             planning_ms=ended.planning_ms,
             running_ms=ended.running_ms,
         )
+
+    def _fail(self, query: LiveQuery, failure: GatewayError) -> None:
+        if query.fail(failure, self._ports.clock.elapsed_ms()):
+            record(query, self._ports.journal)
 
     def _sweep(self) -> None:
         while not self._closed.wait(SWEEP_INTERVAL_S):

@@ -516,3 +516,4 @@ def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(bu
         house.submit()
     assert house.gateway._book.open() == []
     assert house.engine.runs == []
+    assert [each.error and each.error.code for each in house.store.records] == ["SHUTTING_DOWN"]

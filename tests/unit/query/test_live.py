@@ -17,15 +17,18 @@ from service.errors import (
     QueryEnded,
     QueryFailed,
     QueryTimedOut,
+    ResultTooLarge,
     ShuttingDown,
 )
-from service.model.query import QueryRequest, QueryState
+from service.model.query import EngineRun, QueryRequest, QueryState
 from service.model.results import Manifest
 from service.query.live import LiveQuery
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import engine_result
+from tests.fakes.query_records import scan
 
 MANIFEST = Manifest((), 3, 12, (), is_truncated=False)
+SCAN = scan("lake.tpcds.store_returns", 2003, 366)
 ORDER = {QueryState.QUEUED: 0, QueryState.RUNNING: 1}
 ENDINGS: list[GatewayError] = [QueryFailed(), QueryCanceled(), QueryTimedOut(), EngineLost(), GatewayError()]
 REASONS: list[QueryEnded] = [QueryCanceled(), QueryTimedOut(), QueryCanceled("The gateway is shutting down.")]
@@ -42,7 +45,15 @@ def test_times_are_those_of_waiting_running_and_both() -> None:
     assert query.status(50).elapsed_ms == 50
     query.fail(QueryFailed("Division by zero."), 100)
     status = query.status(9999)
-    assert (status.record.queued_ms, status.record.running_ms, status.elapsed_ms) == (30, 70, 100)
+    times = (status.record.queued_ms, status.record.planning_ms, status.record.running_ms)
+    assert (times, status.elapsed_ms) == ((30, 70, 0), 100)
+
+
+def test_what_ended_while_it_waited_has_waited_all_that_time() -> None:
+    query = live_query()
+    query.cancel(QueryTimedOut(), 5000)
+    record = query.record
+    assert (record.queued_ms, record.planning_ms, record.running_ms) == (5000, 0, 0)
 
 
 def test_a_query_that_ended_at_the_clocks_zero_has_ended() -> None:
@@ -51,14 +62,79 @@ def test_a_query_that_ended_at_the_clocks_zero_has_ended() -> None:
     assert query.status(500).elapsed_ms == 0
 
 
-def test_success_brings_the_engines_times_and_the_manifests_counts() -> None:
+def test_success_brings_the_engines_planning_time_and_the_manifests_counts() -> None:
     query = live_query()
     query.start(1)
-    query.succeed(engine_result(), MANIFEST, 20)
+    assert query.succeed(engine_result(), MANIFEST, 20)
     record = query.status(20).record
-    assert (record.planning_ms, record.running_ms, record.row_count, record.byte_count) == (4, 9, 3, 12)
+    assert (record.planning_ms, record.running_ms, record.row_count, record.byte_count) == (4, 15, 3, 12)
     assert query.status(20).manifest == MANIFEST
     assert query.finished.done()
+
+
+def test_the_parts_of_a_success_add_up_to_the_time_from_submission_to_end() -> None:
+    query = live_query()
+    query.start(30)
+    query.succeed(engine_result(), MANIFEST, 250)
+    record = query.record
+    assert record.queued_ms + record.planning_ms + record.running_ms == query.status(9999).elapsed_ms
+
+
+def test_a_planning_time_that_was_rounded_up_leaves_no_part_below_zero() -> None:
+    query = live_query()
+    query.start(0)
+    query.succeed(engine_result(), MANIFEST, 3)
+    assert (query.record.planning_ms, query.record.running_ms) == (3, 0)
+
+
+@pytest.mark.parametrize("failure", [QueryFailed(), QueryTimedOut(), QueryCanceled(), ResultTooLarge()])
+def test_what_failed_while_it_ran_tells_what_it_had_planned_and_read(failure: QueryEnded) -> None:
+    failure.run = EngineRun(40, 5, (SCAN,), "== Physical Plan ==")
+    query = live_query()
+    query.start(30)
+    query.cancel(QueryCanceled(), 99)
+    query.fail(failure, 100)
+    record = query.record
+    assert (record.queued_ms, record.planning_ms, record.running_ms, record.scans) == (30, 40, 30, (SCAN,))
+
+
+def test_what_a_lost_engine_ran_is_not_called_planning() -> None:
+    query = live_query()
+    query.start(0)
+    query.fail(EngineLost(), 100)
+    assert (query.record.planning_ms, query.record.running_ms) == (0, 100)
+
+
+def test_a_failure_that_is_kept_has_let_go_of_where_it_came_from() -> None:
+    failure = QueryFailed()
+    failure.run = EngineRun(1, 1, (), "a long plan")
+    try:
+        raise failure from RuntimeError()
+    except QueryFailed:
+        live_query().fail(failure, 1)
+    left: set[object] = {failure.__traceback__, failure.__cause__, failure.__context__, failure.run}
+    assert left == {None}
+
+
+def test_what_hangs_is_given_up_only_when_its_grace_is_over() -> None:
+    query = live_query()
+    query.start(0)
+    assert not query.give_up(50, 1000)
+    query.cancel(QueryTimedOut(), 1000)
+    query.cancel(QueryCanceled(), 1040)
+    assert not query.give_up(50, 1049)
+    assert query.give_up(50, 1050)
+    assert not query.give_up(50, 1051)
+    assert isinstance(query.status(1051).failure, QueryTimedOut)
+
+
+def test_a_success_that_comes_too_late_changes_nothing() -> None:
+    query = live_query()
+    query.start(0)
+    query.cancel(QueryCanceled(), 1)
+    query.give_up(5, 6)
+    assert not query.succeed(engine_result(), MANIFEST, 7)
+    assert (query.record.state, query.status(7).manifest) == (QueryState.CANCELED, None)
 
 
 def test_a_query_starts_once() -> None:
@@ -179,9 +255,12 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.query.record.state is not QueryState.QUEUED)
     @rule()
     def succeed(self) -> None:
-        was_open = not self.query.record.state.is_final
-        self.query.succeed(engine_result(), MANIFEST, self.clock.elapsed_ms())
-        self.endings_claimed += was_open
+        self.endings_claimed += self.query.succeed(engine_result(), MANIFEST, self.clock.elapsed_ms())
+
+    @precondition(lambda self: self.query.is_running())
+    @rule(grace_ms=st.integers(0, 100))
+    def give_up(self, grace_ms: int) -> None:
+        self.endings_claimed += self.query.give_up(grace_ms, self.clock.elapsed_ms())
 
     @invariant()
     def it_never_goes_back_and_ends_once(self) -> None:
@@ -202,6 +281,10 @@ class Life(RuleBasedStateMachine):
         assert (status.failure is not None) == (state in (QueryState.FAILED, QueryState.CANCELED))
         assert isinstance(status.failure, QueryCanceled) == (state is QueryState.CANCELED)
         assert 0 <= status.elapsed_ms <= self.clock.elapsed_ms()
+        parts = status.record.queued_ms, status.record.planning_ms, status.record.running_ms
+        assert min(parts) >= 0
+        if state.is_final:
+            assert sum(parts) == status.elapsed_ms
 
 
 TestLife = Life.TestCase

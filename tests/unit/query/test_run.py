@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Sequence
+
+import pyarrow as pa
 import pytest
+from structlog.testing import capture_logs
 
 from service.errors import (
     CatalogDown,
@@ -12,15 +17,17 @@ from service.errors import (
     GatewayError,
     QueryCanceled,
     QueryFailed,
+    ResultExpired,
     ResultTooLarge,
     SqlSyntaxError,
     TableNotFound,
 )
-from service.model.query import Parameter, QueryRequest, QueryState
+from service.model.query import EngineRun, Parameter, QueryRequest, QueryState
 from service.model.tables import TableName
+from service.ports import EngineResult, Statement
 from service.query.explain import explain
 from service.query.run import MAX_PLAN_CHARACTERS, run_query
-from tests.fakes.catalogs import facts_of_empty_table
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import full_record, scan
 from tests.fakes.result_store import FakeResultStore
@@ -84,6 +91,69 @@ def test_a_failure_becomes_the_querys_state_with_all_that_it_knows(
     assert error_code(bench) == failure.code
     assert query.status(0).failure is failure
     assert len(bench.engine.runs) == 1
+
+
+class EngineThatHoldsRows(FakeEngine):
+    """Fails with rows in its hands, as a cause of its own says."""
+
+    held: weakref.ref[pa.Table]
+
+    def run(self, statement: Statement) -> EngineResult:
+        rows = pa.table({"n": range(1000)})
+        self.held = weakref.ref(rows)
+        try:
+            raise RuntimeError(statement.sql)
+        except RuntimeError as cause:
+            raise QueryFailed("Division by zero.") from cause
+
+
+def test_a_failed_query_holds_no_rows_and_its_cause_was_logged(bench: Bench) -> None:
+    engine = EngineThatHoldsRows()
+    bench.engine = engine
+    query = bench.query()
+    with capture_logs() as logs:
+        run_query(query, bench.ports)
+    assert query.record.state is QueryState.FAILED
+    assert engine.held() is None
+    [line] = logs
+    assert (line["log_level"], line["code"], line["exc_info"]) == ("debug", "QUERY_FAILED", True)
+
+
+def test_the_record_of_a_failure_has_what_the_engine_says_of_its_run(bench: Bench) -> None:
+    failure = QueryFailed("Division by zero.")
+    failure.run = EngineRun(0, 9, (SCAN,), "x" * (MAX_PLAN_CHARACTERS + 1))
+    bench.engine = FakeEngine(failure)
+    run_query(bench.query(), bench.ports)
+    [record] = bench.journal.records
+    assert (record.state, record.scans) == (QueryState.FAILED, (SCAN,))
+    assert record.spark_plan == "x" * MAX_PLAN_CHARACTERS
+
+
+def test_a_result_that_cannot_be_kept_was_planned_and_read_all_the_same(bench: Bench) -> None:
+    bench.results = FakeResultStore(bench.clock, total_bytes=1)
+    bench.engine.answer = engine_result(scans=(SCAN,))
+    run_query(bench.query(), bench.ports)
+    [record] = bench.journal.records
+    assert (record.scans, record.spark_plan) == ((SCAN,), PLAN)
+
+
+@pytest.mark.parametrize("outcome", [engine_result(), QueryFailed()])
+def test_what_comes_back_after_it_was_given_up_is_dropped_and_not_recorded_again(
+    bench: Bench, outcome: EngineResult | Exception
+) -> None:
+    query = bench.query()
+
+    class Engine(FakeEngine):
+        def _may_go_on(self, _: object) -> bool:
+            query.cancel(QueryCanceled(), 0)
+            return query.give_up(0, 0)
+
+    bench.engine = Engine(outcome)
+    run_query(query, bench.ports)
+    assert query.record.state is QueryState.CANCELED
+    assert bench.journal.records == []
+    with pytest.raises(ResultExpired):
+        bench.results.chunk(query.query_id, 0)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +247,29 @@ def test_an_unknown_table_gets_its_nearest_names(
     assert (failure.table, failure.nearest) == (asked, ("lake.tpcds.item",))
     assert query.record.error is not None
     assert query.record.error.detail == f"There is no table {asked}. Did you mean lake.tpcds.item?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "full_name"),
+    [
+        ("item", "lake.sales.eu.item"),
+        ("eu.item", "lake.eu.item"),
+        ("sales.eu.item", "sales.eu.item"),
+        ("lake.sales.eu.item", "lake.sales.eu.item"),
+    ],
+)
+def test_a_schema_of_several_levels_is_used_whole(bench: Bench, asked: str, full_name: str) -> None:
+    class Catalogs(FakeCatalogs):
+        def nearest(self, dotted: str) -> Sequence[str]:
+            return [dotted]
+
+    bench.catalogs = Catalogs()
+    bench.engine = FakeEngine(TableNotFound(asked))
+    query = bench.of(QueryRequest("SELECT 1", catalog="lake", schema="sales.eu"))
+    run_query(query, bench.ports)
+    failure = query.status(0).failure
+    assert isinstance(failure, TableNotFound)
+    assert failure.nearest == (full_name,)
 
 
 def test_a_catalog_that_is_down_costs_the_nearest_names_only(bench: Bench) -> None:

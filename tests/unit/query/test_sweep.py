@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from service.errors import QueryCanceled, QueryFailed, ResultExpired
 from service.model.query import QueryState
+from service.ports import EngineResult
 from service.query.run import run_query
-from service.query.sweep import end_late_queries, forget_old_queries
+from service.query.sweep import GRACE_MS, end_late_queries, forget_old_queries
+from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench
 
 
@@ -43,6 +47,39 @@ def test_what_runs_past_its_deadline_is_canceled_until_the_engine_has_heard_it(b
     assert bench.engine.cancels == [query.query_id] * 3
     assert query.record.error is not None
     assert query.record.error.code == "QUERY_TIMED_OUT"
+
+
+@pytest.mark.parametrize("outcome", [engine_result(), QueryFailed()])
+def test_what_hangs_after_it_was_canceled_is_ended_without_its_worker(
+    bench: Bench, outcome: EngineResult | Exception
+) -> None:
+    bench.engine = FakeEngine(outcome)
+    bench.engine.missed_cancels = 1000
+    query = bench.query(timeout_ms=1000)
+    with ThreadPoolExecutor(1) as worker, bench.engine.holding():
+        running = worker.submit(run_query, query, bench.ports)
+        bench.engine.wait_for_runs(1)
+        bench.clock.advance(timedelta(seconds=1))
+        end_late_queries(bench.book, bench.ports)
+        bench.clock.advance(timedelta(milliseconds=GRACE_MS - 1))
+        end_late_queries(bench.book, bench.ports)
+        assert not query.finished.done()
+
+        bench.clock.advance(timedelta(milliseconds=1))
+        with capture_logs() as logs:
+            end_late_queries(bench.book, bench.ports)
+        assert (query.finished.done(), query.recorded.done()) == (True, True)
+        assert [each["query_id"] for each in logs] == [str(query.query_id)]
+        end_late_queries(bench.book, bench.ports)
+        bench.engine.release()
+        running.result()
+    [record] = bench.journal.records
+    assert record.error is not None
+    assert (record.error.code, record.planning_ms) == ("QUERY_TIMED_OUT", 1000 + GRACE_MS)
+    assert len(bench.engine.cancels) == 2
+    assert query.record == record
+    with pytest.raises(ResultExpired):
+        bench.results.chunk(query.query_id, 0)
 
 
 def test_a_cancellation_that_the_engine_missed_is_said_again(bench: Bench) -> None:
