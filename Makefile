@@ -4,43 +4,56 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
-STAMP := .venv/.locked
+RUNTIME := .venv/.runtime
+DEV := .venv/.dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## one question over a real lakehouse, end to end, and stop again
+demo: $(RUNTIME) ## one question over a real lakehouse, end to end, and stop again
 	@$(BIN)/sluice demo
 
-serve: $(STAMP) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:8080 until Ctrl-C
+serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:8080 until Ctrl-C
 	@$(BIN)/sluice demo-data --all
 	@exec $(BIN)/sluice serve
 
-test: $(STAMP) ## every test, on the real Spark, PostgreSQL and Valkey
+test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
 	@$(BIN)/pytest
 
-check: $(STAMP) ## format, lint, types, import directions, doctests
+check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session
 
-bench: $(STAMP) ## measure, and write numbers and pictures to bench/results/
+bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
-setup: $(STAMP) ## only install: .venv with the locked dependencies
+setup: $(DEV) ## only install: .venv with the locked dependencies
 
-$(STAMP): requirements-dev.lock pyproject.toml
+$(RUNTIME): requirements.lock pyproject.toml
 	@bash .ci/prerequisites $(PYTHON)
 	@$(PYTHON) -m venv .venv
 	@echo "installing the locked dependencies into .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock \
-	  || { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch $(STAMP)
+	@$(PIP) --require-hashes -r requirements.lock || $(NO_REGISTRY)
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(RUNTIME) requirements-dev.lock
+	@echo "installing what tests and checks need …"
+	@$(PIP) --require-hashes -r requirements-dev.lock || $(NO_REGISTRY)
+	@touch $@
+
+lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an index
+	@$(PIP) uv
+	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
+	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
 
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check bench setup clean
+.PHONY: help demo serve test check bench setup lock clean
