@@ -101,7 +101,6 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.EngineNotReady: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
-        gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,
         InvalidRequest: HTTPStatus.UNPROCESSABLE_ENTITY,

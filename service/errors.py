@@ -219,12 +219,6 @@ class MetricsStoreDown(PartDown):
     code = "METRICS_STORE_DOWN"
 
 
-class FilterCacheDown(PartDown):
-    """The filter cache does not answer."""
-
-    code = "FILTER_CACHE_DOWN"
-
-
 class ShuttingDown(PartDown):
     """The gateway is shutting down."""
 

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How many of a level's units were selected, of how many there are.
-
-    >>> Selection(total=2003, selected=366).skipped
-    1637
-    """
+    """How many of a level's units were selected, of how many there are."""
 
     total: int
     selected: int
-
-    @property
-    def skipped(self) -> int:
-        """What was not touched."""
-        return self.total - self.selected
 
 
 @dataclass(frozen=True, slots=True)
