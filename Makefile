@@ -16,6 +16,7 @@ demo: $(RUNTIME) ## one question over a real lakehouse, end to end, and stop aga
 	@$(BIN)/sluice demo
 
 serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:8080 until Ctrl-C
+	@$(BIN)/sluice check
 	@$(BIN)/sluice demo-data --all
 	@exec $(BIN)/sluice serve
 

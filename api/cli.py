@@ -15,6 +15,7 @@ from api.demo import run_demo
 from api.demo_progress import progress_bar
 from api.logs import configure_logging
 from api.masking import masked
+from api.server import bind
 from api.server import serve as serve_until_stopped
 from api.settings import LogFormat, LogLevel, Settings
 from api.settings_loading import load_settings
@@ -22,6 +23,7 @@ from api.settings_page import settings_page
 from api.wiring import STAR_TABLES, build_gateway, load_demo_data
 from api.wiring import migrate as migrate_store
 from service.errors import GatewayError
+from spark_session.jars import check_java
 
 app = typer.Typer(
     help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -35,6 +37,16 @@ def serve() -> None:
         settings = load_settings()
         configure_logging(settings.log_level, settings.log_format)
         serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening)
+
+
+@app.command()
+def check() -> None:
+    """Says whether `serve` could start here: its settings, its Java and its port. Starts nothing."""
+    with _one_sentence_errors():
+        settings = load_settings()
+        check_java()
+        bind(settings.host, settings.port).close()
+        typer.echo("The gateway could start.", err=True)
 
 
 @app.command()
