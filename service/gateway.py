@@ -143,7 +143,7 @@ class Gateway:
             raise ResultExpired
         if not 0 <= index < len(status.manifest.chunks):
             raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
-        rows = self._ports.results.chunk(query_id, index)
+        rows = self._rows(query_id, index)
         return ResultChunk(status.manifest, status.manifest.chunks[index], rows)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
@@ -208,6 +208,15 @@ class Gateway:
         self._workers.close(self._bounds.shutdown_timeout_s)
         self._ports.journal.close()
         self._on_closed()
+
+    def _rows(self, query_id: UUID, index: int) -> pa.Table:
+        try:
+            return self._ports.results.chunk(query_id, index)
+        except ResultExpired:
+            query = self._book.find(query_id)
+            if query is not None:
+                self._book.lose_result(query)
+            raise
 
     def _held(self, query_id: UUID, caller: str) -> LiveQuery | None:
         query = self._book.find(query_id)

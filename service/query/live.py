@@ -76,6 +76,15 @@ class LiveQuery:
         """Whether a worker has it."""
         return self._record.state is QueryState.RUNNING
 
+    def has_result(self) -> bool:
+        """Whether there are rows to be had, as far as anybody knows."""
+        return self._manifest is not None
+
+    def lose_result(self) -> None:
+        """Says from now on that there are no rows to be had any more."""
+        with self._lock:
+            self._manifest = None
+
     def start(self, now_ms: int) -> bool:
         """Whether a worker may run it: not when it was canceled while it waited."""
         with self._lock:

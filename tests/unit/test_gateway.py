@@ -61,11 +61,12 @@ class House:
         self.journal = FakeJournal(self.store)
         self.filter_cache = FakeFilterCache()
         self.catalogs = FakeCatalogs(tables=[facts_of_empty_table(ITEM)])
+        self.results = FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2)
         self.closings = 0
         self._ports = QueryPorts(
             engine=engine,
             catalogs=self.catalogs,
-            results=FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2),
+            results=self.results,
             journal=self.journal,
             clock=self.clock,
             max_sql_bytes=1000,
@@ -439,6 +440,18 @@ def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House
         house.gateway.chunk(query_id, 0, "ann")
     assert house.state(query_id) is QueryState.SUCCEEDED
     assert house.gateway.explain(query_id, "ann").spark_plan == PLAN
+
+
+def test_a_result_that_the_store_gave_up_is_told_as_gone(house: House) -> None:
+    query_id = house.submit()
+    house.ended(query_id)
+    house.results.drop(query_id)
+    assert house.status(query_id).manifest is not None
+    for _ in range(2):
+        with pytest.raises(ResultExpired):
+            house.gateway.chunk(query_id, 0, "ann")
+    assert house.status(query_id).manifest is None
+    assert house.state(query_id) is QueryState.SUCCEEDED
 
 
 def test_tables_and_parts_are_passed_through(house: House) -> None:

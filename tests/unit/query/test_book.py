@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 from service.errors import QueryCanceled, QueryFailed, RequestIdReused, TooManyQueries
+from service.model.query import QueryRecord, QueryRequest
 from service.query.book import QueryBook
+from service.query.live import LiveQuery
+from service.query.run import run_query
 from tests.unit.query.conftest import Bench
 
 
@@ -78,7 +82,7 @@ def test_ended_queries_are_forgotten_when_their_time_is_over_and_open_ones_never
     assert bench.query("SELECT 2", request_id=request_id) is not ended
 
 
-def test_the_oldest_of_too_many_ended_ones_are_forgotten_before_their_time(bench: Bench) -> None:
+def test_the_oldest_of_too_many_without_a_result_are_forgotten_before_their_time(bench: Bench) -> None:
     bench.book = QueryBook(max_waiting=10, retention_ms=60_000, max_ended=2)
     queries = [bench.query() for _ in range(4)]
     open_query = bench.query()
@@ -87,6 +91,70 @@ def test_the_oldest_of_too_many_ended_ones_are_forgotten_before_their_time(bench
         query.fail(QueryFailed(), 0)
     assert bench.book.forget_ended(0) == [each.query_id for each in queries[:2]]
     assert bench.book.open() == [open_query]
+
+
+def test_what_has_a_result_is_held_for_its_whole_time_however_many_there_are(bench: Bench) -> None:
+    bench.book = QueryBook(max_waiting=10, retention_ms=60_000, max_ended=0)
+    queries = [bench.query() for _ in range(3)]
+    for query in queries:
+        run_query(query, bench.ports)
+    assert bench.book.forget_ended(60_000) == []
+    assert bench.book.forget_ended(60_001) == [each.query_id for each in queries]
+
+
+def test_a_result_that_made_room_for_others_does_not_hold_its_query(bench: Bench) -> None:
+    bench.book = QueryBook(max_waiting=10, retention_ms=60_000, max_ended=0)
+    first, second = bench.query(), bench.query()
+    for query in (first, second):
+        run_query(query, bench.ports)
+    bench.book.lose_result(first)
+    assert first.status(0).manifest is None
+    assert bench.book.forget_ended(0) == [first.query_id]
+    bench.book.lose_result(first)
+    assert bench.book.find(first.query_id) is None
+
+
+class CountedQuery(LiveQuery):
+    """Counts how often somebody looked at it."""
+
+    looks = 0
+
+    @property
+    def record(self) -> QueryRecord:
+        self.looks += 1
+        return super().record
+
+    @property
+    def ended_ms(self) -> int | None:
+        self.looks += 1
+        return super().ended_ms
+
+
+def test_those_that_have_ended_cost_nothing_but_their_place(bench: Bench) -> None:
+    now = bench.clock.now()
+    ended = [CountedQuery(uuid4(), QueryRequest("SELECT 1"), "ann", now, 0) for _ in range(20)]
+    for query in ended:
+        bench.book.add(query)
+        query.cancel(QueryCanceled(), 0)
+    for query in ended:
+        query.looks = 0
+    bench.query()
+    bench.book.open()
+    bench.book.forget_ended(0)
+    assert sum(each.looks for each in ended) <= 2
+
+
+def test_a_query_that_was_sent_before_is_found_without_taking_another_in(bench: Bench) -> None:
+    request_id = uuid4()
+    first = bench.query("SELECT 1", request_id=request_id)
+    again, other = (
+        LiveQuery(uuid4(), replace(first.request, sql=sql), "ann", bench.clock.now(), 0)
+        for sql in ("SELECT 1", "SELECT 2")
+    )
+    assert bench.book.sent_before(again) is first
+    with pytest.raises(RequestIdReused):
+        bench.book.sent_before(other)
+    assert bench.book.open() == [first]
 
 
 def test_a_deadline_counts_from_the_moment_of_submission(bench: Bench) -> None:
