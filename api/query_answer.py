@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +31,7 @@ from service.model.results import Manifest, ResultFormat
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A status, and its answer as JSON."""
+    """A status, and its answer as JSON; the status has a manifest exactly when the answer has."""
 
     status: QueryStatus
     body: bytes
@@ -56,7 +56,8 @@ def answer(
         try:
             result = _result(gateway, query_id, caller, manifest, format)
         except ResultExpired:
-            manifest = None  # its time ended between the two calls
+            # Its time ended between the two calls.
+            manifest, status = None, replace(status, manifest=None)
     envelope = _envelope(status, manifest, format, is_reused).model_dump(mode="json", by_alias=True)
     return Answered(status, orjson.dumps(envelope | {"result": result}))
 

@@ -15,6 +15,7 @@ from api.query_request import query_request
 from api.routes.documented import Responses, problems
 from api.schemas.query_answer import QueryAnswer
 from api.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
+from service.errors import ResultExpired
 from service.gateway import Gateway, Submission
 from service.model.query import QueryRequest, QueryState, QueryStatus
 
@@ -22,6 +23,8 @@ router = APIRouter(tags=["query"])
 
 _CANCEL_GRACE_MS = 5_000
 """How long an answer waits for a cancelled query to stop."""
+
+_RESULT_GONE = "The query succeeded, but its result is gone. Send the query under a new requestId."
 
 _ANSWERS: Responses = {
     200: {"model": QueryAnswer, "description": "The query is final."},
@@ -38,7 +41,8 @@ _ANSWERS: Responses = {
 async def send_query(body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """Runs a query and answers with its first rows, or with where it stands when the wait ends.
 
-    A query that fails within the wait is a problem with the status of its cause and the member `queryId`.
+    A query that fails within the wait is a problem with the status of its cause and the member `queryId`; so
+    is one that succeeded, but whose result is gone: a requestId sent again after the result's time to live.
     """
     gateway = edge.door.gateway
     submission = await _submit(edge, gateway, query_request(body, edge.settings), caller)
@@ -53,7 +57,7 @@ async def send_query(body: QueryBody, edge: EdgeOfApp, caller: Caller, request: 
         await edge.door.call(gateway.cancel, query_id, caller)
         await _finished_within(edge, gateway, query_id, _CANCEL_GRACE_MS, request)
     answered = await edge.door.call(answer, gateway, query_id, caller, body.format, submission.is_reused)
-    return _failure_response(answered.status, request) or _response(answered)
+    return _problem_response(answered.status, request) or _response(answered)
 
 
 @router.get("/query/{query_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=QueryAnswer)
@@ -104,10 +108,12 @@ async def _finished_within(
     return await edge.waiting.until_finished(finished, wait_ms / 1000, lambda: gone(request))
 
 
-def _failure_response(status: QueryStatus, request: Request) -> Response | None:
+def _problem_response(status: QueryStatus, request: Request) -> Response | None:
+    path, query_id = request.url.path, status.record.query_id
+    if status.record.state is QueryState.SUCCEEDED and status.manifest is None:
+        return problem_response(ResultExpired(_RESULT_GONE), path, query_id)
     if status.record.state is not QueryState.FAILED:
         return None
-    path, query_id = request.url.path, status.record.query_id
     if status.failure is not None:
         return problem_response(status.failure, path, query_id)
     if status.record.error is not None:

@@ -13,6 +13,12 @@ from service.model.query import QueryState
 from service.model.results import ResultFormat
 
 
+_NULL_WITHOUT_RESULT = (
+    "null until there is a result, if the query failed or was canceled, and once the result is gone: its time "
+    "to live ended, newer results needed its room, or the gateway was restarted"
+)
+
+
 class QueryErrorAnswer(WireModel):
     """Why a query did not succeed."""
 
@@ -87,7 +93,7 @@ class QueryAnswer(WireModel):
     query_id: UUID
     status: StatusAnswer
     reused: Annotated[bool, Field(description="this requestId had been sent before; nothing ran again")]
-    manifest: Annotated[ManifestAnswer | None, Field(description="null until there is a result")]
-    result: Annotated[ChunkAnswer | None, Field(description="null until there is a result")]
+    manifest: Annotated[ManifestAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
+    result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     pruning: Annotated[PruningAnswer | None, Field(description="null until the query is final")]
     links: LinksAnswer

@@ -76,6 +76,7 @@ class FakeGateway(Gateway):
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
         self.is_expired = False
+        self.is_gone_before_its_rows = False
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -128,7 +129,7 @@ class FakeGateway(Gateway):
         query = self._query(query_id, caller)
         if query.failure is not None:
             raise query.failure
-        if self.is_expired:
+        if self.is_expired or self.is_gone_before_its_rows:
             raise ResultExpired
         manifest = self._manifest()
         if index >= len(manifest.chunks) or not query.record.state.is_final:

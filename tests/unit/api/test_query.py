@@ -188,6 +188,31 @@ async def test_a_result_that_expired_leaves_the_status(
     assert (chunk.status_code, chunk.json()["code"]) == (410, "RESULT_EXPIRED")
 
 
+async def test_a_request_id_whose_result_is_gone_is_a_problem_that_names_the_query(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    request_id = str(uuid4())
+    sent = (await send(client, requestId=request_id)).json()
+    gateway.is_expired = True
+    response = await send(client, requestId=request_id)
+    problem = response.json()
+    assert (response.status_code, problem["code"], problem["queryId"]) == (
+        410,
+        "RESULT_EXPIRED",
+        sent["queryId"],
+    )
+    assert "new requestId" in problem["detail"]
+    assert (await client.get(sent["links"]["self"])).status_code == 200
+
+
+async def test_a_result_that_goes_while_it_is_answered_is_the_same_problem(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.is_gone_before_its_rows = True
+    response = await send(client)
+    assert (response.status_code, response.json()["code"]) == (410, "RESULT_EXPIRED")
+
+
 async def test_chunks_lead_to_all_rows(client: httpx.AsyncClient) -> None:
     link = (await send(client)).json()["result"]["nextChunkLink"]
     response = await client.get(link)
