@@ -8,7 +8,6 @@ from api.errors import Fault, InvalidRequest
 from api.schemas.query_request import Parameter as ParameterBody
 from api.schemas.query_request import QueryBody, TypedParameter
 from api.settings import Settings
-from service.errors import SqlTooLarge
 from service.model.query import Parameter, Parameters, QueryRequest
 
 
@@ -16,11 +15,8 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
     """The request, with every bound resolved.
 
     Raises:
-        SqlTooLarge: the text has more bytes than the operator allows.
         InvalidRequest: a bound is above the operator's maximum.
     """
-    if len(body.sql.encode()) > settings.max_sql_bytes:
-        raise SqlTooLarge(f"The SQL text is larger than {settings.max_sql_bytes} bytes.")
     faults = list(_faults(body, settings))
     if faults:
         raise InvalidRequest(faults)

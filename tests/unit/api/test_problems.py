@@ -10,7 +10,7 @@ import pytest
 
 from api.errors import STATUS
 from api.settings import Settings
-from service.errors import EngineNotReady, GatewayError, TooManyQueries
+from service.errors import EngineNotReady, GatewayError, SqlTooLarge, TooManyQueries
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 
@@ -123,9 +123,14 @@ async def test_a_wrong_address_or_query_string_is_a_422(client: httpx.AsyncClien
 async def test_an_sql_text_that_is_too_large_is_a_413(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    response = await client.post("/query", json={"sql": "x" * (1024 * 1024 + 1)})
-    assert (response.status_code, response.json()["code"]) == (413, "SQL_TOO_LARGE")
-    assert not gateway.queries
+    sql = "x" * (1024 * 1024 + 1)
+    gateway.failures[sql] = SqlTooLarge("It has 1048577 bytes.")
+    problem = (await client.post("/query", json={"sql": sql})).json()
+    assert (problem["status"], problem["code"], problem["detail"]) == (
+        413,
+        "SQL_TOO_LARGE",
+        "It has 1048577 bytes.",
+    )
 
 
 @pytest.mark.anyio
