@@ -16,19 +16,22 @@ _POSTGRESQL_OPTIONS: Mapping[str, str] = {
     "sslrootcert": "sslrootcert",
     "sslcert": "sslcert",
     "sslkey": "sslkey",
-    "connect_timeout": "connectTimeout",
     "application_name": "ApplicationName",
 }
 
+CONNECT_WITHIN_S = 10
+ANSWER_WITHIN_S = 60
+
 
 def jdbc_properties(name: str, uri: str) -> dict[str, str]:
-    """`uri`, `jdbc.user` and `jdbc.password`; the two secrets never stand in the address.
+    """`uri`, `jdbc.user`, `jdbc.password`, and the driver's timeouts; no secret stands in the address.
 
     Raises:
         CannotStart: the address is not one that both SQLAlchemy and JDBC can use.
 
-    >>> jdbc_properties("lake", "postgresql+psycopg://me:s3cret@db:5432/lake")
-    {'uri': 'jdbc:postgresql://db:5432/lake', 'jdbc.user': 'me', 'jdbc.password': 's3cret'}
+    >>> found = jdbc_properties("lake", "postgresql+psycopg://me:s3cret@db:5432/lake")
+    >>> found["uri"], found["jdbc.user"], found["jdbc.password"], found["jdbc.socketTimeout"]
+    ('jdbc:postgresql://db:5432/lake', 'me', 's3cret', '60')
     """
     try:
         url = make_url(uri)
@@ -60,7 +63,17 @@ def _postgresql(name: str, url: URL) -> dict[str, str]:
         "jdbc.user": url.username or options.get("user"),
         "jdbc.password": url.password or options.get("password"),
     }
-    return {key: value for key, value in given.items() if value}
+    return _timeouts(options) | {key: value for key, value in given.items() if value}
+
+
+def _timeouts(options: Mapping[str, str]) -> dict[str, str]:
+    # The driver waits for ever by default. libpq's connect_timeout bounds what are two steps in JDBC.
+    connect = options.get("connect_timeout", str(CONNECT_WITHIN_S))
+    return {
+        "jdbc.connectTimeout": connect,
+        "jdbc.loginTimeout": connect,
+        "jdbc.socketTimeout": str(ANSWER_WITHIN_S),
+    }
 
 
 def _sqlite(name: str, url: URL) -> dict[str, str]:

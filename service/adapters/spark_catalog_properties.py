@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from service.adapters.jdbc_address import jdbc_properties
+from service.adapters.jdbc_address import ANSWER_WITHIN_S, CONNECT_WITHIN_S, jdbc_properties
 from service.adapters.spark_file_io import file_io_properties
 from service.errors import CannotStart
 
@@ -71,6 +71,15 @@ def _sql(name: str, properties: Mapping[str, str]) -> dict[str, str]:
     return {"type": "jdbc", "jdbc.schema-version": "V1"} | jdbc_properties(name, properties["uri"])
 
 
+def _rest(name: str, properties: Mapping[str, str]) -> dict[str, str]:
+    # Without them, a catalog that takes a connection and says nothing holds a query for ever.
+    bounds = {
+        "rest.client.connection-timeout-ms": str(CONNECT_WITHIN_S * 1000),
+        "rest.client.socket-timeout-ms": str(ANSWER_WITHIN_S * 1000),
+    }
+    return bounds | _as_named(name, properties)
+
+
 def _as_named(_: str, properties: Mapping[str, str]) -> dict[str, str]:
     address = {"type": properties["type"]}
     return address | ({"uri": properties["uri"]} if properties.get("uri") else {})
@@ -78,7 +87,7 @@ def _as_named(_: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 _ADDRESSES: Mapping[str, Callable[[str, Mapping[str, str]], dict[str, str]]] = {
     "sql": _sql,
-    "rest": _as_named,
+    "rest": _rest,
     "hive": _as_named,
     "glue": _as_named,
 }

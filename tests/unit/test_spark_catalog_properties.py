@@ -14,6 +14,11 @@ SQL = {
     "uri": "postgresql+psycopg://me:p%40ss@db:5433/lake?sslmode=require&connect_timeout=5",
     "warehouse": "s3://bucket/warehouse",
 }
+REST_TIMEOUTS = {
+    "rest.client.connection-timeout-ms": "10000",
+    "rest.client.socket-timeout-ms": "60000",
+}
+JDBC_TIMEOUTS = {"jdbc.connectTimeout": "10", "jdbc.loginTimeout": "10", "jdbc.socketTimeout": "60"}
 
 
 def spark(properties: Mapping[str, str]) -> dict[str, str]:
@@ -29,9 +34,12 @@ def spark(properties: Mapping[str, str]) -> dict[str, str]:
 def test_an_sql_catalog_becomes_a_jdbc_catalog_without_secrets_in_its_address() -> None:
     assert spark(SQL) == {
         "type": "jdbc",
-        "uri": "jdbc:postgresql://db:5433/lake?sslmode=require&connectTimeout=5",
+        "uri": "jdbc:postgresql://db:5433/lake?sslmode=require",
         "jdbc.user": "me",
         "jdbc.password": "p@ss",
+        "jdbc.connectTimeout": "5",
+        "jdbc.loginTimeout": "5",
+        "jdbc.socketTimeout": "60",
         "jdbc.schema-version": "V1",
         "warehouse": "s3://bucket/warehouse",
         "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
@@ -55,7 +63,23 @@ def test_an_address_of_sqlalchemy_becomes_one_of_jdbc(uri: str, expected: str) -
 
 def test_a_rest_catalog_keeps_its_address_and_credentials() -> None:
     rest = {"type": "rest", "uri": "http://catalog:8181", "credential": "id:secret", "scope": "all"}
-    assert spark(rest) == rest | {"cache-enabled": "false"}
+    assert spark(rest) == rest | REST_TIMEOUTS | {"cache-enabled": "false"}
+
+
+def test_a_rest_catalog_that_hangs_is_given_up() -> None:
+    rest = {"type": "rest", "uri": "http://catalog:8181"}
+    assert spark(rest).items() >= REST_TIMEOUTS.items()
+    given = {"rest.client.connection-timeout-ms": "1", "rest.client.socket-timeout-ms": "2"}
+    assert spark(rest | given).items() >= given.items()
+
+
+def test_an_sql_catalog_that_hangs_is_given_up() -> None:
+    address = {"uri": "postgresql+psycopg://db/lake"}
+    assert spark(SQL | address).items() >= JDBC_TIMEOUTS.items()
+    given = dict.fromkeys(JDBC_TIMEOUTS, "7")
+    assert spark(SQL | address | given).items() >= given.items()
+    file = spark(SQL | {"uri": "sqlite:////data/catalog.db"})
+    assert not file.keys() & JDBC_TIMEOUTS.keys()
 
 
 def test_a_hive_catalog_keeps_its_address() -> None:
