@@ -140,6 +140,9 @@ class Journal(Protocol):
     def find(self, query_id: UUID) -> QueryRecord | None:
         """A record that still waits to be written."""
 
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        """The same, by the id that this caller gave the request."""
+
     def close(self) -> None:
         """Writes what waits, within a bound."""
 

@@ -49,6 +49,7 @@ class BufferedJournal:
         self._capacity_bytes = capacity_bytes
         self._close_within_s = close_within_s
         self._waiting: dict[UUID, QueryRecord] = {}
+        self._by_request: dict[tuple[str, UUID], QueryRecord] = {}
         self._waiting_bytes = 0
         self._dropped = 0
         self._next_purge_ms = clock.elapsed_ms()
@@ -76,6 +77,9 @@ class BufferedJournal:
             if record.query_id not in self._waiting:
                 self._waiting[record.query_id] = record
                 self._waiting_bytes += _size(record)
+                if record.request_id is not None:
+                    # As in the store: of two queries under one requestId, the first is the one that counts.
+                    self._by_request.setdefault((record.caller, record.request_id), record)
             while len(self._waiting) > 1 and self._is_over_full():
                 self._forget(next(iter(self._waiting)))
                 self._dropped += 1
@@ -89,6 +93,11 @@ class BufferedJournal:
         """A record that still waits to be written."""
         with self._changed:
             return self._waiting.get(query_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        """The same, by the id that this caller gave the request."""
+        with self._changed:
+            return self._by_request.get((caller, request_id))
 
     def close(self) -> None:
         """Writes what waits, within a bound. May be called again."""
@@ -141,8 +150,13 @@ class BufferedJournal:
 
     def _forget(self, query_id: UUID) -> None:
         record = self._waiting.pop(query_id, None)
-        if record:
-            self._waiting_bytes -= _size(record)
+        if record is None:
+            return
+        self._waiting_bytes -= _size(record)
+        if record.request_id is not None:
+            request = (record.caller, record.request_id)
+            if self._by_request.get(request) is record:
+                del self._by_request[request]
 
     def _warn_once(self, attempt: int) -> None:
         if attempt == 1:

@@ -66,6 +66,35 @@ def test_a_waiting_record_is_found(journal_that_waits: Journal) -> None:
     assert journal_that_waits.find(uuid4()) is None
 
 
+def test_a_waiting_record_is_found_by_its_callers_request_id(journal_that_waits: Journal) -> None:
+    record = full_record()
+    assert record.request_id is not None
+    for each in (short_record(), record):
+        journal_that_waits.append(each)
+    assert journal_that_waits.find_request(record.caller, record.request_id) == record
+    assert journal_that_waits.find_request("bob", record.request_id) is None
+    assert journal_that_waits.find_request(record.caller, uuid4()) is None
+
+
+def test_of_two_under_one_request_id_the_first_is_found(journal_that_waits: Journal) -> None:
+    first = full_record()
+    assert first.request_id is not None
+    for each in (first, replace(first, query_id=uuid4())):
+        journal_that_waits.append(each)
+    assert journal_that_waits.find_request(first.caller, first.request_id) == first
+
+
+def test_a_request_id_waits_no_more_once_it_is_written(
+    journal: BufferedJournal, store: FakeMetricsStore
+) -> None:
+    record = full_record()
+    assert record.request_id is not None
+    journal.append(record)
+    eventually(lambda: store.records == [record])
+    eventually(lambda: journal.find(record.query_id) is None)
+    assert journal.find_request(record.caller, record.request_id) is None
+
+
 def test_a_record_is_written_soon_and_waits_no_more(
     journal: BufferedJournal, store: FakeMetricsStore
 ) -> None:

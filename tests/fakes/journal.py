@@ -34,5 +34,11 @@ class FakeJournal:
             return None
         return next((each for each in self.records if each.query_id == query_id), None)
 
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        if self._store:
+            return None
+        asked = (caller, request_id)
+        return next((each for each in self.records if (each.caller, each.request_id) == asked), None)
+
     def close(self) -> None:
         self.is_closed = True

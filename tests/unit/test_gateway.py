@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import ExitStack
@@ -25,9 +25,10 @@ from service.errors import (
     TooManyQueries,
 )
 from service.gateway import Gateway, GatewayBounds
-from service.model.health import PartState
-from service.model.query import QueryRequest, QueryState, QueryStatus
+from service.model.health import PartHealth, PartState
+from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.tables import TableName
+from service.query.known_requests import STORE_REST_MS
 from service.query.run import QueryPorts
 from service.query.sweep import forget_old_queries
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
@@ -44,6 +45,16 @@ RESULT_TTL = timedelta(minutes=10)
 ITEM = TableName("lake", "tpcds", "item")
 
 
+class CountingStore(FakeMetricsStore):
+    """Counts how often a requestId was looked up."""
+
+    lookups = 0
+
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        self.lookups += 1
+        return super().find_request(caller, request_id)
+
+
 class House:
     """A gateway and every fake that it stands on."""
 
@@ -54,13 +65,17 @@ class House:
         workers: int = 1,
         max_queued: int = 10,
         shutdown_timeout_s: float = PATIENCE_S,
+        journal: FakeJournal | None = None,
+        store: CountingStore | None = None,
+        filter_cache: FakeFilterCache | None = None,
+        catalogs: FakeCatalogs | None = None,
     ) -> None:
         self.engine = engine
         self.clock = clock or FakeClock()
-        self.store = FakeMetricsStore()
-        self.journal = FakeJournal(self.store)
-        self.filter_cache = FakeFilterCache()
-        self.catalogs = FakeCatalogs(tables=[facts_of_empty_table(ITEM)])
+        self.store = store or CountingStore()
+        self.journal = journal or FakeJournal(self.store)
+        self.filter_cache = filter_cache or FakeFilterCache()
+        self.catalogs = catalogs or FakeCatalogs(tables=[facts_of_empty_table(ITEM)])
         self.results = FakeResultStore(self.clock, RESULT_TTL, chunk_rows=2)
         self.closings = 0
         self._ports = QueryPorts(
@@ -243,6 +258,46 @@ def test_a_request_id_that_only_the_metrics_store_knows_gives_that_query(house: 
     assert house.gateway.finished(first.query_id).done()
     assert house.state(first.query_id) is QueryState.SUCCEEDED
     assert len(house.engine.runs) == 1
+
+
+def test_a_request_id_that_is_held_or_waits_to_be_written_asks_nothing_of_the_metrics_store(
+    build: Build,
+) -> None:
+    house = build(journal=FakeJournal())
+    request_id = uuid4()
+    query_id = house.submit("SELECT 1", request_id)
+    asked = house.store.lookups
+    assert house.submit("SELECT 1", request_id) == query_id
+    with pytest.raises(RequestIdReused):
+        house.submit("SELECT 2", request_id)
+    house.ended(query_id)
+    house.forget()
+    assert house.submit("SELECT 1", request_id) == query_id
+    with pytest.raises(RequestIdReused):
+        house.submit("SELECT 2", request_id)
+    assert house.store.lookups == asked
+    assert len(house.engine.runs) == 1
+
+
+def test_a_metrics_store_that_is_down_costs_one_wait_and_is_asked_again_after_a_while(house: House) -> None:
+    known = uuid4()
+    house.ended(house.submit(request_id=known))
+    house.forget()
+    asked = house.store.lookups
+    house.store.is_down = True
+    with house.engine.holding():
+        for _ in range(3):
+            house.submit(request_id=uuid4())
+        assert house.store.lookups == asked + 1
+        house.clock.advance(timedelta(milliseconds=STORE_REST_MS - 1))
+        house.submit(request_id=uuid4())
+        assert house.store.lookups == asked + 1
+        house.clock.advance(timedelta(milliseconds=1))
+        house.submit(request_id=uuid4())
+        assert house.store.lookups == asked + 2
+        house.store.is_down = False
+        house.clock.advance(timedelta(milliseconds=STORE_REST_MS))
+        assert house.gateway.submit(QueryRequest("SELECT 1", request_id=known), "ann").is_reused
 
 
 def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Build) -> None:
@@ -442,6 +497,18 @@ def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House
     assert house.gateway.explain(query_id, "ann").spark_plan == PLAN
 
 
+def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build) -> None:
+    house = build(FakeEngine(engine_result(), QueryFailed()))
+    with house.engine.holding():
+        queries = [house.submit(), house.submit()]
+        house.engine.wait_for_runs(1)
+        house.clock.advance(timedelta(milliseconds=700))
+    before = [house.ended(each).elapsed_ms for each in queries]
+    house.forget()
+    assert [house.status(each).elapsed_ms for each in queries] == before
+    assert min(before) == 700
+
+
 def test_a_result_that_the_store_gave_up_is_told_as_gone(house: House) -> None:
     query_id = house.submit()
     house.ended(query_id)
@@ -471,6 +538,36 @@ def test_tables_and_parts_are_passed_through(house: House) -> None:
     readiness = house.gateway.readiness()
     assert not readiness.is_ready
     assert {each.state for each in readiness.parts} == {PartState.DOWN}
+
+
+class SlowParts:
+    """None of the parts answers before all of them have been asked."""
+
+    def __init__(self) -> None:
+        together = threading.Barrier(3)
+
+        class Store(CountingStore):
+            def health(self) -> PartHealth:
+                together.wait(PATIENCE_S / 4)
+                return super().health()
+
+        class Cache(FakeFilterCache):
+            def health(self) -> PartHealth:
+                together.wait(PATIENCE_S / 4)
+                return super().health()
+
+        class Catalogs(FakeCatalogs):
+            def health(self) -> Sequence[PartHealth]:
+                together.wait(PATIENCE_S / 4)
+                return super().health()
+
+        self.store, self.filter_cache, self.catalogs = Store(), Cache(), Catalogs()
+
+
+def test_the_parts_are_asked_at_once(build: Build) -> None:
+    parts = SlowParts()
+    house = build(store=parts.store, filter_cache=parts.filter_cache, catalogs=parts.catalogs)
+    assert house.gateway.readiness().is_ready
 
 
 # ---- the end --------------------------------------------------------------------------------------
