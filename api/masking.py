@@ -9,10 +9,18 @@ from api.settings import Settings
 
 MASK = "**********"
 
-_SECRET_KEY = re.compile(r"password|passwd|secret|token|credential|key", re.IGNORECASE)
-_URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^\s]*(@)")
+_SECRET = (
+    r"password|passwd|passphrase|pwd|secret|token|credential|key|authorization|cookie|connection[._-]?string"
+    r"|signature|(?<![a-z])sas(?![a-z])|(?<![a-z])sig(?![a-z])"
+)
+_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
+# What repeats is bounded: texts come from outside, and no text may take long.
+_URL_PASSWORD = re.compile(r"(://[^/\s:@]{0,256}:)\S{0,512}(@)")
 _ASSIGNED = re.compile(
-    r"((?:password|passwd|secret|token|credential|key)[\w.-]*=)[^&;,\s\"']+", re.IGNORECASE
+    rf"((?:{_SECRET})[\w.-]{{0,64}}=)(?:\"[^\"]{{1,512}}\"|'[^']{{1,512}}'|[^&;,\s\"']+)", re.IGNORECASE
+)
+_HEADER = re.compile(
+    r"((?:authorization|cookie)[\"']?\s{0,8}[:=]\s{0,8}[\"']?)[^\r\n\"']{1,4096}", re.IGNORECASE
 )
 
 
@@ -27,14 +35,22 @@ def masked(settings: Settings) -> dict[str, Any]:
 
 def _masked_properties(properties: dict[str, str]) -> dict[str, str]:
     return {
-        name: MASK if _SECRET_KEY.search(name) else masked_text(value) for name, value in properties.items()
+        name: MASK if _SECRET_NAME.search(name) else masked_text(value) for name, value in properties.items()
     }
 
 
 def masked_text(value: str) -> str:
-    """The text with the passwords of its URLs and assignments masked.
+    """The text with the passwords of its URLs, its assignments and its headers masked.
 
     >>> masked_text("postgresql://me:se@cret@host/db?sslpassword=x&a=b")
     'postgresql://me:**********@host/db?sslpassword=**********&a=b'
+    >>> masked_text("Authorization: Bearer abc")
+    'Authorization: **********'
     """
-    return _ASSIGNED.sub(rf"\g<1>{MASK}", _URL_PASSWORD.sub(rf"\g<1>{MASK}\g<2>", value))
+    for pattern, shown in (
+        (_HEADER, rf"\g<1>{MASK}"),
+        (_URL_PASSWORD, rf"\g<1>{MASK}\g<2>"),
+        (_ASSIGNED, rf"\g<1>{MASK}"),
+    ):
+        value = pattern.sub(shown, value)
+    return value

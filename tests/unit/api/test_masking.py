@@ -1,0 +1,82 @@
+"""Nothing that looks like a secret is shown, wherever an operator may have to write one."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from api.masking import MASK, masked, masked_text
+from api.settings import Settings
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "header.Authorization",
+        "header.Cookie",
+        "header.X-Session-cookie",
+        "header.X-Api-Key",
+        "adls.connection-string.account.dfs.core.windows.net",
+        "adls.connection_string",
+        "adls.sas-token.account.dfs.core.windows.net",
+        "adls.auth.shared-key.account.key",
+        "spark.hadoop.fs.azure.sas.container.account.blob.core.windows.net",
+        "spark.hadoop.fs.azure.account.key.account.dfs.core.windows.net",
+        "spark.ssl.keyPassword",
+        "jdbc.pwd",
+        "s3.session-token",
+        "url.sig",
+        "signature",
+    ],
+)
+def test_a_property_with_a_secrets_name_is_masked(name: str) -> None:
+    settings = Settings(catalogs={"lake": {name: "hunter2"}}, spark_conf={name: "hunter2"})
+    shown = masked(settings)
+    assert shown["catalogs"]["lake"][name] == shown["spark_conf"][name] == MASK
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://account.blob.core.windows.net/c?sv=2024&sig=hunter2",
+        "https://account.blob.core.windows.net/c?sig=hunter2&sv=2024",
+        "https://account.blob.core.windows.net/c?X-Amz-Signature=hunter2",
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2;EndpointSuffix=x",
+        "BlobEndpoint=https://a/;SharedAccessSignature=sv=2024&sig=hunter2",
+        "-Dheader.Authorization=hunter2 -Da=b",
+        "Authorization: Bearer hunter2",
+        '{"Authorization": "Basic hunter2"}',
+        "Cookie: session=1; other=hunter2",
+        "required username='me' password='hun hunter2';",
+        'required username="me" password="hunter2";',
+        "jdbc:postgresql://db/x?user=me&password=hunter2",
+        "redis://:hunter2@cache:6379/0",
+    ],
+)
+def test_a_secret_within_a_value_is_masked(text: str) -> None:
+    settings = Settings(catalogs={"lake": {"uri": text}}, spark_conf={"spark.any": text})
+    assert "hunter2" not in json.dumps(masked(settings))
+    assert "hunter2" not in masked_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s3://bucket/warehouse",
+        "https://catalog:8181/api/catalog",
+        "file:///lake/design/disaster",
+        "jdbc:postgresql://db:5432/lake?sslmode=require",
+        "-XX:+UseG1GC -Duser.timezone=UTC",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert masked_text(text) == text
+
+
+@pytest.mark.parametrize("part", ["://a:", "key", "authorization:", "sig=", "password='", "cookie    "])
+def test_no_text_takes_long(part: str) -> None:
+    started = time.perf_counter()
+    masked_text(part * 20_000)
+    assert time.perf_counter() - started < 5
