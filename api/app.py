@@ -15,6 +15,7 @@ from api.body_limit import BodyLimit
 from api.callers import Authentication, Callers
 from api.door import Door, GatewayFactory, OnFailedStart
 from api.edge import Edge
+from api.hosts import KnownHosts
 from api.openapi import describe
 from api.problems import install_problems
 from api.request_log import RequestLog
@@ -58,6 +59,7 @@ def create_app(
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
+    app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
     app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
     return app

@@ -59,6 +59,12 @@ class Unauthenticated(CallerError):
     code = "UNAUTHENTICATED"
 
 
+class HostNotAllowed(CallerError):
+    """The name in the header Host is not one that this gateway answers to without tokens."""
+
+    code = "HOST_NOT_ALLOWED"
+
+
 class RouteNotFound(CallerError):
     """There is nothing at this address."""
 
@@ -109,6 +115,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,
         MethodNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
     }

@@ -69,7 +69,8 @@ class Settings(BaseSettings):
         {}, repr=False, description="caller to SHA-256 (hex) of the bearer token; empty: all are `anonymous`"
     )
     allow_unauthenticated: bool = Field(
-        False, description="listen beyond loopback although no api_tokens are set"
+        False,
+        description="without api_tokens: listen beyond loopback, and answer to any name in `Host`",
     )
 
     metrics_store_url: SecretStr | None = Field(None, description="PostgreSQL; unset: the embedded one")
@@ -131,7 +132,7 @@ class Settings(BaseSettings):
     max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
     result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")
     result_max_bytes: int = Field(
-        2 * GIB, ge=MIB, le=1024 * GIB, description="memory of all results together, in Arrow"
+        2 * GIB, ge=MIB, le=1024 * GIB, description="disk space of all results together; the oldest make room"
     )
     chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
     chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")

@@ -37,7 +37,7 @@ _NOT_MODIFIED: Responses = {304: {"description": "If-None-Match has this chunk's
 
 @router.get(
     "/query/{query_id}/chunks/{index}",
-    responses=success(_ROWS) | _NOT_MODIFIED | problems(404, 406, 409, 410, 422, 503, 504),
+    responses=success(_ROWS) | _NOT_MODIFIED | problems(404, 406, 410, 422, 503),
     response_model=ChunkAnswer,
 )
 async def get_chunk(

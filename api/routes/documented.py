@@ -10,7 +10,7 @@ from api.problems import MEDIA_TYPE
 Responses = dict[int | str, dict[str, Any]]
 
 PROBLEM_REFERENCE = "#/components/schemas/Problem"
-_ALWAYS = (401, 500)
+_ALWAYS = (401, 421, 500)
 
 
 def problems(*statuses: int) -> Responses:

@@ -12,10 +12,9 @@ from api.schemas.wire import WireModel
 from service.model.query import QueryState
 from service.model.results import ResultFormat
 
-
 _NULL_WITHOUT_RESULT = (
-    "null until there is a result, if the query failed or was canceled, and once the result is gone: its time "
-    "to live ended, newer results needed its room, or the gateway was restarted"
+    "null until there is a result, if the query failed or was canceled, and once the result is gone: its "
+    "time to live ended, newer results needed its room, or the gateway was restarted"
 )
 
 

@@ -127,8 +127,8 @@ class FakeGateway(Gateway):
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         query = self._query(query_id, caller)
-        if query.failure is not None:
-            raise query.failure
+        if query.record.state is not QueryState.SUCCEEDED:
+            raise ChunkNotFound("The query has no result.")
         if self.is_expired or self.is_gone_before_its_rows:
             raise ResultExpired
         manifest = self._manifest()

@@ -244,11 +244,11 @@ async def test_accept_decides_on_the_format_of_a_chunk(client: httpx.AsyncClient
     assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
 
 
-async def test_the_chunk_of_a_failed_query_says_why(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+async def test_a_failed_query_has_no_chunk(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     gateway.failures["select 1/0"] = QueryFailed("division by zero")
     query_id = (await send(client, "select 1/0")).json()["queryId"]
     response = await client.get(f"/query/{query_id}/chunks/0")
-    assert (response.status_code, response.json()["code"]) == (422, "QUERY_FAILED")
+    assert (response.status_code, response.json()["code"]) == (404, "CHUNK_NOT_FOUND")
 
 
 async def test_an_explanation_is_json_or_text_by_accept(client: httpx.AsyncClient) -> None:

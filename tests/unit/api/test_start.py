@@ -28,7 +28,7 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
     app = create_app(Settings(), factory)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sluice") as client,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client,
     ):
         alive = await client.get("/healthz")
         ready = await client.get("/readyz")

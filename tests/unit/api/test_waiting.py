@@ -106,7 +106,7 @@ async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
         "path": "/query",
         "raw_path": b"/query",
         "query_string": b"",
-        "headers": [(b"content-type", b"application/json")],
+        "headers": [(b"content-type", b"application/json"), (b"host", b"localhost")],
         "http_version": "1.1",
         "scheme": "http",
         "server": ("sluice", 80),
