@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from itertools import islice
+from itertools import accumulate, islice
 from threading import Condition, Event, Thread
 from uuid import UUID
 
@@ -13,10 +14,12 @@ from tenacity.nap import sleep_using_event
 from tenacity.stop import stop_when_event_set
 
 from service.errors import MetricsStoreDown
+from service.model.health import PartState
 from service.model.query import QueryRecord
 from service.ports import Clock, MetricsStore
 
 BATCH = 500
+BATCH_SIZE = 4 << 20
 LONGEST_PAUSE_S = 5.0
 LINGER_S = 0.1
 LOOK_AROUND_S = 60.0
@@ -66,7 +69,7 @@ class BufferedJournal:
 
     @property
     def dropped(self) -> int:
-        """How many records were given up to make room, since the start."""
+        """How many records were given up since the start: to make room, or because the store refused them."""
         with self._changed:
             return self._dropped
 
@@ -139,11 +142,42 @@ class BufferedJournal:
     def _write_batch(self) -> None:
         # Taken anew for each attempt: the oldest may have been dropped since.
         with self._changed:
-            batch = list(islice(self._waiting.values(), BATCH))
-        self._store.record(batch)
+            oldest = list(islice(self._waiting.values(), BATCH))
+        batch = _of_bounded_size(oldest)
+        try:
+            self._store.record(batch)
+        except MetricsStoreDown:
+            if self._is_store_down():
+                raise
+            self._write_one_by_one(oldest)
+            return
         with self._changed:
             for each in batch:
                 self._forget(each.query_id)
+
+    def _write_one_by_one(self, records: Sequence[QueryRecord]) -> None:
+        """Drops what the store refuses while it takes others; one that takes none has a fault of its own."""
+        refused: list[QueryRecord] = []
+        for each in records:
+            try:
+                self._store.record([each])
+            except MetricsStoreDown:
+                if self._is_store_down():
+                    raise
+                refused.append(each)
+            else:
+                with self._changed:
+                    self._forget(each.query_id)
+        if len(refused) == len(records):
+            raise MetricsStoreDown("The metrics store answers, but takes no records.")
+        for each in refused:
+            log.error("record dropped, the metrics store refuses it", query_id=str(each.query_id))
+            with self._changed:
+                self._forget(each.query_id)
+                self._dropped += 1
+
+    def _is_store_down(self) -> bool:
+        return self._store.health().state is not PartState.UP
 
     def _is_over_full(self) -> bool:
         return len(self._waiting) > self._capacity or self._waiting_bytes > self._capacity_bytes
@@ -173,6 +207,12 @@ class BufferedJournal:
         self._next_purge_ms = self._clock.elapsed_ms() + PURGE_EVERY_MS
         if forgotten:
             log.info("old query records forgotten", count=forgotten)
+
+
+def _of_bounded_size(records: Sequence[QueryRecord]) -> list[QueryRecord]:
+    """The first ones, up to `BATCH_SIZE` characters together; one at least."""
+    ends = accumulate(_size(each) for each in records)
+    return [each for each, end in zip(records, ends, strict=True) if end <= BATCH_SIZE] or list(records[:1])
 
 
 def _size(record: QueryRecord) -> int:

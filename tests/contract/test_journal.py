@@ -167,6 +167,50 @@ def test_long_plans_do_not_fill_the_memory(store: FakeMetricsStore, clock: FakeC
     assert store.records == records[3:]
 
 
+def test_a_statement_is_bounded_by_its_size_too(store: FakeMetricsStore, clock: FakeClock) -> None:
+    store.is_down = True
+    journal = BufferedJournal(store, clock, RETENTION)
+    records = [replace(short_record(), spark_plan="x" * (1 << 20)) for _ in range(10)]
+    records[5] = replace(records[5], spark_plan="x" * (5 << 20))
+    for each in records:
+        journal.append(each)
+    store.is_down = False
+    journal.close()
+    assert store.records == records
+    assert [size for size in store.batch_sizes if size > 4 << 20] == [len(records[5].sql) + (5 << 20)]
+
+
+def test_one_record_that_the_store_refuses_does_not_block_the_others(
+    journal: BufferedJournal, store: FakeMetricsStore
+) -> None:
+    records = [short_record() for _ in range(700)]
+    store.refused = {records[3].query_id}
+    store.is_down = True
+    with capture_logs() as logs:
+        for each in records:
+            journal.append(each)
+        store.is_down = False
+        eventually(lambda: journal.waiting == 0)
+    assert store.records == records[:3] + records[4:]
+    assert journal.dropped == 1
+    dropped = [each["query_id"] for each in logs if "refuses" in each["event"]]
+    assert dropped == [str(records[3].query_id)]
+
+
+def test_a_store_that_answers_but_takes_nothing_loses_nothing(
+    journal: BufferedJournal, store: FakeMetricsStore
+) -> None:
+    records = [short_record() for _ in range(3)]
+    store.refused = {each.query_id for each in records}
+    for each in records:
+        journal.append(each)
+    eventually(lambda: store.attempts > 10)
+    assert (journal.waiting, journal.dropped) == (3, 0)
+    store.refused = set()
+    eventually(lambda: journal.waiting == 0)
+    assert store.records == records
+
+
 def test_old_records_are_forgotten_at_start_and_after_an_hour(
     journal: BufferedJournal, store: FakeMetricsStore, clock: FakeClock
 ) -> None:

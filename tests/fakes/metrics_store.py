@@ -15,7 +15,9 @@ from service.model.query import QueryRecord
 class FakeMetricsStore:
     def __init__(self) -> None:
         self.is_down = False
+        self.refused: set[UUID] = set()
         self.batches: list[int] = []
+        self.batch_sizes: list[int] = []
         self.attempts = 0
         self.purged_before: list[datetime] = []
         self._records: dict[UUID, QueryRecord] = {}
@@ -30,7 +32,10 @@ class FakeMetricsStore:
         with self._lock:
             self.attempts += 1
             self._require_up()
+            if any(each.query_id in self.refused for each in records):
+                raise MetricsStoreDown()
             self.batches.append(len(records))
+            self.batch_sizes.append(sum(len(each.sql) + len(each.spark_plan) for each in records))
             for each in records:
                 if not self._has_request(each):
                     self._records.setdefault(each.query_id, each)
