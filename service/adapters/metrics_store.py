@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, create_engine, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from service.adapters.metrics_rows import query_values, record_of, scan_values
@@ -21,6 +21,7 @@ from service.model.query import QueryRecord
 
 NAME = "metricsStore"
 HEALTH_WITHIN_S = 0.9
+NOT_MIGRATED = "The metrics store answers, but its tables cannot be read: run `sluice migrate`."
 PURGE_AT_ONCE = 5_000
 CONNECTION = {
     "connect_timeout": 3,
@@ -99,8 +100,10 @@ class PostgresMetricsStore:
             self._probe = self._prober.submit(self._ping)
         try:
             self._probe.result(timeout=HEALTH_WITHIN_S)
-        except (MetricsStoreDown, TimeoutError):
-            return PartHealth(NAME, PartState.DOWN, "The metrics store does not answer.")
+        except MetricsStoreDown as error:
+            return PartHealth(NAME, PartState.DOWN, error.detail)
+        except TimeoutError:
+            return PartHealth(NAME, PartState.DOWN, MetricsStoreDown().detail)
         return PartHealth(NAME, PartState.UP)
 
     def close(self) -> None:
@@ -115,7 +118,10 @@ class PostgresMetricsStore:
 
     def _ping(self) -> None:
         with self._session() as session:
-            session.execute(text("SELECT 1"))
+            try:
+                session.execute(text("SELECT 1 FROM queries LIMIT 0"))
+            except ProgrammingError as error:
+                raise MetricsStoreDown(NOT_MIGRATED) from error
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
+from service.adapters.embedded_postgres import EmbeddedPostgres
 from service.adapters.metrics_store import PostgresMetricsStore
 from service.errors import MetricsStoreDown
 from service.model.health import PartState
@@ -155,6 +156,14 @@ def test_health_does_not_wait_for_a_server_that_never_answers(silent_address: st
     assert time.monotonic() - before < 2
     assert states == [PartState.DOWN, PartState.DOWN]
     store.close()
+
+
+def test_a_store_without_tables_says_how_to_make_them(postgres: EmbeddedPostgres) -> None:
+    store = PostgresMetricsStore(postgres.url("postgres"))
+    health = store.health()
+    store.close()
+    assert health.state is PartState.DOWN
+    assert "sluice migrate" in health.detail
 
 
 def test_text_that_postgres_cannot_hold_does_not_stop_the_batch(metrics_url: str) -> None:
