@@ -1,4 +1,4 @@
-"""Files that the JVM reads: logging, scheduling, and the one piece of Java."""
+"""Files that the JVM reads: logging, scheduling, and the three Java classes."""
 
 from pathlib import Path
 
