@@ -49,8 +49,12 @@ def test_all_parts_are_named_when_all_are_up(guarded: Guarded) -> None:
     assert answer["parts"].keys() == {"engine", "metricsStore", "filterCache", "catalog:lake", "catalog:rest"}
 
 
-@pytest.mark.parametrize("death", ["first", "second"])
-def test_a_killed_jvm_is_noticed_at_once_and_replaced(guarded: Guarded, death: str) -> None:
+def test_a_killed_jvm_is_noticed_at_once_and_replaced_and_so_is_its_successor(guarded: Guarded) -> None:
+    for _ in range(2):
+        _live_through_a_killed_jvm(guarded)
+
+
+def _live_through_a_killed_jvm(guarded: Guarded) -> None:
     alice, gateway = guarded.alice, guarded.running
     running = started(alice, SLOW)
     jvm = gateway.jvm()
@@ -64,12 +68,11 @@ def test_a_killed_jvm_is_noticed_at_once_and_replaced(guarded: Guarded, death: s
 
     until(says_so, within_s=5)
     assert alice.get("/healthz").status_code == 200
-    until(lambda: status(alice, running, wait="10s")["status"]["state"] in FINAL, within_s=150)
-    ended = status(alice, running)
-    if ended["status"]["state"] == "SUCCEEDED":
-        assert ended["manifest"] is None or ended["result"]["rows"] == SLOW_ROWS
-    else:
-        assert ended["status"]["error"]["code"] == "ENGINE_LOST", death
+    # Its first final answer: the result's time to live is short here.
+    ended = until(lambda: _final(status(alice, running, wait="10s")), within_s=150)
+    assert ended is not None
+    assert (ended["status"]["state"], ended["status"]["error"]) == ("SUCCEEDED", None)
+    assert ended["result"]["rows"] == SLOW_ROWS
     wait_until_ready(guarded, within_s=60)
     assert rows(alice, "SELECT count(*) FROM lake.shop.returns") == [[1]]
     assert rows(alice, "SELECT count(*) FROM rest.shop.returns") == [[1]]
@@ -166,7 +169,9 @@ def _recorded(guarded: Guarded, query_id: str) -> bool:
     return len(found) == 1
 
 
+def _final(answer: JsonObject) -> JsonObject | None:
+    return answer if answer["status"]["state"] in FINAL else None
+
+
 def _clear_failure(response: httpx.Response) -> None:
-    assert response.status_code in (503, 422), response.text
-    found = problem(response, response.status_code, response.json()["code"])
-    assert len(found["detail"]) < 300
+    assert len(problem(response, 503, "CATALOG_DOWN")["detail"]) < 300
