@@ -11,11 +11,13 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from api.masking import masked_text
 from api.settings import LogFormat, LogLevel
 
 _SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j")
 """They print Java stacks of errors that callers get as an answer."""
 
+_FREE_TEXT = ("event", "exception", "detail")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -50,10 +52,15 @@ def configure_logging(level: LogLevel, format: LogFormat) -> None:  # noqa: A002
 
 def _formatter(shared: list[Processor], format: LogFormat) -> logging.Formatter:  # noqa: A002
     rendering: list[Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_json)]
+        [
+            structlog.processors.format_exc_info,
+            _without_secrets,
+            structlog.processors.JSONRenderer(serializer=_json),
+        ]
         if format is LogFormat.JSON
         else [
             structlog.processors.format_exc_info,
+            _without_secrets,
             _one_line,
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
         ]
@@ -69,6 +76,12 @@ def _json(event: EventDict, **_: Any) -> str:
         return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:
         return orjson.dumps({name: ascii(value) for name, value in event.items()}).decode()
+
+
+def _without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    # Messages and stacks of libraries may hold the address or the header that they were given.
+    texts = {name: event[name] for name in _FREE_TEXT if isinstance(event.get(name), str)}
+    return {**event, **{name: masked_text(text) for name, text in texts.items()}}
 
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

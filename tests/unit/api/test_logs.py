@@ -58,6 +58,20 @@ async def test_a_defect_is_logged_with_its_stack_and_the_request_id(
 
 
 @pytest.mark.parametrize("log_format", list(LogFormat))
+def test_secrets_in_what_libraries_say_are_masked(
+    capsys: pytest.CaptureFixture[str], log_format: LogFormat
+) -> None:
+    configure_logging(LogLevel.INFO, log_format)
+    try:
+        raise RuntimeError("GET https://me:hunter2@store/c?sig=hunter2")
+    except RuntimeError:
+        logging.getLogger("library").exception("sent Authorization: Bearer hunter2")
+    written = capsys.readouterr().err
+    assert "RuntimeError" in written
+    assert "hunter2" not in written
+
+
+@pytest.mark.parametrize("log_format", list(LogFormat))
 def test_text_from_outside_cannot_begin_a_line(
     log_format: LogFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
