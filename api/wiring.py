@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -45,7 +46,11 @@ def build_gateway(settings: Settings) -> Gateway:
     check_java()
     stack = ExitStack()
     try:
-        return _gateway(settings, _Parts(settings, stack))
+        gateway = _gateway(settings, _Parts(settings, stack))
+        # What is there now stays for good: the collector, which stops everything, need not look at it again.
+        gc.collect()
+        gc.freeze()
+        return gateway
     except BaseException:
         stack.close()
         raise

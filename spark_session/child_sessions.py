@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import threading
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ log = structlog.get_logger(__name__)
 POOL = "queries"
 SPARE = 4
 RETRY_CATALOGS_S = 10.0
+COLLECT_EVERY = 64
 
 
 class ChildSessions:
@@ -67,6 +69,7 @@ class ChildSessions:
         return SparkSession(self._root.sparkContext, self._java.open(self._root._jsparkSession))
 
     def _keep_ready(self) -> None:
+        opened = 0
         try:
             while not self._closing.is_set():
                 is_wanted = self._taken.acquire(timeout=RETRY_CATALOGS_S if self._catalogs else None)
@@ -74,6 +77,11 @@ class ChildSessions:
                     return
                 if is_wanted:
                     self._ready.put(self._open())
+                    opened += 1
+                    if opened % COLLECT_EVERY == 0:
+                        # Each used session holds its objects in the JVM until Python lets go of it, and
+                        # Python's collector does not know how large they are.
+                        gc.collect()
                 else:
                     self._load_catalogs()
         except (PySparkException, Py4JError, OSError) as failure:

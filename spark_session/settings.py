@@ -24,6 +24,16 @@ HARDENING: Mapping[str, str] = {
 LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
 
 
+# Pools that start a new thread for each task until they are full. Every thread keeps the session of the query
+# that it was started for, so an unbounded pool keeps a thousand dead sessions alive.
+THREAD_BOUNDS = (
+    "spark.sql.broadcastExchange.maxThreadThreshold",
+    "spark.sql.resultQueryStage.maxThreadThreshold",
+    "spark.sql.shuffleExchange.maxThreadThreshold",
+)
+PLANNING_THREADS = 64
+
+
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
     """All that a warm session needs; `catalogs` holds Spark's own `spark.sql.catalog.…` properties."""
@@ -83,7 +93,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.retainedJobs": "50",
         "spark.ui.retainedStages": "50",
         "spark.ui.retainedTasks": "1000",
-    }
+    } | dict.fromkeys(THREAD_BOUNDS, str(PLANNING_THREADS))
     if settings.jars:
         defaults["spark.jars"] = ",".join(settings.jars)
     if settings.master == "local" or settings.master.startswith("local["):

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
-from spark_session.jvm import Jvm, launch
+from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.scan_metrics import ScanReader
 from spark_session.settings import SparkSettings, spark_properties
 
@@ -76,6 +76,7 @@ class WarmSession:
             log.warning("spark_stop_failed", error=type(failure).__name__)
         self.jvm.gateway.shutdown()
         self.jvm.kill()
+        forget_lost_context()
 
     def _forbid_functions(self) -> None:
         catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst

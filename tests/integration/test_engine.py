@@ -1,0 +1,105 @@
+"""The engine without HTTP around it: what only somebody inside Spark can set up."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from service.errors import QueryFailed, StatementNotAllowed
+from service.model.query import engine_run
+from service.ports import EngineResult, Statement
+from spark_session.engine import SparkEngine
+from spark_session.jars import resolve
+from spark_session.settings import SparkSettings
+from tests.integration.running import REPOSITORY
+
+# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
+    folder = tmp_path_factory.mktemp("engine")
+    lake = {
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
+        "spark.sql.catalog.lake.cache-enabled": "false",
+    }
+    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    settings = SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g")
+    engine = SparkEngine(settings)
+    engine.start()
+    yield engine
+    engine.close()
+    del engine
+    gc.collect()
+
+
+def run(engine: SparkEngine, sql: str) -> EngineResult:
+    statement = Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False)
+    return engine.run(statement)
+
+
+def prepare(engine: SparkEngine, *commands: str) -> None:
+    """What an administrator does in a Spark of his own."""
+    assert engine._session is not None
+    for command in commands:
+        engine._session.children._root.sql(command)
+
+
+def test_a_view_that_runs_a_program_is_not_read(engine: SparkEngine, tmp_path: Path) -> None:
+    program = f"touch {tmp_path / 'ran'}"
+    prepare(
+        engine,
+        f"CREATE GLOBAL TEMPORARY VIEW trap AS SELECT TRANSFORM (id) USING '{program}' AS (a) FROM range(1)",
+        "CREATE GLOBAL TEMPORARY VIEW fair AS SELECT id FROM range(3)",
+    )
+    with pytest.raises(StatementNotAllowed, match="view"):
+        run(engine, "SELECT * FROM global_temp.trap")
+    with pytest.raises(StatementNotAllowed, match="view"):
+        run(engine, "SELECT 1 WHERE EXISTS (SELECT * FROM global_temp.trap)")
+    assert run(engine, "SELECT count(*) AS n FROM global_temp.fair").rows.to_pylist() == [{"n": 3}]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_totals_of_a_snapshot_are_those_of_all_its_manifests(engine: SparkEngine) -> None:
+    prepare(engine, "CREATE TABLE lake.s.t (k INT, v INT) USING iceberg PARTITIONED BY (k)")
+    for commit in (1, 2, 3):
+        prepare(engine, f"INSERT INTO lake.s.t SELECT 10 * {commit} + id, id FROM range(4)")
+        [scan] = run(engine, "SELECT v FROM lake.s.t WHERE k < 12").scans
+        metrics = scan.metrics
+        assert (metrics.partitions.total, metrics.data_files.total) == (4 * commit, 4 * commit)
+        assert (metrics.partitions.selected, metrics.data_files.selected, metrics.rows.selected) == (2, 2, 2)
+        assert (metrics.manifests.total, metrics.manifests.selected) == (commit, 1)
+        assert metrics.rows.total == 4 * commit
+
+
+def test_changes_of_a_table_are_read_though_they_have_no_files_to_count(engine: SparkEngine) -> None:
+    prepare(
+        engine,
+        "CREATE TABLE lake.s.changed (k INT) USING iceberg",
+        "INSERT INTO lake.s.changed VALUES (1), (2)",
+    )
+    answer = run(engine, "SELECT k FROM lake.s.changed.changes ORDER BY k")
+    assert (answer.rows.to_pylist(), answer.scans) == ([{"k": 1}, {"k": 2}], ())
+
+
+def test_a_query_that_fails_while_it_runs_says_what_it_had_read(engine: SparkEngine) -> None:
+    prepare(
+        engine,
+        "CREATE TABLE lake.s.some (k INT) USING iceberg",
+        "INSERT INTO lake.s.some VALUES (1), (2)",
+    )
+    with pytest.raises(QueryFailed, match="Division by zero") as raised:
+        run(engine, "SELECT k / 0 FROM lake.s.some")
+    so_far = engine_run(raised.value)
+    assert so_far is not None
+    assert [scan.table for scan in so_far.scans] == ["lake.s.some"]
+    assert "== Physical Plan ==" in so_far.plan_text
