@@ -41,6 +41,9 @@ class Jvm:
         self.process.kill()
         with contextlib.suppress(TimeoutExpired):
             self.process.wait(10)
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
 
 
 def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:
