@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
+# Lies with the data, and goes with it: the second start need not look through all tables.
+LOADED := $${SLUICE_DATA_DIR:-.sluice}/.demo-loaded
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -16,8 +18,7 @@ demo: $(RUNTIME) ## one question over a real lakehouse, end to end, and stop aga
 	@$(BIN)/sluice demo
 
 serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:8080 until Ctrl-C
-	@$(BIN)/sluice check
-	@$(BIN)/sluice demo-data --all
+	@test -f $(LOADED) || { $(BIN)/sluice check && $(BIN)/sluice demo-data --all && touch $(LOADED); }
 	@exec $(BIN)/sluice serve
 
 test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
