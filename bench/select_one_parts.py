@@ -8,7 +8,6 @@ from bench.measurement import Row, spread
 from bench.stopwatch import Part, Stopwatch
 
 _RUN = "spark_session.run"
-_FRAME = "pyspark.sql.classic.dataframe:DataFrame"
 
 WHOLE = "client"
 TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
@@ -19,13 +18,13 @@ PARTS = (
     Part(VET, "service.query.run:vet"),
     Part(CHECK, "service.query.run:check_parameters"),
     Part(ENGINE, "spark_session.engine:SparkEngine.run"),
-    Part("child session", "spark_session.child_sessions:ChildSessions.take", 1),
+    Part("child session", "spark_session.child_sessions:ChildSessions._begin", 1),
     Part("guard", "spark_session.guard:Guard.allow_queries_only", 1),
     Part("parse and analyse", "pyspark.sql:SparkSession.sql", 1),
     Part("types for Arrow", f"{_RUN}:in_arrow_types", 1),
-    Part("limit", f"{_FRAME}.limit", 1),
-    Part("plan", f"{_RUN}:_is_plain_limit", 1),
-    Part("run and collect", f"{_RUN}:_collect", 1),
+    Part("limit", "spark_session.row_collector:RowCollector.limited", 1),
+    Part("plan", "spark_session.row_collector:RowCollector.is_short", 1),
+    Part("run and collect", "spark_session.row_collector:RowCollector.collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.scan_metrics:ScanReader.read", 1),
     Part(KEEP, "service.adapters.result_store:LocalResultStore.put"),

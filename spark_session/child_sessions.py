@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -46,24 +47,36 @@ class ChildSessions:
         self._load_catalogs()
         self._opener.start()
 
-    def take(self, catalog: str | None, schema: str | None, tag: str) -> SparkSession:
+    @contextmanager
+    def taken(self, catalog: str | None, schema: str | None, tag: str) -> Iterator[SparkSession]:
         """A fresh session at this catalog and schema; the thread's Spark jobs carry the tag from now on.
+
+        The one that takes its place is opened at the end: opening would compete with the query.
 
         Raises:
             PySparkException: there is no such catalog or schema.
         """
+        child, is_spare = self._take()
         try:
-            child = self._ready.get_nowait()
-            self._taken.release()
-        except queue.Empty:
-            child = self._open()
-        self._java.begin(child._jsparkSession, catalog, schema, tag, POOL)
-        return child
+            self._begin(child, catalog, schema, tag)
+            yield child
+        finally:
+            if is_spare:
+                self._taken.release()
 
     def close(self) -> None:
         """Opens no more."""
         self._closing.set()
         self._taken.release()
+
+    def _take(self) -> tuple[SparkSession, bool]:
+        try:
+            return self._ready.get_nowait(), True
+        except queue.Empty:
+            return self._open(), False
+
+    def _begin(self, child: SparkSession, catalog: str | None, schema: str | None, tag: str) -> None:
+        self._java.begin(child._jsparkSession, catalog, schema, tag, POOL)
 
     def _open(self) -> SparkSession:
         return SparkSession(self._root.sparkContext, self._java.open(self._root._jsparkSession))

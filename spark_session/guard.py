@@ -81,7 +81,7 @@ class Guard:
         Raises:
             StatementNotAllowed: a view runs a program or a command.
         """
-        if self._reader.isRunningCode(frame._jdf.queryExecution().analyzed()):
+        if self._reader.isRunningCode(frame._jdf):
             raise StatementNotAllowed("A view that this query reads runs a program or a command.")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from service.errors import QueryCanceled
 from service.model.query import EngineRun
@@ -17,9 +17,6 @@ from service.ports import EngineResult, Statement
 from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.warm_session import WarmSession
-
-# Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
-MAX_INCREMENTAL_ROWS = 20_000
 
 
 @dataclass(slots=True)
@@ -50,25 +47,25 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         QueryCanceled: between two steps, it turned out to be canceled.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
-    child = session.children.take(statement.catalog, statement.schema, str(statement.query_id))
-    session.guard.allow_queries_only(child, statement.sql)
-    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
-    session.guard.allow_reading_only(asked)
-    frame = in_arrow_types(asked).limit(statement.row_limit + 1)
-    is_incremental = _is_plain_limit(frame) and statement.row_limit <= MAX_INCREMENTAL_ROWS
-    attempt.frame, attempt.planned = frame, (planned := time.monotonic())
-    if statement.is_canceled():
-        raise QueryCanceled
-    rows, is_truncated = within(_collect(child, frame, is_incremental), statement)
-    return EngineResult(
-        rows=rows,
-        columns=result_columns(asked.schema),
-        is_truncated=is_truncated,
-        planning_ms=milliseconds(attempt.started, planned),
-        running_ms=milliseconds(planned, time.monotonic()),
-        scans=session.scan_reader.read(frame),
-        plan_text=lambda: plan_text(frame),
-    )
+    with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
+        session.guard.allow_queries_only(child, statement.sql)
+        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+        session.guard.allow_reading_only(asked)
+        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        is_short = session.rows.is_short(frame, statement.row_limit)
+        attempt.frame, attempt.planned = frame, (planned := time.monotonic())
+        if statement.is_canceled():
+            raise QueryCanceled
+        rows, is_truncated = within(session.rows.collect(frame, is_short), statement)
+        return EngineResult(
+            rows=rows,
+            columns=result_columns(asked.schema),
+            is_truncated=is_truncated,
+            planning_ms=milliseconds(attempt.started, planned),
+            running_ms=milliseconds(planned, time.monotonic()),
+            scans=session.scan_reader.read(frame),
+            plan_text=lambda: plan_text(frame),
+        )
 
 
 def milliseconds(start: float, end: float) -> int:
@@ -107,17 +104,3 @@ def plan_text(frame: DataFrame) -> str:
     except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
         # The last two: PySpark was made to forget the context meanwhile.
         return ""
-
-
-def _collect(child: SparkSession, frame: DataFrame, is_incremental: bool) -> pa.Table:
-    if not is_incremental:
-        return frame.toArrow()
-    # toArrow() runs every task of a scan even if the first few fill the limit; a plain collect takes a few
-    # at a time until it has enough. So the rows are collected so, inside the JVM, and then sent as Arrow.
-    taken = child._jsparkSession.createDataFrame(frame._jdf.collectAsList(), frame._jdf.schema())
-    return DataFrame(taken, child).toArrow()
-
-
-def _is_plain_limit(frame: DataFrame) -> bool:
-    """Whether the plan is only a limit over a scan: no shuffle, no subquery, nothing that needs all rows."""
-    return bool(frame._jdf.queryExecution().executedPlan().nodeName() == "CollectLimit")

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.jvm import Jvm, forget_lost_context, launch
+from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
 from spark_session.settings import SparkSettings, spark_properties
 
@@ -35,6 +36,7 @@ class WarmSession:
         self._forbid_functions()
         self.children = ChildSessions(SparkSession(context), jvm.gateway, settings.catalog_names)
         self.scan_reader = ScanReader(jvm.gateway)
+        self.rows = RowCollector(jvm.gateway)
         self.guard = Guard(jvm.gateway)
 
     @classmethod
@@ -87,4 +89,5 @@ class WarmSession:
     def _warm_up(self) -> None:
         self.children.start()
         for _ in range(WARM_UP_ROUNDS):
-            self.children.take(None, None, "warm-up").sql(WARM_UP_SQL).toArrow()
+            with self.children.taken(None, None, "warm-up") as child:
+                child.sql(WARM_UP_SQL).toArrow()

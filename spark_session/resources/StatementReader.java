@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ScriptTransformation;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.classic.Dataset;
 
 /**
  * Lists what a statement is made of, as Spark's own parser reads it: the kinds of its plan nodes, subqueries
@@ -32,9 +33,12 @@ public final class StatementReader {
         return new ObjectMapper().writeValueAsString(found);
     }
 
-    /** Whether an analyzed plan would run a program or a command: the text of a view is parsed after the query's. */
-    public boolean isRunningCode(Object plan) {
-        LogicalPlan node = (LogicalPlan) plan;
+    /** Whether an analyzed query would run a program or a command: a view's text is parsed after the query's. */
+    public boolean isRunningCode(Object dataset) {
+        return isRunningCodeIn(((Dataset) dataset).queryExecution().analyzed());
+    }
+
+    private boolean isRunningCodeIn(LogicalPlan node) {
         if (node instanceof ScriptTransformation || node instanceof Command) {
             return true;
         }
@@ -44,7 +48,7 @@ public final class StatementReader {
     private boolean isAnyRunningCode(scala.collection.Iterable plans) {
         scala.collection.Iterator each = plans.iterator();
         while (each.hasNext()) {
-            if (isRunningCode(each.next())) {
+            if (isRunningCodeIn((LogicalPlan) each.next())) {
                 return true;
             }
         }

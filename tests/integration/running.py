@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -122,6 +123,14 @@ class RunningGateway:
             return psutil.Process(self.process.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
+
+    def command_lines(self) -> list[str]:
+        """Of all children; one that ends meanwhile has none any more."""
+        lines = []
+        for each in self.children():
+            with contextlib.suppress(psutil.Error):
+                lines.append(" ".join(each.cmdline()))
+        return lines
 
     def own_processes(self) -> list[psutil.Process]:
         """Whatever on this machine has the data folder in its command line or as its working folder."""

@@ -139,7 +139,7 @@ def test_secrets_stand_in_no_log_no_answer_and_no_command_line(guarded: Guarded)
     post(guarded.alice, "SELECT no_such_column FROM lake.shop.returns")
     guarded.alice.get("/tables/rest.shop.nothing")
     seen = [guarded.running.log_path.read_text(), guarded.alice.get("/readyz").text]
-    seen += [" ".join(each.cmdline()) for each in guarded.running.children()]
+    seen += guarded.running.command_lines()
     seen += [path.read_text(errors="replace") for path in _files(guarded.running.data_dir / "logs")]
     assert any("SparkSubmit" in each for each in seen)
     for secret in guarded.secrets():

@@ -1,0 +1,85 @@
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.Dataset$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.CollectLimitExec;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.arrow.ArrowBatchStreamWriter;
+import org.apache.spark.sql.execution.arrow.ArrowConverters$;
+import org.apache.spark.sql.types.StructType;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Few rows, from a planned query to one Arrow stream, without the server socket that many rows need. */
+public final class RowCollector {
+
+    /** Whether the analyzed query can have no more rows than that. */
+    public boolean isWithin(Object dataset, long rows) {
+        return isAtMost(((Dataset) dataset).queryExecution().analyzed().maxRows(), rows);
+    }
+
+    /**
+     * Plans the query. True when its rows are known to be few, or when it is nothing but a limit over a scan,
+     * which Spark's plain collect ends as soon as it has enough.
+     */
+    public boolean isShort(Object dataset, long fewRows) {
+        QueryExecution execution = ((Dataset) dataset).queryExecution();
+        if (execution.executedPlan() instanceof CollectLimitExec) {
+            return true;
+        }
+        return isAtMost(execution.optimizedPlan().maxRows(), fewRows);
+    }
+
+    /** Runs the query as `collect()` would, and leaves the rows as Spark has them. */
+    public Object collect(Object dataset) {
+        QueryExecution execution = ((Dataset) dataset).queryExecution();
+        scala.Option name = scala.Option.apply("collect");
+        return SQLExecution$.MODULE$.withNewExecutionId(execution, name, new Collecting(execution.executedPlan()));
+    }
+
+    /** The rows as an Arrow IPC stream; null when it is longer than maxBytes. */
+    public byte[] arrow(Object rows, Object rowType, String timeZone, int maxBytes) {
+        StructType schema = (StructType) rowType;
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(schema, stream, timeZone, true, false);
+        writer.writeBatches(
+            (scala.collection.Iterator) ArrowConverters$.MODULE$.toBatchIterator(
+                listed(rows).iterator(), schema, 0L, timeZone, true, false, null));
+        writer.end();
+        return stream.size() <= maxBytes ? stream.toByteArray() : null;
+    }
+
+    /** The rows as a data set of the session. */
+    public Object dataset(Object session, Object rows, Object rowType) {
+        scala.collection.immutable.Seq columns =
+            (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
+        LocalRelation relation =
+            new LocalRelation(columns, listed(rows).toSeq(), false, scala.Option.apply(null));
+        return Dataset$.MODULE$.ofRows((SparkSession) session, relation);
+    }
+
+    private static boolean isAtMost(scala.Option most, long rows) {
+        return most.isDefined() && ((Long) most.get()).longValue() <= rows;
+    }
+
+    private static scala.collection.mutable.Buffer listed(Object rows) {
+        return CollectionConverters.asScala(Arrays.asList((InternalRow[]) rows));
+    }
+
+    private static final class Collecting extends scala.runtime.AbstractFunction0 {
+        private final SparkPlan plan;
+
+        Collecting(SparkPlan plan) {
+            this.plan = plan;
+        }
+
+        public Object apply() {
+            return plan.executeCollect();
+        }
+    }
+}

@@ -1,0 +1,62 @@
+"""From a planned frame to its rows as Arrow: few in one message, many over a socket of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from spark_session.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+
+# Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
+MAX_INCREMENTAL_ROWS = 20_000
+# Up to here rows as objects weigh nothing.
+FEW_ROWS = 1_000
+# py4j sends bytes as text, which is slower than a socket when they are many.
+MAX_MESSAGE_BYTES = 4 << 20
+# What PySpark says of timestamps in Arrow; the session's time zone is for rendering.
+ARROW_TIME_ZONE = "UTC"
+
+
+class RowCollector:
+    """Asks `RowCollector.java` in the driver's JVM which way suits a frame."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._java = java_instance(gateway, "RowCollector")
+
+    def limited(self, frame: DataFrame, rows: int) -> DataFrame:
+        """The frame with at most that many rows; itself, when it can have no more: a limit is analysed anew."""
+        return frame if self._java.isWithin(frame._jdf, rows) else frame.limit(rows)
+
+    def is_short(self, frame: DataFrame, row_limit: int) -> bool:
+        """Plans the frame; whether Spark's plain collect suits it.
+
+        `toArrow()` runs every task of a scan even if the first few fill the limit; a plain collect takes a
+        few at a time until it has enough.
+
+        Raises:
+            PySparkException: Spark cannot plan it.
+        """
+        return row_limit <= MAX_INCREMENTAL_ROWS and bool(self._java.isShort(frame._jdf, FEW_ROWS))
+
+    def collect(self, frame: DataFrame, is_short: bool) -> pa.Table:
+        """Runs the frame.
+
+        Raises:
+            PySparkException: it failed, or was canceled.
+        """
+        if not is_short:
+            return frame.toArrow()
+        rows = self._java.collect(frame._jdf)
+        row_type = frame._jdf.schema()
+        message = self._java.arrow(rows, row_type, ARROW_TIME_ZONE, MAX_MESSAGE_BYTES)
+        if message is None:
+            session = frame.sparkSession
+            return DataFrame(self._java.dataset(session._jsparkSession, rows, row_type), session).toArrow()
+        with pa.ipc.open_stream(message) as stream:
+            return stream.read_all().cast(to_arrow_schema(frame.schema))
