@@ -137,6 +137,8 @@ class SparkEngine:
             log.info("engine_warm_again")
         elif session.jvm.is_dead_within(WATCH_INTERVAL_S) or session.is_stopped():
             self._lose(session)
+        else:
+            session.release_reader_memory()
 
     def _lose(self, session: WarmSession) -> None:
         if self._closing.is_set():

@@ -30,7 +30,7 @@ class RowCollector:
         self._java = java_instance(gateway, "RowCollector")
 
     def limited(self, frame: DataFrame, rows: int) -> DataFrame:
-        """The frame with at most that many rows; itself, when it can have no more: a limit is analysed anew."""
+        """The frame with at most that many rows; itself, when it has no more: a limit is analysed anew."""
         return frame if self._java.isWithin(frame._jdf, rows) else frame.limit(rows)
 
     def is_short(self, frame: DataFrame, row_limit: int) -> bool:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
+from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
@@ -38,6 +39,7 @@ class WarmSession:
         self.scan_reader = ScanReader(jvm.gateway)
         self.rows = RowCollector(jvm.gateway)
         self.guard = Guard(jvm.gateway)
+        self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 
     @classmethod
     def start(cls, settings: SparkSettings) -> WarmSession:
@@ -68,6 +70,16 @@ class WarmSession:
         except (Py4JError, OSError, AttributeError):
             # The last: PySpark drops its Java context when it is stopped.
             return True
+
+    def release_reader_memory(self) -> None:
+        """Gives back what reads that have ended left in the driver; to be called now and then.
+
+        Only local mode reads files in the driver. Executors of a cluster end with their applications.
+        """
+        try:
+            self._reader_memory.release()
+        except (Py4JError, OSError) as failure:
+            log.info("reader_memory_not_released", error=type(failure).__name__)
 
     def stop(self) -> None:
         """Stops Spark, then the JVM, even if it no longer answers."""
