@@ -11,6 +11,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from service.errors import GatewayError, QueryEnded
+from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest
 
@@ -103,7 +104,8 @@ class QueryRecord:
     """What a query leaves behind, whatever its end; the metrics store keeps it.
 
     A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
-    what passed from submission to end.
+    what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
+    `rewritten_sql` is None when the query ran as its caller wrote it.
     """
 
     query_id: UUID
@@ -124,6 +126,11 @@ class QueryRecord:
     byte_count: int = 0
     scans: tuple[ScanRecord, ...] = ()
     spark_plan: str = ""
+    filters: tuple[FilterRecord, ...] = ()
+    rewritten_sql: str | None = None
+    parse_ms: int = 0
+    detect_ms: int = 0
+    filters_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
