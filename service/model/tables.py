@@ -65,7 +65,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """A table as its catalog describes it now. Counts are those of the current snapshot."""
+    """A table as its catalog describes it now. Counts are those of the current snapshot.
+
+    `snapshot_schema_id` is the schema that the current snapshot is read with when it is asked for by its id;
+    None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
+    may still be laid out by, without what the current spec has too.
+    """
 
     name: TableName
     table_uuid: UUID
@@ -81,3 +86,6 @@ class TableFacts:
     record_count: int
     data_file_count: int
     total_bytes: int
+    snapshot_schema_id: int | None = None
+    past_partition_fields: tuple[PartitionField, ...] = ()
+    bloom_filter_columns: tuple[str, ...] = ()

@@ -1,0 +1,172 @@
+"""Dynamic filters: what may narrow which scan, the keys it was narrowed by, and why one was not applied.
+
+Source: FLIP-248 (`DynamicFilteringData`), Trino's dynamic filter descriptors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from service.model.tables import TableName
+
+KeyValue = bool | int | str | Decimal | date | datetime
+"""One value of a key column. A key's NULL never stands among the values."""
+
+Key = tuple[KeyValue, ...]
+"""One key: a value for each key column, in their order."""
+
+
+class JoinType(StrEnum):
+    """How probe and build are joined, with the probe named first."""
+
+    INNER = "INNER"
+    LEFT_OUTER = "LEFT_OUTER"
+    RIGHT_OUTER = "RIGHT_OUTER"
+    LEFT_SEMI = "LEFT_SEMI"
+    LEFT_ANTI = "LEFT_ANTI"
+    FULL_OUTER = "FULL_OUTER"
+
+
+class Reason(StrEnum):
+    """Why a candidate was applied, or why not. Part of the HTTP contract."""
+
+    APPLIED = "APPLIED"
+    DISABLED = "DISABLED"
+    NOT_A_QUERY = "NOT_A_QUERY"
+    NO_EQUI_JOIN = "NO_EQUI_JOIN"
+    BUILD_HAS_NO_FILTER = "BUILD_HAS_NO_FILTER"
+    BUILD_NOT_DETERMINISTIC = "BUILD_NOT_DETERMINISTIC"
+    PROBE_NOT_PRUNABLE = "PROBE_NOT_PRUNABLE"
+    PROBE_IS_PRESERVED_SIDE = "PROBE_IS_PRESERVED_SIDE"
+    ANTI_JOIN = "ANTI_JOIN"
+    KEY_IS_COMPUTED = "KEY_IS_COMPUTED"
+    TYPE_NOT_CONVERTIBLE = "TYPE_NOT_CONVERTIBLE"
+    NOT_SELECTIVE = "NOT_SELECTIVE"
+    NOT_WORTH_COLLECTING = "NOT_WORTH_COLLECTING"
+    RANGES_ONLY = "RANGES_ONLY"
+    THRESHOLD_EXCEEDED = "THRESHOLD_EXCEEDED"
+    COLLECT_TIMED_OUT = "COLLECT_TIMED_OUT"
+    COLLECT_FAILED = "COLLECT_FAILED"
+    SNAPSHOT_MOVED = "SNAPSHOT_MOVED"
+    REWRITE_REJECTED = "REWRITE_REJECTED"
+    SOURCE_NOT_SUPPORTED = "SOURCE_NOT_SUPPORTED"
+
+
+class FilterSource(StrEnum):
+    """Where a filter's keys came from."""
+
+    CACHED = "CACHED"
+    COLLECTED = "COLLECTED"
+    NONE = "NONE"
+
+
+class FilterForm(StrEnum):
+    """How the keys stand in the rewritten query. EMPTY: no key matches, so nothing is scanned."""
+
+    NONE = "NONE"
+    IN = "IN"
+    RANGES = "RANGES"
+    EMPTY = "EMPTY"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The scan that may be narrowed, by its key columns as the table spells them.
+
+    `type_names` are Iceberg's (`int`, `decimal(7, 2)`).
+    """
+
+    table: TableName
+    columns: tuple[str, ...]
+    type_names: tuple[str, ...]
+    snapshot_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What the keys are collected from, as people read it; snapshots are in the order of the tables."""
+
+    tables: tuple[TableName, ...]
+    columns: tuple[str, ...]
+    predicate: str
+    snapshot_ids: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicFilter:
+    """One filter that may be applied.
+
+    `filtering_query` yields the distinct keys, one column for each probe column, in the probe's types, and
+    reads every table at the snapshot in `build`. `fingerprint` is the same for two filters exactly when
+    their keys are: the address of the keys in the filter cache.
+
+    Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
+    """
+
+    filter_id: str
+    join_type: JoinType
+    probe: Probe
+    build: Build
+    filtering_query: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicFilteringData:
+    """The keys of one build side: distinct, sorted, without NULL.
+
+    `is_filtering` False says that nothing is known and every row may match; then there are no values.
+    `exceeds_threshold`: there were too many keys to keep. No values, yet `is_filtering`: nothing matches.
+
+    Source: FLIP-248, `DynamicFilteringData`.
+    """
+
+    values: tuple[Key, ...]
+    is_filtering: bool
+    exceeds_threshold: bool = False
+
+    @classmethod
+    def not_filtering(cls, exceeds_threshold: bool = False) -> DynamicFilteringData:
+        """No filter, as a value."""
+        return cls((), is_filtering=False, exceeds_threshold=exceeds_threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOutcome:
+    """What became of collecting one filter's keys. `byte_count` is that of the keys as they are cached."""
+
+    data: DynamicFilteringData
+    source: FilterSource
+    reason: Reason
+    collection_ms: int = 0
+    byte_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRecord:
+    """One candidate of a query, applied or not, as it is recorded and explained.
+
+    `ranges` are inclusive, as text; of a composite key, those of its first column.
+    """
+
+    filter_id: str
+    join_type: JoinType
+    probe: Probe
+    build: Build
+    source: FilterSource
+    form: FilterForm
+    reason: Reason
+    value_count: int = 0
+    byte_count: int = 0
+    ranges: tuple[tuple[str, str], ...] = ()
+    exceeds_threshold: bool = False
+    collection_ms: int = 0
+    cache_note: str = ""
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether the scan was narrowed by it."""
+        return self.reason is Reason.APPLIED

@@ -1,0 +1,18 @@
+"""By which columns can a scan of a table be narrowed before its rows are read?"""
+
+from __future__ import annotations
+
+from service.model.tables import TableFacts
+
+
+def accepted_columns(facts: TableFacts) -> frozenset[str]:
+    """The columns, in lower case, that dynamic filters are accepted on.
+
+    Those that a partition field (any transform, any spec that files may still have) or the sort order is
+    made from, and those with a bloom filter in each file.
+
+    Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
+    """
+    partition = (each.source for each in (*facts.partition_fields, *facts.past_partition_fields))
+    sort = (each.source for each in facts.sort_fields)
+    return frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))

@@ -1,0 +1,217 @@
+"""Finds every dynamic filter that a query may have: the order in which the rules are asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope, build_scope
+
+from service.model.filtering import (
+    Build,
+    DynamicFilter,
+    FilterForm,
+    FilterRecord,
+    FilterSource,
+    Probe,
+    Reason,
+)
+from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.keys import key_family
+from service.model.query import Parameters
+from service.model.tables import TableFacts, TableName
+from service.pruning.accepted_columns import accepted_columns
+from service.pruning.build_query import BuildQuery, build_query, fingerprint
+from service.pruning.column_classes import column_classes
+from service.pruning.inner_join import inner_join
+from service.pruning.is_faithful import is_faithful
+from service.pruning.join_graph import join_graph
+from service.pruning.lineage import base_columns, narrowed_by
+from service.pruning.outer_join import outer_join
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A filter, and where in the text the name of the table that it narrows ends."""
+
+    filter: DynamicFilter
+    reference_end: int
+    parameter_names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The filters to collect, and the candidates that are none."""
+
+    placements: tuple[Placement, ...]
+    refused: tuple[FilterRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionContext:
+    """What detection knows besides the tree. Keys of `tables` are names in lower case."""
+
+    tables: Mapping[TableName, TableFacts]
+    parameters: Parameters
+    session: Mapping[str, str]
+    max_build_rows: int
+
+
+def detect(tree: exp.Query, context: DetectionContext) -> Detection:
+    """Every candidate of a qualified query, each either a filter or refused with its reason."""
+    if any(each.args.get("recursive") for each in tree.find_all(exp.With)):
+        return Detection((), ())
+    root = build_scope(tree)
+    return Detection((), ()) if root is None else _Detector(root, context).detection()
+
+
+class _Detector:
+    """One query's detection; holds what is computed once for each SELECT."""
+
+    def __init__(self, root: Scope, context: DetectionContext) -> None:
+        self._root = root
+        self._context = context
+        self._graphs: dict[int, JoinGraph | None] = {}
+        self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
+        self._placements: dict[tuple[int, str, str], Placement] = {}
+        self._refused: dict[tuple[object, ...], FilterRecord] = {}
+
+    def detection(self) -> Detection:
+        for scope in self._root.traverse():
+            graph = self._graph(scope)
+            if graph is not None:
+                self._detect(scope, graph)
+        return Detection(tuple(self._placements.values()), tuple(self._refused.values()))
+
+    def _detect(self, scope: Scope, graph: JoinGraph) -> None:
+        for candidate in (*inner_join(graph, self._classes_of(scope)), *outer_join(graph)):
+            relation = graph.relations.get(candidate.probe.relation)
+            if relation is None or candidate.build.relation not in graph.relations:
+                continue
+            for table, column in narrowed_by(
+                relation, candidate.probe.column, self._classes_of, self._mentions_of
+            ):
+                self._judge(graph, candidate, table, column)
+
+    def _judge(self, graph: JoinGraph, candidate: Candidate, table: exp.Table, column: str) -> None:
+        facts = self._facts(table)
+        if facts is None or not _is_bare(table):
+            return
+        type_name = _type_of(facts, column)
+        build_type = self._type_name(graph, candidate.build)
+        if type_name is None or build_type is None:
+            return
+        probe = Probe(facts.name, (column,), (type_name,), facts.snapshot_id)
+        if column not in accepted_columns(facts):
+            self._refuse(graph, candidate, probe, Reason.PROBE_NOT_PRUNABLE)
+        elif candidate.refusal is not None:
+            self._refuse(graph, candidate, probe, candidate.refusal)
+        elif key_family(type_name) is None or key_family(type_name) != key_family(build_type):
+            self._refuse(graph, candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
+        else:
+            self._place(graph, candidate, probe, table)
+
+    def _place(self, graph: JoinGraph, candidate: Candidate, probe: Probe, table: exp.Table) -> None:
+        usable = frozenset(
+            name
+            for name, relation in graph.relations.items()
+            if isinstance(relation, exp.Table) and self._build_facts(relation) is not None
+        )
+        if candidate.build.relation not in usable:
+            self._refuse(graph, candidate, probe, Reason.NOT_WORTH_COLLECTING)
+            return
+        query = build_query(graph, candidate.build, candidate.allowed & usable, self._facts, is_faithful)
+        if query is None:
+            self._refuse(graph, candidate, probe, Reason.BUILD_HAS_NO_FILTER)
+            return
+        key = fingerprint(query, probe.type_names[0], self._context.parameters, self._context.session)
+        end = table.this.meta.get("end")
+        place = (end, probe.columns[0], key)
+        if end is not None and place not in self._placements:
+            self._placements[place] = Placement(
+                self._filter(candidate, probe, query, key), end + 1, query.parameter_names
+            )
+
+    def _filter(self, candidate: Candidate, probe: Probe, query: BuildQuery, key: str) -> DynamicFilter:
+        name = f"df{len(self._placements) + 1}"
+        return DynamicFilter(name, candidate.join_type, probe, query.build, query.sql, key)
+
+    def _refuse(self, graph: JoinGraph, candidate: Candidate, probe: Probe, reason: Reason) -> None:
+        relation = graph.relations[candidate.build.relation]
+        facts = self._facts(relation) if isinstance(relation, exp.Table) else None
+        build = Build((facts.name,) if facts else (), (candidate.build.column,), "", ())
+        place = (probe.table, probe.columns, build.tables, build.columns, reason)
+        self._refused[place] = FilterRecord(
+            "", candidate.join_type, probe, build, FilterSource.NONE, FilterForm.NONE, reason
+        )
+
+    def _graph(self, scope: Scope) -> JoinGraph | None:
+        if id(scope) not in self._graphs:
+            self._graphs[id(scope)] = join_graph(scope)
+        return self._graphs[id(scope)]
+
+    def _classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+        if id(scope) not in self._classes:
+            graph = self._graph(scope)
+            self._classes[id(scope)] = (
+                {} if graph is None else column_classes(graph.equalities, self._family_in(graph))
+            )
+        return self._classes[id(scope)]
+
+    def _family_in(self, graph: JoinGraph) -> Callable[[ColumnOf], str | None]:
+        def family(column: ColumnOf) -> str | None:
+            type_name = self._type_name(graph, column)
+            return None if type_name is None else key_family(type_name)
+
+        return family
+
+    def _type_name(self, graph: JoinGraph, column: ColumnOf) -> str | None:
+        """The type of the columns that it comes from, if they are of one family."""
+        relation = graph.relations.get(column.relation)
+        if relation is None:
+            return None
+        types = [self._base_type(*each) for each in base_columns(relation, column.column) or ()]
+        families = {None if each is None else key_family(each) for each in types}
+        return types[0] if len(families) == 1 and None not in families else None
+
+    def _base_type(self, table: exp.Table, column: str) -> str | None:
+        facts = self._facts(table)
+        return None if facts is None else _type_of(facts, column)
+
+    def _facts(self, table: exp.Table) -> TableFacts | None:
+        facts = self._context.tables.get(TableName(table.catalog, table.db, table.name))
+        if facts is None or facts.snapshot_id is None or facts.snapshot_schema_id != facts.schema_id:
+            return None
+        return facts
+
+    def _build_facts(self, table: exp.Table) -> TableFacts | None:
+        facts = self._facts(table)
+        if facts is None or not _is_bare(table) or facts.record_count > self._context.max_build_rows:
+            return None
+        return facts
+
+    def _mentions_of(self, scope: Scope) -> int:
+        return self._mentions[id(scope)]
+
+    @cached_property
+    def _mentions(self) -> Counter[int]:
+        return Counter(_mentioned(self._root))
+
+
+def _mentioned(root: Scope) -> Iterator[int]:
+    for scope in root.traverse():
+        for _, source in scope.selected_sources.values():
+            if isinstance(source, Scope):
+                yield id(source)
+
+
+def _is_bare(table: exp.Table) -> bool:
+    """Whether only an alias follows the name: no version, no sample, no join inside the parentheses."""
+    return not any(value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias"))
+
+
+def _type_of(facts: TableFacts, column: str) -> str | None:
+    return next((each.type_name for each in facts.columns if each.name.lower() == column), None)

@@ -1,0 +1,49 @@
+"""Writes the predicates into the query's text; what stands around them stays byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from service.model.sql import ParsedQuery, TableReference
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What a scan is narrowed to: the conditions hold together. `options` are read options of the table."""
+
+    snapshot_id: int
+    conditions: tuple[exp.Expr, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
+    """The text with each table reference that ends at one of these positions narrowed, or only pinned.
+
+    >>> from service.pruning.parse import parse
+    >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
+    >>> only = exp.condition("k = 1")
+    >>> inject(parsed, {15: Narrowing(7, (only,)), 22: Narrowing(8)})
+    'SELECT 1 FROM (SELECT * FROM f VERSION AS OF 7 WHERE k = 1) AS `f` JOIN d VERSION AS OF 8 ON f.k = d.k'
+    """
+    text = parsed.sql
+    for reference in sorted(parsed.references, key=lambda each: each.start, reverse=True):
+        narrowing = narrowings.get(reference.end)
+        if narrowing is not None:
+            text = text[: reference.start] + _narrowed(parsed.sql, reference, narrowing) + text[reference.end :]
+    return text
+
+
+def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
+    name = sql[reference.start : reference.end]
+    pinned = f"{name} VERSION AS OF {narrowing.snapshot_id}"
+    if not narrowing.conditions and not narrowing.options:
+        return pinned
+    options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))
+    source = f"{pinned} WITH ({options})" if options else pinned
+    condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""
+    where = f" WHERE {condition}" if condition else ""
+    alias = "" if reference.alias is not None else f" AS `{reference.parts[-1]}`"
+    return f"(SELECT * FROM {source}{where}){alias}"

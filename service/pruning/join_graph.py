@@ -1,0 +1,103 @@
+"""How one SELECT joins its relations, and which of its conditions hold for every row that leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import JoinType
+from service.model.joins import ColumnOf, JoinEquality, JoinGraph
+
+_OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
+
+
+def join_graph(scope: Scope) -> JoinGraph | None:
+    """The joins of a qualified SELECT; None when there is something in them that is not understood here.
+
+    A condition in the ON of an inner join holds of every row, unless a later RIGHT or FULL JOIN adds rows
+    that it has not seen.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> sql = "SELECT 1 FROM f LEFT JOIN d ON f.k = d.k WHERE f.x = 1"
+    >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
+    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    (['d'], ['f.x = 1'])
+    """
+    select = scope.expression
+    if not isinstance(select, exp.Select) or select.args.get("pivots") or select.args.get("from_") is None:
+        return None
+    seen = {select.args["from_"].alias_or_name}
+    null_supplied: set[str] = set()
+    inner: list[exp.Expr] = []
+    others: list[JoinEquality] = []
+    for join in select.args.get("joins") or ():
+        join_type = _join_type(join)
+        if join_type is None:
+            return None
+        added = join.alias_or_name
+        conditions = list(_conjuncts(join.args.get("on")))
+        if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
+            inner += conditions
+        else:
+            others += _equalities_of(conditions, join_type, added)
+        if join_type in (JoinType.RIGHT_OUTER, JoinType.FULL_OUTER):
+            inner = []
+            null_supplied |= seen
+        if join_type in (JoinType.LEFT_OUTER, JoinType.FULL_OUTER):
+            null_supplied.add(added)
+        seen.add(added)
+    where = select.args.get("where")
+    conjuncts = (*inner, *_conjuncts(where.this if where is not None else None))
+    relations = {name: source for name, (_, source) in scope.selected_sources.items()}
+    return JoinGraph(
+        relations=relations,
+        null_supplied=frozenset(null_supplied),
+        conjuncts=conjuncts,
+        equalities=tuple(pair for each in conjuncts if (pair := _column_pair(each)) is not None),
+        other_equalities=tuple(others),
+    )
+
+
+def _join_type(join: exp.Join) -> JoinType | None:
+    if join.args.get("method") or join.args.get("using"):
+        return None
+    if join.kind == "SEMI":
+        return JoinType.LEFT_SEMI if join.side in ("", "LEFT") else None
+    if join.kind == "ANTI":
+        return JoinType.LEFT_ANTI if join.side in ("", "LEFT") else None
+    if join.side:
+        return _OUTER.get(join.side) if join.kind in ("", "OUTER") else None
+    return JoinType.INNER if join.kind in ("", "INNER", "CROSS") else None
+
+
+def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    if condition is None:
+        return
+    for each in condition.flatten() if isinstance(condition, exp.And) else (condition,):
+        bare = each.unnest()
+        if isinstance(bare, exp.And):
+            yield from _conjuncts(bare)
+        else:
+            yield bare
+
+
+def _equalities_of(conditions: Sequence[exp.Expr], join_type: JoinType, added: str) -> Iterator[JoinEquality]:
+    for each in conditions:
+        pair = _column_pair(each)
+        if pair is not None and added in (pair[0].relation, pair[1].relation):
+            before, last = pair if pair[1].relation == added else pair[::-1]
+            yield JoinEquality(join_type, before, last)
+
+
+def _column_pair(condition: exp.Expr) -> tuple[ColumnOf, ColumnOf] | None:
+    if not isinstance(condition, exp.EQ):
+        return None
+    left, right = condition.left.unnest(), condition.right.unnest()
+    if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
+        return None
+    if not left.table or not right.table or left.table == right.table:
+        return None
+    return ColumnOf(left.table, left.name), ColumnOf(right.table, right.name)

@@ -1,0 +1,110 @@
+"""Which columns of tables a column of a SELECT comes from, and whether a filter may be moved down to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.joins import ColumnOf, JoinGraph, Relation
+
+GraphOf = Callable[[Scope], JoinGraph | None]
+ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
+
+
+def narrowed_by(
+    relation: Relation, column: str, classes_of: ClassesOf, mentions_of: Callable[[Scope], int]
+) -> Iterator[tuple[exp.Table, str]]:
+    """The table columns that may be narrowed to a set when only rows with `column` in that set are needed.
+
+    A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
+    SELECT that is read from two places, has a LIMIT, or a window that looks beyond the column's own rows.
+    """
+    if isinstance(relation, exp.Table):
+        yield relation, column
+        return
+    if mentions_of(relation) > 1 or not _lets_filters_through(relation.expression):
+        return
+    position = _position(relation, column)
+    if position is None:
+        return
+    for select in _branches(relation):
+        source = _source_column(select, position)
+        if source is None or not _keeps_rows_of(select.expression, source):
+            continue
+        start = ColumnOf(source.table, source.name)
+        for each in sorted(classes_of(select).get(start, frozenset()) | {start}):
+            _, inner = select.selected_sources.get(each.relation, (None, None))
+            if inner is not None:
+                yield from narrowed_by(inner, each.column, classes_of, mentions_of)
+
+
+def base_columns(relation: Relation, column: str) -> list[tuple[exp.Table, str]] | None:
+    """The table columns whose values these are, one for each branch of a union; None when they are computed."""
+    if isinstance(relation, exp.Table):
+        return [(relation, column)]
+    position = _position(relation, column)
+    if position is None:
+        return None
+    found: list[tuple[exp.Table, str]] = []
+    for select in _branches(relation):
+        source = _source_column(select, position)
+        if source is None or source.table not in select.selected_sources:
+            return None
+        _, inner = select.selected_sources[source.table]
+        below = base_columns(inner, source.name)
+        if below is None:
+            return None
+        found += below
+    return found
+
+
+def _lets_filters_through(expression: exp.Expr) -> bool:
+    if expression.args.get("limit") or expression.args.get("offset") or expression.args.get("sample"):
+        return False
+    outer = expression.parent
+    if isinstance(outer, exp.Subquery) and (outer.args.get("sample") or outer.args.get("pivots")):
+        return False
+    if isinstance(expression, exp.Union):
+        return all(_lets_filters_through(each.unnest()) for each in (expression.left, expression.right))
+    return isinstance(expression, exp.Select)
+
+
+def _branches(scope: Scope) -> Iterator[Scope]:
+    if isinstance(scope.expression, exp.Union):
+        for each in scope.set_operation_scopes:
+            yield from _branches(each)
+    elif isinstance(scope.expression, exp.Select):
+        yield scope
+
+
+def _position(scope: Scope, column: str) -> int | None:
+    names = scope.expression.named_selects
+    return names.index(column) if names.count(column) == 1 else None
+
+
+def _source_column(select: Scope, position: int) -> exp.Column | None:
+    selects = select.expression.selects
+    if position >= len(selects) or any(isinstance(each, exp.Star) for each in selects):
+        return None
+    source = selects[position].unalias().unnest()
+    return source if isinstance(source, exp.Column) and source.table else None
+
+
+def _keeps_rows_of(select: exp.Select, column: exp.Column) -> bool:
+    """Whether dropping all rows of some keys leaves what the other keys give as it is."""
+    group = select.args.get("group")
+    if group is not None:
+        if any(value for key, value in group.args.items() if key != "expressions"):
+            return False
+        if column not in [each.unnest() for each in group.expressions]:
+            return False
+    elif any(_is_of(each, select) for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Window) is None):
+        return False
+    windows = [each for each in select.find_all(exp.Window) if _is_of(each, select)]
+    return all(column in each.args.get("partition_by", ()) for each in windows)
+
+
+def _is_of(node: exp.Expr, select: exp.Select) -> bool:
+    return node.find_ancestor(exp.Select) is select

@@ -1,0 +1,42 @@
+"""Equalities in the ON of LEFT, RIGHT, FULL and ANTI joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.model.filtering import JoinType, Reason
+from service.model.joins import Candidate, ColumnOf, JoinEquality, JoinGraph
+
+
+def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
+    """The side that may be filled with NULLs is narrowed by the side whose rows are kept.
+
+    The kept side is never narrowed: its rows without a partner belong to the answer. Nor is it a build side
+    if another join may replace it by NULLs, for then conditions on it do not hold for the rows it had.
+    """
+    for each in graph.other_equalities:
+        match each.join_type:
+            case JoinType.LEFT_OUTER:
+                yield from _kept_and_filled(graph, each, kept=each.before, filled=each.added)
+            case JoinType.RIGHT_OUTER:
+                yield from _kept_and_filled(graph, each, kept=each.added, filled=each.before)
+            case JoinType.FULL_OUTER:
+                yield _refused(each.join_type, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _refused(each.join_type, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
+            case JoinType.LEFT_ANTI:
+                yield _refused(each.join_type, each.before, each.added, Reason.ANTI_JOIN)
+            case JoinType.INNER | JoinType.LEFT_SEMI:
+                continue
+
+
+def _kept_and_filled(
+    graph: JoinGraph, equality: JoinEquality, kept: ColumnOf, filled: ColumnOf
+) -> Iterator[Candidate]:
+    yield _refused(equality.join_type, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
+    if kept.relation not in graph.null_supplied:
+        allowed = graph.relations.keys() - graph.null_supplied - {filled.relation}
+        yield Candidate(equality.join_type, filled, kept, frozenset(allowed))
+
+
+def _refused(join_type: JoinType, probe: ColumnOf, build: ColumnOf, reason: Reason) -> Candidate:
+    return Candidate(join_type, probe, build, frozenset(), reason)

@@ -1,0 +1,122 @@
+"""The keys as a predicate on the probe's column, in the form that is cheapest to evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from sqlglot import exp
+
+from service.model.filtering import FilterForm, Key, KeyValue
+from service.model.keys import can_hold
+
+# With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
+VALUES_PER_RUN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FormedPredicate:
+    """A predicate, its form, and the inclusive ranges that it stands for (none for a list)."""
+
+    condition: exp.Expr
+    form: FilterForm
+    ranges: tuple[tuple[KeyValue, KeyValue], ...] = ()
+
+
+def predicate(
+    column: str, type_name: str, keys: Sequence[Key], max_in_list: int, max_ranges: int
+) -> FormedPredicate:
+    """A condition that is true of every key's rows, and of as few others as its form allows.
+
+    Iceberg uses no statistics for a list of more than 200 values, so long sets become ranges: runs of
+    neighbours, and where there are too many, those between the widest gaps.
+
+    >>> formed = predicate("k", "int", [(1,), (2,), (3,), (4,), (9,), (10,), (11,), (12,)], 200, 32)
+    >>> formed.form.value, formed.condition.sql("spark")
+    ('RANGES', '(`k` BETWEEN 1 AND 4 OR `k` BETWEEN 9 AND 12)')
+    """
+    values = sorted({key[0] for key in keys if can_hold(type_name, key[0])})  # type: ignore[type-var]
+    name = exp.column(column, quoted=True)
+    if not values:
+        return FormedPredicate(exp.false(), FilterForm.EMPTY)
+    runs = _runs(values)
+    if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
+        return FormedPredicate(
+            exp.In(this=name, expressions=[_literal(each, type_name) for each in values]), FilterForm.IN
+        )
+    ranges = _joined(runs, max_ranges)
+    parts = [_between(name, low, high, type_name) for low, high in ranges]
+    return FormedPredicate(exp.paren(exp.or_(*parts, copy=False)), FilterForm.RANGES, tuple(ranges))
+
+
+def _between(name: exp.Column, low: KeyValue, high: KeyValue, type_name: str) -> exp.Expr:
+    if low == high:
+        return exp.EQ(this=name.copy(), expression=_literal(low, type_name))
+    return exp.Between(this=name.copy(), low=_literal(low, type_name), high=_literal(high, type_name))
+
+
+def _runs(values: Sequence[KeyValue]) -> list[tuple[KeyValue, KeyValue]]:
+    runs: list[tuple[KeyValue, KeyValue]] = []
+    for value in values:
+        if runs and _is_next(runs[-1][1], value):
+            runs[-1] = (runs[-1][0], value)
+        else:
+            runs.append((value, value))
+    return runs
+
+
+def _joined(runs: list[tuple[KeyValue, KeyValue]], at_most: int) -> list[tuple[KeyValue, KeyValue]]:
+    if len(runs) <= at_most:
+        return runs
+    gaps = sorted(range(1, len(runs)), key=lambda at: _distance(runs[at - 1][1], runs[at][0]), reverse=True)
+    cuts = [0, *sorted(gaps[: at_most - 1]), len(runs)]
+    return [(runs[first][0], runs[after - 1][1]) for first, after in zip(cuts, cuts[1:], strict=False)]
+
+
+def _is_next(before: KeyValue, value: KeyValue) -> bool:
+    if isinstance(before, bool) or isinstance(before, datetime):
+        return False
+    if isinstance(before, int) and isinstance(value, int):
+        return value == before + 1
+    if isinstance(before, date) and isinstance(value, date):
+        return value == before + timedelta(days=1)
+    return False
+
+
+def _distance(before: KeyValue, after: KeyValue) -> float:
+    if isinstance(before, int | Decimal) and isinstance(after, int | Decimal):
+        return float(after - before)
+    if isinstance(before, datetime) and isinstance(after, datetime):
+        return (after - before).total_seconds()
+    if isinstance(before, date) and isinstance(after, date):
+        return (after - before).days
+    return 0.0
+
+
+def _literal(value: KeyValue, type_name: str) -> exp.Expr:
+    """A literal of exactly the column's type, whatever the value holds."""
+    match value:
+        case bool():
+            return exp.Boolean(this=value)
+        case int():
+            return exp.Literal.number(value)
+        case str():
+            return _string(value)
+        case Decimal():
+            return exp.cast(exp.Literal.string(f"{value:f}"), type_name, dialect="spark")
+        case datetime():
+            zone = "" if value.tzinfo is None else "+00:00"
+            text = value.replace(tzinfo=None).isoformat(" ") + zone
+            kind = "timestamp_ntz" if value.tzinfo is None else "timestamp"
+            return exp.cast(exp.Literal.string(text), kind, dialect="spark")
+        case date():
+            return exp.cast(exp.Literal.string(value.isoformat()), "date")
+
+
+def _string(value: str) -> exp.Expr:
+    if value.isascii() and all(each.isalnum() or each in " _-.,:/#@" for each in value):
+        return exp.Literal.string(value)
+    # Values come from data: in hexadecimal digits, none can end the literal that it stands in.
+    return exp.cast(exp.HexString(this=value.encode().hex()), "string", dialect="spark")
