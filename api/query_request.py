@@ -8,7 +8,7 @@ from api.errors import Fault, InvalidRequest
 from api.schemas.query_request import Parameter as ParameterBody
 from api.schemas.query_request import QueryBody, TypedParameter
 from api.settings import Settings
-from service.model.query import Parameter, Parameters, QueryRequest
+from service.model.query import Parameter, Parameters, PruningRequest, QueryRequest
 
 
 def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
@@ -31,6 +31,9 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
         byte_limit=body.byte_limit or settings.byte_limit,
         request_id=body.request_id,
         tags=body.tags,
+        pruning=PruningRequest(
+            is_enabled=body.dynamic_filtering.enabled, min_table_bytes=body.dynamic_filtering.min_table_bytes
+        ),
     )
 
 

@@ -136,6 +136,26 @@ class Settings(BaseSettings):
     )
     chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
     chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")
+    dynamic_filtering_enabled: bool = Field(True, description="narrow scans by the keys that they join")
+    dynamic_filtering_max_filter_bytes: int = Field(
+        32 * MIB, ge=KIB, le=GIB, description="keys of one filter in Arrow at most"
+    )
+    dynamic_filtering_collect_timeout_s: int = Field(
+        10, ge=1, le=600, description="how long a query waits for its filters"
+    )
+    dynamic_filtering_collectors: int = Field(
+        8, ge=1, le=256, description="filters that are collected at the same time"
+    )
+    dynamic_filtering_max_in_list: int = Field(
+        200, ge=1, le=10_000, description="keys as a list at most; Iceberg's statistics stop at 200"
+    )
+    dynamic_filtering_max_ranges: int = Field(32, ge=1, le=1000, description="ranges of one filter at most")
+    dynamic_filtering_min_table_bytes: int = Field(
+        16 * MIB, ge=0, le=2**53, description="smaller tables are not narrowed; a file counts 64 KiB more"
+    )
+    dynamic_filtering_max_build_rows: int = Field(
+        5_000_000, ge=1, le=2**53, description="rows of a table that keys are collected from"
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @classmethod

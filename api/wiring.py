@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,6 +29,9 @@ from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
+from service.ports import Clock
+from service.query.collect import Collector, CollectorBounds
+from service.query.prune import Pruner, PruningBounds
 from service.query.run import QueryPorts
 from spark_session.engine import SparkEngine
 from spark_session.jars import check_java, resolve
@@ -180,6 +184,7 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         results=results,
         journal=journal,
         clock=clock,
+        pruner=_pruner(settings, parts, clock),
         max_sql_bytes=settings.max_sql_bytes,
         engine_retries=settings.engine_retries,
     )
@@ -190,6 +195,28 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         shutdown_timeout_s=settings.shutdown_timeout_s,
     )
     return Gateway(ports, parts.metrics_store, parts.filter_cache, bounds, on_closed=parts.stack.close)
+
+
+def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
+    executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
+    parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+    bounds = CollectorBounds(
+        settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_filter_bytes
+    )
+    return Pruner(
+        parts.catalogs,
+        Collector(parts.engine, parts.filter_cache, executor, clock, bounds),
+        clock,
+        PruningBounds(
+            is_enabled=settings.dynamic_filtering_enabled,
+            max_in_list=settings.dynamic_filtering_max_in_list,
+            max_ranges=settings.dynamic_filtering_max_ranges,
+            min_table_bytes=settings.dynamic_filtering_min_table_bytes,
+            max_build_rows=settings.dynamic_filtering_max_build_rows,
+            catalog_names=frozenset(parts.catalog_settings),
+            session={"timeZone": settings.session_time_zone} | settings.spark_conf,
+        ),
+    )
 
 
 def _spark_settings(settings: Settings, parts: _Parts) -> SparkSettings:

@@ -62,6 +62,16 @@ _REQUEST_ID = "the same id from the same caller gives the same query, never a se
 _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read from `nextChunkLink`"
 
 
+class DynamicFiltering(StrictModel):
+    """How far the scans of this query may be narrowed by the keys that it joins."""
+
+    enabled: Annotated[bool, Field(description="false: the query runs as it is written")] = True
+    min_table_bytes: Annotated[
+        int | None,
+        Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all; unset: the operator's"),
+    ] = None
+
+
 class QueryBody(StrictModel):
     """A query. `sql` alone is enough; the defaults of the others are the operator's, or stand here."""
 
@@ -95,6 +105,9 @@ class QueryBody(StrictModel):
     tags: Annotated[
         dict[TagName, TagValue], Field(max_length=32, description="kept with the query's record")
     ] = Field(default_factory=dict)
+    dynamic_filtering: Annotated[
+        DynamicFiltering, Field(description="dynamic partition pruning for this query")
+    ] = DynamicFiltering()
 
 
 class QueryQuery(StrictModel):

@@ -100,7 +100,8 @@ class DynamicFilter:
     """One filter that may be applied.
 
     `filtering_query` yields the distinct keys, one column for each probe column, in the probe's types, and
-    reads every table at the snapshot in `build`. `fingerprint` is the same for two filters exactly when
+    reads every table at the snapshot in `build`; of the query's named parameters it needs
+    `parameter_names`. `fingerprint` is the same for two filters exactly when
     their keys are: the address of the keys in the filter cache.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
@@ -112,6 +113,7 @@ class DynamicFilter:
     build: Build
     filtering_query: str
     fingerprint: str
+    parameter_names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,12 @@ class FilterOutcome:
     reason: Reason
     collection_ms: int = 0
     byte_count: int = 0
+    note: str = ""
+
+    @classmethod
+    def none(cls, reason: Reason) -> FilterOutcome:
+        """No keys, for this reason."""
+        return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +178,33 @@ class FilterRecord:
     def is_applied(self) -> bool:
         """Whether the scan was narrowed by it."""
         return self.reason is Reason.APPLIED
+
+
+@dataclass(frozen=True, slots=True)
+class ObtainedKeys:
+    """A filter's keys, from the filter cache or past it.
+
+    `source` is COLLECTED for the one caller whose collection it was, and CACHED for all others.
+    `byte_count` is that of the keys as they are cached. `note` says why the cache was of no use, if so.
+    """
+
+    data: DynamicFilteringData
+    source: FilterSource
+    byte_count: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFilter:
+    """One entry of the filter cache, as people read it. `columns` are the build side's keys."""
+
+    fingerprint: str
+    tables: tuple[TableName, ...]
+    columns: tuple[str, ...]
+    predicate: str
+    snapshot_ids: tuple[int | None, ...]
+    value_count: int
+    byte_count: int
+    created_at: datetime
+    expires_at: datetime
+    exceeds_threshold: bool

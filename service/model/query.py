@@ -49,6 +49,15 @@ Parameters = Mapping[str, Parameter] | tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class PruningRequest:
+    """What a caller says about dynamic filtering. `min_table_bytes` None: as the operator has set it."""
+
+    is_enabled: bool = True
+    is_verified: bool = False
+    min_table_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryRequest:
     """What a caller asks. Every bound is already resolved to a number."""
 
@@ -61,6 +70,7 @@ class QueryRequest:
     byte_limit: int = 100 * 1024 * 1024
     request_id: UUID | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    pruning: PruningRequest = PruningRequest()
 
     def fingerprint(self) -> str:
         """The same for two requests exactly when they ask the same thing."""
@@ -70,7 +80,8 @@ class QueryRequest:
             else [[each.value, each.type_name] for each in self.parameters]
         )
         asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
-        bounds = [self.row_limit, self.byte_limit, dict(self.tags)]
+        pruning = [self.pruning.is_enabled, self.pruning.is_verified, self.pruning.min_table_bytes]
+        bounds = [self.row_limit, self.byte_limit, dict(self.tags), pruning]
         text = json.dumps(asked + bounds, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -57,10 +57,14 @@ def build_query(
     return _rendered(key, known, joined)
 
 
-def fingerprint(query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]) -> str:
+def fingerprint(
+    query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]
+) -> str:
     """The address of the keys in the cache: it has everything that they were computed from."""
     values = parameters if isinstance(parameters, Mapping) else {}
-    used = {name: [values[name].value, values[name].type_name] for name in query.parameter_names if name in values}
+    used = {
+        name: [values[name].value, values[name].type_name] for name in query.parameter_names if name in values
+    }
     parts = [FINGERPRINT_VERSION, query.identity, probe_type, used, dict(session)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -112,7 +116,9 @@ def _rendered(
     others = sorted(tables.keys() - {key.relation}, key=lambda name: (str(tables[name][1].name), name))
     order = [key.relation, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
-    named = {each.sql("spark", identify=True): each for each in (_renamed(each, alias) for each in conditions)}
+    named = {
+        each.sql("spark", identify=True): each for each in (_renamed(each, alias) for each in conditions)
+    }
     column = exp.column(key.column, table=alias[key.relation], quoted=True)
     select = exp.select(exp.alias_(column, "k0")).distinct()
     select = select.from_(_pinned(*tables[order[0]], alias[order[0]]))

@@ -39,7 +39,6 @@ class Placement:
 
     filter: DynamicFilter
     reference_end: int
-    parameter_names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +130,13 @@ class _Detector:
         end = table.this.meta.get("end")
         place = (end, probe.columns[0], key)
         if end is not None and place not in self._placements:
-            self._placements[place] = Placement(
-                self._filter(candidate, probe, query, key), end + 1, query.parameter_names
-            )
+            self._placements[place] = Placement(self._filter(candidate, probe, query, key), end + 1)
 
     def _filter(self, candidate: Candidate, probe: Probe, query: BuildQuery, key: str) -> DynamicFilter:
         name = f"df{len(self._placements) + 1}"
-        return DynamicFilter(name, candidate.join_type, probe, query.build, query.sql, key)
+        return DynamicFilter(
+            name, candidate.join_type, probe, query.build, query.sql, key, query.parameter_names
+        )
 
     def _refuse(self, graph: JoinGraph, candidate: Candidate, probe: Probe, reason: Reason) -> None:
         relation = graph.relations[candidate.build.relation]
@@ -210,7 +209,9 @@ def _mentioned(root: Scope) -> Iterator[int]:
 
 def _is_bare(table: exp.Table) -> bool:
     """Whether only an alias follows the name: no version, no sample, no join inside the parentheses."""
-    return not any(value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias"))
+    return not any(
+        value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias")
+    )
 
 
 def _type_of(facts: TableFacts, column: str) -> str | None:

@@ -32,7 +32,9 @@ def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
     for reference in sorted(parsed.references, key=lambda each: each.start, reverse=True):
         narrowing = narrowings.get(reference.end)
         if narrowing is not None:
-            text = text[: reference.start] + _narrowed(parsed.sql, reference, narrowing) + text[reference.end :]
+            text = (
+                text[: reference.start] + _narrowed(parsed.sql, reference, narrowing) + text[reference.end :]
+            )
     return text
 
 

@@ -8,9 +8,7 @@ from service.model.filtering import JoinType
 from service.model.joins import Candidate, ColumnOf, JoinGraph
 
 
-def inner_join(
-    graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]
-) -> Iterator[Candidate]:
+def inner_join(graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]) -> Iterator[Candidate]:
     """Every ordered pair of columns of one class.
 
     INNER and LEFT SEMI joins, comma joins with the equality in WHERE, and equalities in WHERE over an outer

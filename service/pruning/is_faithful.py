@@ -94,7 +94,9 @@ def _is_plain(node: exp.Expr) -> bool:
     if isinstance(node, exp.In):
         return not any(value for key, value in node.args.items() if key not in ("this", "expressions"))
     if isinstance(node, exp.Table):
-        return all(not value for key, value in node.args.items() if key not in ("this", "db", "catalog", "alias"))
+        return all(
+            not value for key, value in node.args.items() if key not in ("this", "db", "catalog", "alias")
+        )
     if isinstance(node, exp.Select):
         clauses = ("expressions", "from_", "joins", "where", "kind")
         return all(not value for key, value in node.args.items() if key not in clauses)

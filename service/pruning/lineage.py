@@ -30,7 +30,7 @@ def narrowed_by(
     if position is None:
         return
     for select in _branches(relation):
-        source = _source_column(select, position)
+        source = _source_column(select.expression, position)
         if source is None or not _keeps_rows_of(select.expression, source):
             continue
         start = ColumnOf(source.table, source.name)
@@ -41,7 +41,7 @@ def narrowed_by(
 
 
 def base_columns(relation: Relation, column: str) -> list[tuple[exp.Table, str]] | None:
-    """The table columns whose values these are, one for each branch of a union; None when they are computed."""
+    """The table columns whose values these are, one for each branch of a union; None: they are computed."""
     if isinstance(relation, exp.Table):
         return [(relation, column)]
     position = _position(relation, column)
@@ -49,7 +49,7 @@ def base_columns(relation: Relation, column: str) -> list[tuple[exp.Table, str]]
         return None
     found: list[tuple[exp.Table, str]] = []
     for select in _branches(relation):
-        source = _source_column(select, position)
+        source = _source_column(select.expression, position)
         if source is None or source.table not in select.selected_sources:
             return None
         _, inner = select.selected_sources[source.table]
@@ -80,19 +80,20 @@ def _branches(scope: Scope) -> Iterator[Scope]:
 
 
 def _position(scope: Scope, column: str) -> int | None:
-    names = scope.expression.named_selects
+    query = scope.expression
+    names = query.named_selects if isinstance(query, exp.Query) else []
     return names.index(column) if names.count(column) == 1 else None
 
 
-def _source_column(select: Scope, position: int) -> exp.Column | None:
-    selects = select.expression.selects
+def _source_column(select: exp.Expr, position: int) -> exp.Column | None:
+    selects = select.selects if isinstance(select, exp.Select) else []
     if position >= len(selects) or any(isinstance(each, exp.Star) for each in selects):
         return None
     source = selects[position].unalias().unnest()
     return source if isinstance(source, exp.Column) and source.table else None
 
 
-def _keeps_rows_of(select: exp.Select, column: exp.Column) -> bool:
+def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
     """Whether dropping all rows of some keys leaves what the other keys give as it is."""
     group = select.args.get("group")
     if group is not None:
@@ -100,11 +101,15 @@ def _keeps_rows_of(select: exp.Select, column: exp.Column) -> bool:
             return False
         if column not in [each.unnest() for each in group.expressions]:
             return False
-    elif any(_is_of(each, select) for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Window) is None):
+    elif any(
+        _is_of(each, select)
+        for each in select.find_all(exp.AggFunc)
+        if each.find_ancestor(exp.Window) is None
+    ):
         return False
     windows = [each for each in select.find_all(exp.Window) if _is_of(each, select)]
     return all(column in each.args.get("partition_by", ()) for each in windows)
 
 
-def _is_of(node: exp.Expr, select: exp.Select) -> bool:
+def _is_of(node: exp.Expr, select: exp.Expr) -> bool:
     return node.find_ancestor(exp.Select) is select

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -37,7 +38,7 @@ def predicate(
     >>> formed.form.value, formed.condition.sql("spark")
     ('RANGES', '(`k` BETWEEN 1 AND 4 OR `k` BETWEEN 9 AND 12)')
     """
-    values = sorted({key[0] for key in keys if can_hold(type_name, key[0])})  # type: ignore[type-var]
+    values = sorted({key[0] for key in keys if can_hold(type_name, key[0])})
     name = exp.column(column, quoted=True)
     if not values:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
@@ -72,11 +73,11 @@ def _joined(runs: list[tuple[KeyValue, KeyValue]], at_most: int) -> list[tuple[K
         return runs
     gaps = sorted(range(1, len(runs)), key=lambda at: _distance(runs[at - 1][1], runs[at][0]), reverse=True)
     cuts = [0, *sorted(gaps[: at_most - 1]), len(runs)]
-    return [(runs[first][0], runs[after - 1][1]) for first, after in zip(cuts, cuts[1:], strict=False)]
+    return [(runs[first][0], runs[after - 1][1]) for first, after in pairwise(cuts)]
 
 
 def _is_next(before: KeyValue, value: KeyValue) -> bool:
-    if isinstance(before, bool) or isinstance(before, datetime):
+    if isinstance(before, bool | datetime):
         return False
     if isinstance(before, int) and isinstance(value, int):
         return value == before + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -21,7 +22,7 @@ def qualify(
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
     'SELECT 1 AS `1` FROM lake.tpcds.t AS t'
     """
-    known: dict[str, dict[str, dict[str, dict[str, str]]]] = {}
+    known: dict[str, Any] = {}
     for name, facts in tables.items():
         columns = {each.name.lower(): "unknown" for each in facts.columns}
         if len(columns) == len(facts.columns):

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from service.model.explanation import Explanation
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from service.model.explanation import Explanation, QueryPlans
 from service.model.query import QueryRecord
+from service.pruning.nesting import is_shallow
+from service.pruning.parse import parse
+from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
+from service.pruning.plan_texts.narrowed_scans import narrowed_scans
+from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
+from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
 
 
 def explain(record: QueryRecord) -> Explanation:
@@ -18,4 +29,35 @@ def explain(record: QueryRecord) -> Explanation:
         queued_ms=record.queued_ms,
         planning_ms=record.planning_ms,
         running_ms=record.running_ms,
+        rewritten_sql=record.rewritten_sql,
+        filters=record.filters,
+        parse_ms=record.parse_ms,
+        detect_ms=record.detect_ms,
+        filters_ms=record.filters_ms,
+        plans=plans_of(record),
     )
+
+
+def plans_of(record: QueryRecord) -> QueryPlans | None:
+    """The query's plans, made of its texts and its filters; None when they cannot be read as trees."""
+    try:
+        tree = _tree(record.sql)
+        if tree is None:
+            return None
+        asked = abstract_syntax_tree(tree, _tables(record))
+        narrowed = narrowed_scans(tree, _tree(record.rewritten_sql), record.filters)
+        physical = optimized_physical_plan(asked, narrowed)
+        return QueryPlans(asked, physical, optimized_execution_plan(physical))
+    except (SqlglotError, RecursionError):
+        # An explanation must not be lost over a text that is too deep to be drawn.
+        return None
+
+
+def _tree(sql: str | None) -> exp.Query | None:
+    parsed = parse(sql) if sql is not None and is_shallow(sql) else None
+    return parsed.tree if parsed is not None else None
+
+
+def _tables(record: QueryRecord) -> Sequence[str]:
+    in_filters = [str(name) for each in record.filters for name in (each.probe.table, *each.build.tables)]
+    return tuple(dict.fromkeys([*in_filters, *(each.table for each in record.scans)]))

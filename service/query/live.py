@@ -19,6 +19,7 @@ from service.model.query import (
 )
 from service.model.results import Manifest
 from service.ports import EngineResult
+from service.query.prune import PrunedQuery
 
 
 class LiveQuery:
@@ -45,6 +46,7 @@ class LiveQuery:
         self._canceled_ms: int | None = None
         self._manifest: Manifest | None = None
         self._failure: GatewayError | None = None
+        self._pruned = PrunedQuery(request.sql)
         self._record = QueryRecord(
             query_id=query_id,
             caller=caller,
@@ -62,6 +64,11 @@ class LiveQuery:
     def record(self) -> QueryRecord:
         """The record as it stands now."""
         return self._record
+
+    @property
+    def pruned(self) -> PrunedQuery:
+        """The text to run, and what became of its filters."""
+        return self._pruned
 
     @property
     def ended_ms(self) -> int | None:
@@ -94,6 +101,20 @@ class LiveQuery:
             queued_ms = now_ms - self._submitted_ms
             self._record = replace(self._record, state=QueryState.RUNNING, queued_ms=queued_ms)
             return True
+
+    def prune(self, pruned: PrunedQuery) -> None:
+        """Notes by what it is narrowed, for its run and its record."""
+        with self._lock:
+            self._pruned = pruned
+            if not self._record.state.is_final:
+                self._record = replace(
+                    self._record,
+                    filters=pruned.filters,
+                    rewritten_sql=pruned.rewritten_sql,
+                    parse_ms=pruned.parse_ms,
+                    detect_ms=pruned.detect_ms,
+                    filters_ms=pruned.filters_ms,
+                )
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
         """Asks it to end for this reason; whether that ended it at once, as it only waited."""

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.errors import EngineLost, GatewayError, QueryEnded, TableNotFound
+from service.errors import CallerError, EngineLost, GatewayError, QueryEnded, QueryFailed, TableNotFound
 from service.model.query import EngineRun, engine_run
 from service.model.results import Manifest
 from service.ports import Catalogs, Clock, Engine, EngineResult, Journal, ResultStore, Statement
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
+from service.query.prune import Pruner
 from service.query.vet import vet
 
 log = structlog.get_logger(__name__)
@@ -28,6 +29,7 @@ class QueryPorts:
     results: ResultStore
     journal: Journal
     clock: Clock
+    pruner: Pruner
     max_sql_bytes: int
     engine_retries: int
 
@@ -39,7 +41,8 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
     try:
         vet(query.request.sql, ports.max_sql_bytes)
         check_parameters(query.request.sql, query.request.parameters)
-        result = run_on_engine(query, ports)
+        query.prune(ports.pruner.prune(query.query_id, query.request, query.is_canceled))
+        result = run_pruned(query, ports)
         manifest = keep(result, query, ports.results)
     except GatewayError as failure:
         # The query keeps the failure without its causes: here is the last place to see them.
@@ -51,12 +54,30 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
         succeed(query, result, manifest, ports)
 
 
-def run_on_engine(query: LiveQuery, ports: QueryPorts) -> EngineResult:
+def run_pruned(query: LiveQuery, ports: QueryPorts) -> EngineResult:
+    """Runs the narrowed text; the caller's own, when there is none or the engine does not take it.
+
+    Raises:
+        GatewayError: the caller's own text failed too, or could not be tried any more.
+    """
+    pruned = query.pruned
+    if pruned.rewritten_sql is not None:
+        try:
+            return run_on_engine(query, pruned.sql, ports)
+        except (CallerError, QueryFailed) as failure:
+            if query.is_canceled():
+                raise
+            log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
+            query.prune(pruned.as_written(query.request.sql))
+    return run_on_engine(query, query.request.sql, ports)
+
+
+def run_on_engine(query: LiveQuery, sql: str, ports: QueryPorts) -> EngineResult:
     """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
     request = query.request
     statement = Statement(
         query_id=query.query_id,
-        sql=request.sql,
+        sql=sql,
         parameters=request.parameters,
         catalog=request.catalog,
         schema=request.schema,

@@ -37,6 +37,7 @@ from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.pruner import pruner
 from tests.fakes.query_records import scan
 from tests.fakes.result_store import FakeResultStore
 
@@ -84,6 +85,7 @@ class House:
             results=self.results,
             journal=self.journal,
             clock=self.clock,
+            pruner=pruner(self.catalogs, engine, self.filter_cache, self.clock),
             max_sql_bytes=1000,
             engine_retries=1,
         )

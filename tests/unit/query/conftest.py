@@ -14,7 +14,9 @@ from service.query.run import QueryPorts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine
+from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.journal import FakeJournal
+from tests.fakes.pruner import pruner
 from tests.fakes.result_store import FakeResultStore
 
 
@@ -40,6 +42,7 @@ class Bench:
             results=self.results,
             journal=self.journal,
             clock=self.clock,
+            pruner=pruner(self.catalogs, self.engine, FakeFilterCache(), self.clock),
             max_sql_bytes=1000,
             engine_retries=self.engine_retries,
         )

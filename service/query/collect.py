@@ -1,0 +1,108 @@
+"""Filters' keys, collected in parallel, from the cache or from the build side, within a bound of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+
+from service.errors import GatewayError
+from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, Key, Reason
+from service.model.query import Parameters
+from service.ports import Clock, Engine, FilterCache, Statement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+log = structlog.get_logger(__name__)
+
+# What a key takes in memory at least, so that the bound on bytes is one on rows too.
+KEY_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """For whom keys are collected."""
+
+    query_id: UUID
+    parameters: Parameters
+    is_canceled: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorBounds:
+    """How long a query waits for its filters, and how much a filter's keys may weigh."""
+
+    timeout_s: float
+    max_filter_bytes: int
+
+
+class Collector:
+    """Collects keys. A failure is an outcome with a reason, never an exception."""
+
+    def __init__(
+        self, engine: Engine, cache: FilterCache, executor: Executor, clock: Clock, bounds: CollectorBounds
+    ) -> None:
+        self._engine = engine
+        self._cache = cache
+        self._executor = executor
+        self._clock = clock
+        self._bounds = bounds
+
+    def collect(self, filters: Sequence[DynamicFilter], asked: Collecting) -> Mapping[str, FilterOutcome]:
+        """An outcome for each filter, by its id; filters with the same keys are collected once."""
+        futures: dict[str, Future[FilterOutcome]] = {}
+        for each in filters:
+            if each.fingerprint not in futures:
+                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked)
+        wait(futures.values(), timeout=self._bounds.timeout_s)
+        return {each.filter_id: _outcome(futures[each.fingerprint]) for each in filters}
+
+    def _obtain(self, wanted: DynamicFilter, asked: Collecting) -> FilterOutcome:
+        began_ms = self._clock.elapsed_ms()
+        try:
+            found = self._cache.obtain(wanted, lambda: self._collected(wanted, asked), self._bounds.timeout_s)
+        except GatewayError as failure:
+            log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
+            return FilterOutcome.none(Reason.COLLECT_FAILED)
+        took_ms = self._clock.elapsed_ms() - began_ms
+        reason = Reason.THRESHOLD_EXCEEDED if found.data.exceeds_threshold else Reason.APPLIED
+        return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
+
+    def _collected(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+        statement = Statement(
+            query_id=asked.query_id,
+            sql=wanted.filtering_query,
+            parameters=_used(asked.parameters, wanted.parameter_names),
+            catalog=None,
+            schema=None,
+            row_limit=self._bounds.max_filter_bytes // KEY_BYTES,
+            byte_limit=self._bounds.max_filter_bytes,
+            is_canceled=asked.is_canceled,
+        )
+        result = self._engine.run(statement)
+        if result.is_truncated:
+            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
+        return DynamicFilteringData(_keys(result.rows), is_filtering=True)
+
+
+def _outcome(future: Future[FilterOutcome]) -> FilterOutcome:
+    if not future.done():
+        # It goes on, and the next query that needs these keys finds them.
+        return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
+    return future.result()
+
+
+def _used(parameters: Parameters, names: frozenset[str]) -> Parameters:
+    if not isinstance(parameters, Mapping):
+        return ()
+    return {name: each for name, each in parameters.items() if name in names}
+
+
+def _keys(rows: pa.Table) -> tuple[Key, ...]:
+    columns = [column.to_pylist() for column in rows.columns]
+    return tuple(sorted(zip(*columns, strict=True)))

@@ -1,0 +1,33 @@
+"""A pruner for tests of everything else: it leaves every query as it is written."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, ThreadPoolExecutor
+
+from service.ports import Catalogs, Clock, Engine, FilterCache
+from service.query.collect import Collector, CollectorBounds
+from service.query.prune import Pruner, PruningBounds
+
+
+def pruner(
+    catalogs: Catalogs,
+    engine: Engine,
+    cache: FilterCache,
+    clock: Clock,
+    is_enabled: bool = False,
+    executor: Executor | None = None,
+) -> Pruner:
+    """The real one; unless enabled it does nothing."""
+    collector = Collector(
+        engine, cache, executor or ThreadPoolExecutor(1), clock, CollectorBounds(10.0, 32 << 20)
+    )
+    bounds = PruningBounds(
+        is_enabled=is_enabled,
+        max_in_list=200,
+        max_ranges=32,
+        min_table_bytes=0,
+        max_build_rows=1_000_000,
+        catalog_names=frozenset({"lake"}),
+        session={},
+    )
+    return Pruner(catalogs, collector, clock, bounds)
