@@ -6,7 +6,7 @@ contract suite. `api/wiring.py` alone brings them together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -87,6 +87,12 @@ class Catalogs(Protocol):
         Raises:
             TableNotFound: there is none of that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
+        """
+
+    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+        """The tables as they are now; never raises.
+
+        Left out are those that are not there, and those whose catalog does not answer within a second or so.
         """
 
     def nearest(self, dotted: str) -> Sequence[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
 from pyiceberg.typedef import Identifier
 
+from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.catalog_connection import CatalogConnection
 from service.adapters.nearest_names import nearest_names
 from service.adapters.open_catalog import check_installed
+from service.adapters.opened_tables import OpenedTable, OpenedTables
 from service.adapters.single_flight import SingleFlight
 from service.adapters.spark_catalog_properties import check_catalog
-from service.adapters.table_facts import table_facts
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableFacts, TableName
@@ -21,6 +24,8 @@ from service.ports import Clock
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LISTING_KEPT_MS = 5_000
+_CALLS_AT_MOST = 32
+_MIB = 1024**2
 
 
 class PyIcebergCatalogs:
@@ -39,12 +44,18 @@ class PyIcebergCatalogs:
         clock: Clock,
         timeout_s: float = 10.0,
         health_timeout_s: float = 1.0,
+        facts_timeout_s: float = 1.0,
+        kept_tables: int = 2_000,
+        kept_tables_bytes: int = 128 * _MIB,
     ) -> None:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
             check_installed(name, properties)
         self._clock = clock
         self._health_timeout_s = health_timeout_s
+        self._facts_timeout_s = facts_timeout_s
+        self._tables = OpenedTables(kept_tables, kept_tables_bytes)
+        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, *_NOT_THERE))
         self._connections = {
             name: CatalogConnection(name, properties, timeout_s) for name, properties in catalogs.items()
         }
@@ -68,10 +79,27 @@ class PyIcebergCatalogs:
             TableNotFound: there is none of that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
-        identifier = (*name.schema.split("."), name.table)
-        if connection := self._connections.get(name.catalog):
+        return self.opened(name).facts
+
+    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+        """The tables as they are now; never raises.
+
+        Left out are those that are not there, and those whose catalog does not answer within a second or so.
+        """
+        calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(names)}
+        found = self._calls.answers(calls, str, self._facts_timeout_s)
+        return {name: facts for each in found.values() for name, facts in each.items()}
+
+    def opened(self, name: TableName) -> OpenedTable:
+        """The table as it is now, for those who read its files.
+
+        Raises:
+            TableNotFound: there is none of that name (`nearest` is filled).
+            CatalogDown: the catalog does not answer.
+        """
+        if name.catalog in self._connections:
             try:
-                return connection.ask(lambda catalog: table_facts(name, catalog.load_table(identifier)))
+                return self._load(name)
             except _NOT_THERE:
                 pass
         raise TableNotFound(str(name), self.nearest(str(name)))
@@ -107,6 +135,23 @@ class PyIcebergCatalogs:
         for connection in self._connections.values():
             connection.close()
 
+    def _by_catalog(self, names: Iterable[TableName]) -> Iterator[tuple[str, list[TableName]]]:
+        configured = sorted({each for each in names if each.catalog in self._connections})
+        for name, group in groupby(configured, key=lambda each: each.catalog):
+            yield name, list(group)
+
+    def _facts_in(self, catalog_name: str, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+        known, unknown = self._connections[catalog_name].ask(
+            lambda catalog: self._tables.known(catalog, names)
+        )
+        loading = {name: partial(self._load, name) for name in unknown}
+        # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
+        loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
+        return {name: opened.facts for name, opened in (known | loaded).items()}
+
+    def _load(self, name: TableName) -> OpenedTable:
+        return self._connections[name.catalog].ask(lambda catalog: self._tables.opened(catalog, name))
+
     def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
         identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
         return [TableName(name, ".".join(each[:-1]), each[-1]) for each in identifiers]
@@ -120,6 +165,11 @@ class PyIcebergCatalogs:
 
     def _is_due(self, name: str, now_ms: int) -> bool:
         return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+
+
+def _loading_lane(name: TableName) -> str:
+    # Not the lane of those who wait for it: with that one full, they would wait for each other.
+    return f"{name.catalog}-tables"
 
 
 def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
@@ -18,6 +19,7 @@ from service.model.tables import (
 )
 
 _SNAPSHOTS_AT_MOST = 100
+_BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 
 def table_facts(name: TableName, table: Table) -> TableFacts:
@@ -39,6 +41,9 @@ def table_facts(name: TableName, table: Table) -> TableFacts:
         record_count=_total("total-records", snapshot),
         data_file_count=_total("total-data-files", snapshot),
         total_bytes=_total("total-files-size", snapshot),
+        snapshot_schema_id=snapshot.schema_id if snapshot else None,
+        past_partition_fields=_past_partition_fields(table),
+        bloom_filter_columns=_bloom_filter_columns(table),
     )
 
 
@@ -50,10 +55,35 @@ def _columns(schema: Schema) -> tuple[TableColumn, ...]:
 
 
 def _partition_fields(table: Table) -> tuple[PartitionField, ...]:
-    return tuple(
-        PartitionField(each.name, _source(table, each.source_id), str(each.transform))
-        for each in table.spec().fields
-    )
+    return tuple(_partition_field(table, each) for each in table.spec().fields)
+
+
+def _past_partition_fields(table: Table) -> tuple[PartitionField, ...]:
+    schema = table.schema()
+    known = {(each.source_id, str(each.transform)) for each in table.spec().fields}
+    fields: list[PartitionField] = []
+    for spec in sorted(table.specs().values(), key=lambda each: each.spec_id, reverse=True):
+        for each in spec.fields:
+            layout = (each.source_id, str(each.transform))
+            # Of a column that is gone nobody can ask; `void` is how version 1 keeps a removed field.
+            if layout in known or layout[1] == "void" or not schema.find_column_name(each.source_id):
+                continue
+            known.add(layout)
+            fields.append(_partition_field(table, each))
+    return tuple(fields)
+
+
+def _partition_field(table: Table, field: IcebergPartitionField) -> PartitionField:
+    return PartitionField(field.name, _source(table, field.source_id), str(field.transform))
+
+
+def _bloom_filter_columns(table: Table) -> tuple[str, ...]:
+    names = {
+        key.removeprefix(_BLOOM_FILTER_PREFIX)
+        for key, value in table.properties.items()
+        if key.startswith(_BLOOM_FILTER_PREFIX) and value.lower() == "true"
+    }
+    return tuple(each.name for each in table.schema().fields if each.name in names)
 
 
 def _sort_fields(table: Table) -> tuple[SortField, ...]:

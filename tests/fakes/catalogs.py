@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -72,6 +72,13 @@ class FakeCatalogs:
         if name not in self._tables:
             raise TableNotFound(str(name), self.nearest(str(name)))
         return self._tables[name]
+
+    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+        return {
+            each: self._tables[each]
+            for each in names
+            if each in self._tables and each.catalog not in self.down
+        }
 
     def nearest(self, dotted: str) -> Sequence[str]:
         return nearest_names(dotted, (str(each) for each in self._tables if each.catalog not in self.down))

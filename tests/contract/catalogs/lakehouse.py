@@ -91,6 +91,7 @@ class PyIcebergLakehouse:
     def __init__(
         self, properties: Mapping[str, str], stop: Callable[[], None], start: Callable[[], None]
     ) -> None:
+        self.properties = properties
         self.clock = FakeClock()
         self.catalogs = PyIcebergCatalogs({"lake": properties}, self.clock, timeout_s=5)
         self.stop = stop

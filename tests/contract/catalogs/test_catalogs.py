@@ -72,6 +72,36 @@ def test_a_commit_made_outside_is_seen_at_once(lakehouse: Lakehouse) -> None:
     assert [each.operation for each in after.snapshots] == ["append"]
 
 
+def test_facts_of_several_tables_leave_out_what_is_not_there(lakehouse: Lakehouse) -> None:
+    alerts = TableName("lake", "logs", "alerts")
+    deep = TableName("lake", "logs.raw", "events")
+    for each in (EVENTS, alerts, deep):
+        lakehouse.create(each)
+    unknown = [TableName("lake", "logs", "evnts"), TableName("other", "logs", "events")]
+    asked = [EVENTS, *unknown, alerts, deep, EVENTS]
+    expected = {each: lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
+    assert lakehouse.catalogs.facts_of(asked) == expected
+    assert lakehouse.catalogs.facts_of(asked) == expected
+    assert lakehouse.catalogs.facts_of([]) == {}
+    assert lakehouse.catalogs.facts_of(unknown) == {}
+
+
+def test_facts_of_several_tables_are_those_after_the_last_commit(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    for commit in range(1, 4):
+        lakehouse.append(EVENTS, 1)
+        assert lakehouse.catalogs.facts_of([EVENTS])[EVENTS].record_count == commit
+
+
+def test_facts_of_several_tables_leave_out_a_catalog_that_is_down(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+    lakehouse.stop()
+    assert lakehouse.catalogs.facts_of([EVENTS]) == {}
+    lakehouse.start()
+    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+
+
 def test_the_newest_snapshot_comes_first(lakehouse: Lakehouse) -> None:
     lakehouse.create(EVENTS)
     for _ in range(3):

@@ -80,6 +80,39 @@ def test_a_hanging_catalog_is_down_after_its_timeout_and_keeps_its_secrets(
     catalogs.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*OAuth2.*:DeprecationWarning")
+def test_a_hanging_catalog_does_not_hold_up_the_facts_of_others(
+    hanging_port: int, sqlite_lakehouse: PyIcebergLakehouse
+) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    settings = _hanging(hanging_port) | {"lake": sqlite_lakehouse.properties}
+    catalogs = PyIcebergCatalogs(settings, FakeClock(), timeout_s=3)
+    hanging = [TableName("rest", "logs", "events"), TableName("sql", "logs", "events")]
+    before = time.monotonic()
+    assert list(catalogs.facts_of([*hanging, EVENTS])) == [EVENTS]
+    assert time.monotonic() - before < BOUND_S
+    catalogs.close()
+
+
+def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    lost = TableName("lake", "logs", "lost")
+    for each in (EVENTS, lost):
+        sqlite_lakehouse.create(each)
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.lost")
+    Path(table.metadata_location.removeprefix("file://")).unlink()
+    assert list(sqlite_lakehouse.catalogs.facts_of([EVENTS, lost])) == [EVENTS]
+
+
+def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    before = sqlite_lakehouse.catalogs.opened(EVENTS)
+    Path(before.table.metadata_location.removeprefix("file://")).unlink()
+    assert sqlite_lakehouse.catalogs.opened(EVENTS) is before
+    assert sqlite_lakehouse.catalogs.facts_of([EVENTS]) == {EVENTS: before.facts}
+
+
 def test_a_gateway_can_be_built_while_every_catalog_is_down() -> None:
     down = {"type": "rest", "uri": "http://127.0.0.1:1"}
     catalogs = PyIcebergCatalogs({"lake": down}, FakeClock())
@@ -129,6 +162,52 @@ def test_a_partition_field_names_its_source_as_it_is_called_now(sqlite_lakehouse
         schema.rename_column("log_type", "kind")
     fields = sqlite_lakehouse.catalogs.facts(EVENTS).partition_fields
     assert fields == (PartitionField("type", "kind", "identity"),)
+
+
+def test_earlier_specs_are_told_without_what_the_current_one_has(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    before = (PartitionField("type", "log_type", "identity"), PartitionField("day", "day", "identity"))
+    sqlite_lakehouse.create(EVENTS, partition_fields=before)
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.update_spec() as spec:
+        spec.remove_field("type").add_field("id", "bucket[4]", "id_bucket")
+    facts = sqlite_lakehouse.catalogs.facts(EVENTS)
+    assert facts.past_partition_fields == (before[0],)
+    assert facts.partition_fields == (before[1], PartitionField("id_bucket", "id", "bucket[4]"))
+
+
+def test_an_earlier_spec_over_a_dropped_column_is_not_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS, partition_fields=(PartitionField("type", "log_type", "identity"),))
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.update_spec() as spec:
+        spec.remove_field("type")
+    with table.update_schema(allow_incompatible_changes=True) as schema:
+        schema.delete_column("log_type")
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).past_partition_fields == ()
+
+
+def test_columns_with_a_bloom_filter_are_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    prefix = "write.parquet.bloom-filter-enabled.column."
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.transaction() as transaction:
+        transaction.set_properties({f"{prefix}id": "TRUE", f"{prefix}day": "false", f"{prefix}gone": "true"})
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).bloom_filter_columns == ("id",)
+
+
+def test_the_snapshots_schema_is_told_apart_from_the_tables(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).snapshot_schema_id is None
+    sqlite_lakehouse.append(EVENTS, 1)
+    before = sqlite_lakehouse.catalogs.facts(EVENTS)
+    assert before.snapshot_schema_id == before.schema_id
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.update_schema() as schema:
+        schema.rename_column("log_type", "kind")
+    after = sqlite_lakehouse.catalogs.facts(EVENTS)
+    assert after.snapshot_schema_id == before.schema_id
+    assert after.schema_id != before.schema_id
 
 
 def test_an_impossible_catalog_keeps_the_gateway_from_starting() -> None:

@@ -1,0 +1,101 @@
+"""Tables with what their metadata says. A metadata file never changes, so each is understood once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+from pyiceberg.table import Table
+from pyiceberg.typedef import Identifier
+from sqlalchemy import select, tuple_
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.table_facts import table_facts
+from service.model.tables import TableFacts, TableName
+
+# Measured in a process's memory, rounded up.
+_FIXED_BYTES = 30_000
+_SNAPSHOT_BYTES = 6_000
+_FIELD_BYTES = 2_000
+_LOG_BYTES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTable:
+    """A table at one metadata file. Many read it at once, so nobody may change or refresh it."""
+
+    table: Table
+    facts: TableFacts
+
+
+class OpenedTables:
+    """Opens tables; what was opened before, at the same metadata file, is used again."""
+
+    def __init__(self, max_entries: int, max_bytes: int) -> None:
+        self._kept: BoundedLru[tuple[TableName, str], OpenedTable] = BoundedLru(max_entries, max_bytes)
+
+    def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
+        """The table as its catalog has it now.
+
+        Raises:
+            Exception: what PyIceberg raises when the table is not there, or cannot be read.
+        """
+        if isinstance(catalog, SqlCatalog):
+            known, _ = self.known(catalog, [name])
+            if name in known:
+                return known[name]
+        return self._kept_or_new(name, catalog.load_table(identifier_of(name)))
+
+    def known(
+        self, catalog: Catalog, names: Iterable[TableName]
+    ) -> tuple[dict[TableName, OpenedTable], frozenset[TableName]]:
+        """Tables whose newest metadata is known already, and the ones that must be opened.
+
+        In neither are those that are not there. Only a SQL catalog says where the metadata lies without
+        its being read; in others all must be opened.
+        """
+        if not isinstance(catalog, SqlCatalog):
+            return {}, frozenset(names)
+        locations = _locations(catalog, names)
+        kept = {name: self._kept.get((name, location)) for name, location in locations.items()}
+        known = {name: opened for name, opened in kept.items() if opened is not None}
+        return known, frozenset(kept.keys() - known.keys())
+
+    def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
+        key = (name, table.metadata_location)
+        # A REST catalog need not say where the metadata lies; then nothing says that it is still the same.
+        kept = self._kept.get(key) if table.metadata_location else None
+        if kept is None:
+            opened = OpenedTable(table, table_facts(name, table))
+            if table.metadata_location:
+                self._kept.put(key, opened, _byte_count(table))
+            return opened
+        # What the catalog gives for access to the files may have changed since: of the kept, only the facts.
+        return OpenedTable(table, kept.facts)
+
+
+def identifier_of(name: TableName) -> Identifier:
+    """The name inside its catalog, as PyIceberg has it."""
+    return (*name.schema.split("."), name.table)
+
+
+def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableName, str]:
+    asked = {(each.schema, each.table): each for each in names}
+    place = tuple_(IcebergTables.table_namespace, IcebergTables.table_name)
+    statement = select(
+        IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
+    ).where(IcebergTables.catalog_name == catalog.name, place.in_(list(asked)))
+    with catalog.engine.connect() as connection:
+        rows = connection.execute(statement).all()
+    return {asked[schema, table]: location for schema, table, location in rows if location}
+
+
+def _byte_count(table: Table) -> int:
+    metadata = table.metadata
+    fields = sum(len(schema.fields) for schema in metadata.schemas)
+    logged = len(metadata.snapshot_log) + len(metadata.metadata_log)
+    return (
+        _FIXED_BYTES + _SNAPSHOT_BYTES * len(metadata.snapshots) + _FIELD_BYTES * fields + _LOG_BYTES * logged
+    )

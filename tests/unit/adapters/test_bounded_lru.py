@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from service.adapters.bounded_lru import BoundedLru
+
+
+def test_what_was_asked_for_last_stays() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=2, max_bytes=100)
+    cache.put("a", 1, 10)
+    cache.put("b", 2, 10)
+    assert cache.get("a") == 1
+    cache.put("c", 3, 10)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
+
+
+def test_bytes_are_a_bound_as_well() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
+    cache.put("a", 1, 60)
+    cache.put("b", 2, 60)
+    assert (cache.get("a"), cache.get("b")) == (None, 2)
+
+
+def test_a_value_that_is_put_again_counts_once() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
+    for value in range(5):
+        cache.put("a", value, 60)
+    cache.put("b", 2, 40)
+    assert (cache.get("a"), cache.get("b")) == (4, 2)
+
+
+def test_what_is_larger_than_everything_is_not_kept() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
+    cache.put("a", 1, 101)
+    assert cache.get("a") is None
+    cache.put("b", 2, 100)
+    assert cache.get("b") == 2
