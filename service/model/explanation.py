@@ -5,13 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.query import QueryError, QueryState
 
 
 @dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One operator of a plan, with what it works on and where its rows come from.
+
+    `reference` says which mention of a table in the text a scan is, counted from 0. `reuse_id` marks a node
+    that stands in more than one place of the plan: the other places refer to it.
+    """
+
+    operator: str
+    attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    children: tuple[PlanNode, ...] = ()
+    reference: int | None = None
+    reuse_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlans:
+    """The same query three times: as it was asked, with its filters, and with what is made only once.
+
+    Source: the three parts of FLIP-248's EXPLAIN.
+    """
+
+    abstract_syntax_tree: PlanNode
+    optimized_physical: PlanNode
+    optimized_execution: PlanNode
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """The SQL, the engine's plans, and every scan as *selected of total*."""
+    """The SQL, every candidate filter, the plans, and every scan as *selected of total*.
+
+    `plans` is None when the text cannot be read as a tree.
+    """
 
     query_id: UUID
     sql: str
@@ -22,3 +53,9 @@ class Explanation:
     queued_ms: int
     planning_ms: int
     running_ms: int
+    rewritten_sql: str | None = None
+    filters: tuple[FilterRecord, ...] = ()
+    parse_ms: int = 0
+    detect_ms: int = 0
+    filters_ms: int = 0
+    plans: QueryPlans | None = None

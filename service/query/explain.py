@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -15,6 +16,9 @@ from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plan_texts.narrowed_scans import narrowed_scans
 from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
 from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
+
+# What the gateway writes behind a table that it narrows, and sqlglot does not read.
+_READ_OPTIONS = re.compile(r"(?<=\d) WITH \(`[^)]*\)")
 
 
 def explain(record: QueryRecord) -> Explanation:
@@ -45,7 +49,7 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
         if tree is None:
             return None
         asked = abstract_syntax_tree(tree, _tables(record))
-        narrowed = narrowed_scans(tree, _tree(record.rewritten_sql), record.filters)
+        narrowed = narrowed_scans(tree, _rewritten(record), record.filters)
         physical = optimized_physical_plan(asked, narrowed)
         return QueryPlans(asked, physical, optimized_execution_plan(physical))
     except (SqlglotError, RecursionError):
@@ -53,9 +57,13 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
         return None
 
 
-def _tree(sql: str | None) -> exp.Query | None:
-    parsed = parse(sql) if sql is not None and is_shallow(sql) else None
+def _tree(sql: str) -> exp.Query | None:
+    parsed = parse(sql) if is_shallow(sql) else None
     return parsed.tree if parsed is not None else None
+
+
+def _rewritten(record: QueryRecord) -> exp.Query | None:
+    return _tree(_READ_OPTIONS.sub("", record.rewritten_sql)) if record.rewritten_sql is not None else None
 
 
 def _tables(record: QueryRecord) -> Sequence[str]:

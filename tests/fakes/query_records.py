@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from service.model.filtering import (
+    Build,
+    FilterForm,
+    FilterRecord,
+    FilterSource,
+    JoinType,
+    Probe,
+    Reason,
+)
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
+from service.model.tables import TableName
 
 SUBMITTED_AT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -36,6 +47,58 @@ def full_record() -> QueryRecord:
         byte_count=5 << 40,
         scans=(scan("lake.tpcds.store_returns", 2003, 366), scan("lake.tpcds.date_dim", 1, 1)),
         spark_plan="== Physical Plan ==\n…",
+        filters=(applied(), refused()),
+        rewritten_sql="SELECT 'ü', :year -- narrowed",
+        parse_ms=6,
+        detect_ms=7,
+        filters_ms=8,
+    )
+
+
+def filtered_record(
+    sql: str, filters: Sequence[FilterRecord] = (), rewritten_sql: str | None = None
+) -> QueryRecord:
+    return QueryRecord(
+        uuid4(),
+        "ann",
+        sql,
+        QueryState.SUCCEEDED,
+        SUBMITTED_AT,
+        filters=tuple(filters),
+        rewritten_sql=rewritten_sql,
+    )
+
+
+def applied(filter_id: str = "df1", probe: str = "lake.tpcds.store_returns") -> FilterRecord:
+    """A filter that narrowed its scan; no field has its default."""
+    return FilterRecord(
+        filter_id=filter_id,
+        join_type=JoinType.INNER,
+        probe=Probe(TableName(*probe.split(".")), ("sr_returned_date_sk",), ("int",), 2**63 - 1),
+        build=Build((TableName("lake", "tpcds", "date_dim"),), ("d_date_sk",), "d_year = 2000", (2,)),
+        source=FilterSource.COLLECTED,
+        form=FilterForm.RANGES,
+        reason=Reason.APPLIED,
+        value_count=366,
+        byte_count=2928,
+        ranges=(("2451545", "2451910"), ("2452000", "2452001")),
+        exceeds_threshold=True,
+        collection_ms=17,
+        cache_note="The filter cache does not answer.",
+    )
+
+
+def refused(reason: Reason = Reason.THRESHOLD_EXCEEDED) -> FilterRecord:
+    """A filter over a snowflake with a composite key that was not applied."""
+    tables = (TableName("lake", "tpcds", "item"), TableName("lake", "eu.tpcds", "store"))
+    return FilterRecord(
+        filter_id="df2",
+        join_type=JoinType.LEFT_SEMI,
+        probe=Probe(TableName("lake", "tpcds", "store_sales"), ("a", "b"), ("int", "string"), None),
+        build=Build(tables, ("x", "y"), "i_color = 'ü'", (3, None)),
+        source=FilterSource.NONE,
+        form=FilterForm.NONE,
+        reason=reason,
     )
 
 

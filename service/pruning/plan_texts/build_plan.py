@@ -1,0 +1,62 @@
+"""What a filter's keys are collected from, as a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from service.model.explanation import PlanNode
+from service.model.filtering import Build, FilterRecord
+from service.model.tables import TableName
+
+_QUALIFIER = re.compile(r"`|\b[a-z_]\w*\.(?=[a-z_`])")
+
+
+def collector(record: FilterRecord) -> PlanNode:
+    """The node that yields the keys, over what they are collected from; equal for equal sets of keys.
+
+    Source: FLIP-248, `DynamicFilteringDataCollector`.
+    """
+    return PlanNode(
+        "DynamicFilteringDataCollector", (("fields", record.build.columns),), (build_plan(record.build),)
+    )
+
+
+def build_plan(build: Build) -> PlanNode:
+    """The build side's tables, joined and filtered."""
+    scans = tuple(table_scan(str(each)) for each in build.tables)
+    joined = PlanNode("HashJoin", (("joinType", ("InnerJoin",)),), scans) if len(scans) > 1 else scans[0]
+    where = (("where", (build.predicate,)),)
+    return PlanNode("Calc", where, (joined,)) if build.predicate else joined
+
+
+def table_scan(table: str) -> PlanNode:
+    """The scan of a table by its full name.
+
+    >>> table_scan("lake.tpcds.item").attributes
+    (('table', ('lake', 'tpcds', 'item')),)
+    """
+    return PlanNode("TableSourceScan", (("table", tuple(table.split("."))),))
+
+
+def is_built_by(build: Build, table: TableName, conditions: Sequence[str]) -> bool:
+    """Whether the table under just these conditions is what the build side reads.
+
+    >>> dates = TableName("lake", "tpcds", "date_dim")
+    >>> build = Build((dates,), ("d_date_sk",), "d_year = 2000 AND d_moy = 11", (1,))
+    >>> is_built_by(build, dates, ["d.d_moy = 11", "d.d_year = 2000"])
+    True
+    """
+    shown = [_plain(each) for each in conditions]
+    # The same letters in all, and each a part: the same conditions, in whatever order.
+    is_whole = sorted(" and ".join(shown)) == sorted(_plain(build.predicate))
+    return is_whole and build.tables == (table,) and all(is_part_of(build, each) for each in conditions)
+
+
+def is_part_of(build: Build, condition: str) -> bool:
+    """Whether the condition is one of those that filter the build side, however its columns are qualified."""
+    return f" and {_plain(condition)} and " in f" and {_plain(build.predicate)} and "
+
+
+def _plain(condition: str) -> str:
+    return _QUALIFIER.sub("", condition.lower())

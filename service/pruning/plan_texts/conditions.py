@@ -1,0 +1,50 @@
+"""Expressions as a plan shows them: conjuncts one by one, subqueries as plans of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+
+def conjuncts(condition: exp.Expr) -> Sequence[exp.Expr]:
+    """The conditions that AND binds together.
+
+    >>> from sqlglot import condition
+    >>> [each.sql() for each in conjuncts(condition("(a = 1 AND b = 2) AND c = 3"))]
+    ['a = 1', 'b = 2', 'c = 3']
+    """
+    found: list[exp.Expr] = []
+    waiting = [condition]
+    while waiting:
+        each = waiting.pop().unnest()
+        if isinstance(each, exp.And):
+            waiting += [each.expression, each.this]
+        else:
+            found.append(each)
+    return found
+
+
+def text_of(expression: exp.Expr) -> str:
+    """The expression in Spark's SQL, with `$subquery` where a subquery stands.
+
+    >>> from sqlglot import parse_one
+    >>> text_of(parse_one("a IN (SELECT b FROM t)"))
+    'a IN ($subquery)'
+    """
+    if isinstance(expression, exp.Query):
+        return "$subquery"
+    copy = expression.copy()
+    for query in list(subqueries(copy)):
+        name = "($subquery)" if isinstance(query.parent, exp.In) else "$subquery"
+        query.replace(exp.Var(this=name))
+    return copy.sql("spark", comments=False)
+
+
+def subqueries(expression: exp.Expr) -> Iterator[exp.Query]:
+    """The subqueries of an expression, without those that stand inside others."""
+    if isinstance(expression, exp.Query):
+        yield expression
+        return
+    for each in expression.iter_expressions():
+        yield from subqueries(each)

@@ -1,0 +1,32 @@
+"""The tables that a text mentions, in the order of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+
+def mentions(tree: exp.Query) -> Sequence[exp.Table]:
+    """Every mention of a table, from the first to the last.
+
+    >>> from sqlglot import parse_one
+    >>> [each.name for each in mentions(parse_one("SELECT * FROM a, (SELECT * FROM b) AS c, d"))]
+    ['a', 'b', 'd']
+    """
+    return sorted(tree.find_all(exp.Table), key=_place)
+
+
+def is_mention_of(table: exp.Table, full_name: str) -> bool:
+    """Whether the mention, which may leave out catalog and schema, may be of this table.
+
+    >>> is_mention_of(exp.to_table("tpcds.item"), "lake.tpcds.item")
+    True
+    """
+    parts = [part.name.lower() for part in table.parts]
+    return full_name.lower().split(".")[-len(parts) :] == parts
+
+
+def _place(table: exp.Table) -> int:
+    place: int = table.this.meta.get("start", -1) if isinstance(table.this, exp.Identifier) else -1
+    return place

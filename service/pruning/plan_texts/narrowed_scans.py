@@ -1,0 +1,53 @@
+"""Which mentions of which tables were narrowed, and by which filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from service.model.filtering import FilterRecord
+from service.pruning.plan_texts.mentions import is_mention_of, mentions
+
+# A plan is for people, and its size must not be the product of a hostile text's tables and filters.
+MAX_FILTERS_A_SCAN = 20
+
+NarrowedScans = Mapping[int, tuple[FilterRecord, ...]]
+
+
+def narrowed_scans(
+    tree: exp.Query, rewritten: exp.Query | None, filters: Sequence[FilterRecord]
+) -> NarrowedScans:
+    """The applied filters of each mention that has any.
+
+    Filters name tables, not mentions: of several mentions of one table those count that were wrapped in the
+    rewritten text; all of them, when that text cannot be laid beside the first.
+    """
+    applied = [each for each in filters if each.is_applied]
+    wrapped = _wrapped(mentions(tree), mentions(rewritten) if rewritten is not None else ())
+    found = {
+        number: tuple(each for each in applied if is_mention_of(mention, str(each.probe.table)))
+        for number, mention in enumerate(mentions(tree))
+        if wrapped is None or number in wrapped
+    }
+    return {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
+
+
+def _wrapped(before: Sequence[exp.Table], after: Sequence[exp.Table]) -> set[int] | None:
+    if [each.name for each in before] != [each.name for each in after]:
+        return None
+    pairs = zip(before, after, strict=True)
+    return {number for number, pair in enumerate(pairs) if _is_wrapped(*pair)}
+
+
+def _is_wrapped(before: exp.Table, after: exp.Table) -> bool:
+    select = after.parent_select
+    is_filtered = isinstance(select, exp.Select) and select.args.get("where") is not None
+    return is_filtered and _depth(after) > _depth(before)
+
+
+def _depth(table: exp.Table) -> int:
+    depth, select = 0, table.parent_select
+    while select is not None:
+        depth, select = depth + 1, select.parent_select
+    return depth

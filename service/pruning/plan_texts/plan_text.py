@@ -1,0 +1,47 @@
+"""A plan as indented text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.model.explanation import PlanNode
+
+_CONDITIONS = ("condition", "where")
+
+
+def plan_text(plan: PlanNode) -> str:
+    """One line a node, its children below it, as Flink's EXPLAIN draws them.
+
+    >>> scan = PlanNode("TableSourceScan", (("table", ("lake", "s", "t")),))
+    >>> print(plan_text(PlanNode("Calc", (("where", ("a = 1", "b = 2")),), (scan,))))
+    Calc(where=[AND(a = 1, b = 2)])
+    +- TableSourceScan(table=[[lake, s, t]])
+    """
+    return "\n".join(_lines(plan, "", ""))
+
+
+def node_text(node: PlanNode) -> str:
+    """The node alone.
+
+    >>> node_text(PlanNode("Sort", (("orderBy", ("a",)),), reuse_id=1))
+    'Sort(orderBy=[a])(reuse_id=[1])'
+    """
+    attributes = ", ".join(f"{name}=[{_value(name, values)}]" for name, values in node.attributes)
+    reuse = "" if node.reuse_id is None else f"(reuse_id=[{node.reuse_id}])"
+    # A plan has one line for each node, however the user broke his text.
+    return " ".join(f"{node.operator}({attributes}){reuse}".split())
+
+
+def _lines(node: PlanNode, first: str, rest: str) -> Iterator[str]:
+    yield first + node_text(node)
+    for each in node.children[:-1]:
+        yield from _lines(each, f"{rest}:- ", f"{rest}:  ")
+    for each in node.children[-1:]:
+        yield from _lines(each, f"{rest}+- ", f"{rest}   ")
+
+
+def _value(name: str, values: tuple[str, ...]) -> str:
+    text = ", ".join(values)
+    if name == "table":
+        return f"[{text}]"
+    return f"AND({text})" if name in _CONDITIONS and len(values) > 1 else text

@@ -1,0 +1,155 @@
+"""The plans of FLIP-248, from a query's text and its filters."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from service.model.explanation import PlanNode, QueryPlans
+from service.model.filtering import FilterRecord
+from service.pruning.nesting import is_shallow
+from service.pruning.plan_texts.plan_text import plan_text
+from service.query.explain import plans_of
+from tests.fakes.query_records import applied, filtered_record
+
+FLIP = "select * from store_returns, date_dim where sr_returned_date_sk = d_date_sk and d_year = 2000"
+SALES = "lake.tpcds.store_sales"
+
+
+def plans(sql: str, *filters: FilterRecord, rewritten_sql: str | None = None) -> QueryPlans:
+    found = plans_of(filtered_record(sql, filters, rewritten_sql))
+    assert found is not None
+    return found
+
+
+def text(plan: PlanNode) -> str:
+    return plan_text(plan) + "\n"
+
+
+def test_the_abstract_syntax_tree_is_the_query_as_it_was_written() -> None:
+    assert text(plans(FLIP, applied()).abstract_syntax_tree) == dedent("""\
+        LogicalProject(fields=[*])
+        +- LogicalFilter(condition=[AND(sr_returned_date_sk = d_date_sk, d_year = 2000)])
+           +- LogicalJoin(condition=[true], joinType=[inner])
+              :- LogicalTableScan(table=[[lake, tpcds, store_returns]])
+              +- LogicalTableScan(table=[[lake, tpcds, date_dim]])
+        """)
+
+
+def test_the_fact_is_scanned_by_the_keys_that_the_dimension_gave() -> None:
+    assert text(plans(FLIP, applied()).optimized_physical) == dedent("""\
+        Calc(select=[*])
+        +- HashJoin(joinType=[InnerJoin], where=[sr_returned_date_sk = d_date_sk])
+           :- DynamicFilteringTableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1])
+           :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
+           :     +- Calc(where=[d_year = 2000])
+           :        +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           +- Calc(where=[d_year = 2000])
+              +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+        """)
+
+
+def test_a_build_side_that_the_join_needs_too_is_named_once() -> None:
+    assert text(plans(FLIP, applied()).optimized_execution) == dedent("""\
+        Calc(select=[*])
+        +- HashJoin(joinType=[InnerJoin], where=[sr_returned_date_sk = d_date_sk])
+           :- TableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1])
+           :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
+           :     +- Calc(where=[d_year = 2000])(reuse_id=[1])
+           :        +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           +- Reused(reference_id=[1])
+        """)
+
+
+def test_a_set_that_serves_two_facts_is_collected_once() -> None:
+    facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
+    sql = f"SELECT 1 FROM {facts} JOIN date_dim d ON k = d_date_sk AND d.d_year = 2000"
+    plan = text(plans(sql, applied(), applied("df2", probe=SALES)).optimized_execution)
+    assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
+    assert plan.count("Reused(reference_id=[1])") == 1
+    assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]])") == 1
+
+
+def test_without_an_applied_filter_no_scan_is_narrowed() -> None:
+    found = plans(FLIP)
+    assert "DynamicFiltering" not in text(found.optimized_physical)
+    assert found.optimized_execution == found.optimized_physical
+
+
+def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
+    join = "JOIN date_dim ON b.sr_returned_date_sk = d_date_sk WHERE d_year = 2000"
+    sql = f"SELECT 1 FROM store_returns a JOIN store_returns b ON a.k = b.k {join}"
+    rewritten = sql.replace(
+        "store_returns b",
+        "(SELECT * FROM store_returns VERSION AS OF 1 WITH (`file-open-cost`='65536') WHERE k = 5) b",
+    )
+    narrowed = "DynamicFilteringTableSourceScan"
+    assert text(plans(sql, applied(), rewritten_sql=rewritten).optimized_physical).count(narrowed) == 1
+    assert text(plans(sql, applied()).optimized_physical).count(narrowed) == 2
+
+
+def test_a_condition_on_the_side_that_an_outer_join_may_replace_stays_above_it() -> None:
+    join = "LEFT JOIN date_dim ON sr_returned_date_sk = d_date_sk"
+    sql = f"SELECT 1 FROM store_returns {join} WHERE d_year = 2000"
+    plan = text(plans(sql, applied()).optimized_physical)
+    assert plan.splitlines()[0] == "Calc(select=[1], where=[d_year = 2000])"
+    assert plan.splitlines()[-1] == "   +- TableSourceScan(table=[[lake, tpcds, date_dim]])"
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("WITH x AS (SELECT a FROM t) SELECT * FROM x", "LogicalCommonTableScan(name=[x])"),
+        ("SELECT a FROM t WHERE a IN (SELECT b FROM u)", "a IN ($subquery)"),
+        ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", "LogicalSubquery()"),
+        (
+            "SELECT a, sum(b) FROM t GROUP BY a HAVING sum(b) > 1",
+            "LogicalAggregate(group=[a], calls=[SUM(b)])",
+        ),
+        ("SELECT DISTINCT a FROM t ORDER BY a LIMIT 5", "LogicalSort(sort=[a], fetch=[5])"),
+        ("SELECT a FROM t UNION SELECT a FROM u UNION SELECT a FROM v", "LogicalUnion(all=[false])"),
+        (
+            "SELECT a FROM t LEFT ANTI JOIN u ON t.a = u.a",
+            "LogicalJoin(condition=[t.a = u.a], joinType=[anti])",
+        ),
+        ("SELECT a FROM t JOIN u USING (a)", "LogicalJoin(condition=[a = a], joinType=[inner])"),
+        ("SELECT * FROM VALUES (1), (2) AS t(a)", "LogicalValues(rows=[2])"),
+        (
+            "SELECT x FROM t LATERAL VIEW explode(a) AS x",
+            "LogicalCorrelate(invocation=[LATERAL VIEW EXPLODE(a)",
+        ),
+        ("SELECT * FROM range(5)", "LogicalTable"),
+        ("SELECT 1 AS `a\nb`", "LogicalProject(a b=[1])"),
+    ],
+)
+def test_every_clause_has_its_operator(sql: str, expected: str) -> None:
+    assert expected in text(plans(sql).abstract_syntax_tree)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT FROM WHERE",
+        "",
+        "SELECT " + "(" * 5_000 + "1" + ")" * 5_000,
+        "SELECT * FROM " + "(SELECT * FROM " * 8_000 + "t" + ")" * 8_000,
+        "SELECT * FROM " + "a JOIN (" * 8_000 + "b" + ")" * 8_000,
+        "SELECT CAST(x AS " + "ARRAY<" * 8_000 + "INT" + ">" * 8_000 + ")",
+        "SELECT 1 FROM a" + " JOIN a ON true" * 5_000,
+        "SELECT '",
+    ],
+    ids=["nonsense", "nothing", "parentheses", "subqueries", "joined", "types", "joins", "no end"],
+)
+def test_what_cannot_be_drawn_has_no_plans_and_ends_nothing(sql: str) -> None:
+    assert plans_of(filtered_record(sql)) is None
+
+
+def test_a_thousand_unions_are_one_node() -> None:
+    plan = plans(" UNION ALL ".join(["SELECT 1"] * 1_000)).abstract_syntax_tree
+    assert len(plan.children) == 1_000
+
+
+def test_depth_is_that_of_brackets() -> None:
+    assert is_shallow("SELECT ((1)), (2)", max_nesting=2)
+    assert not is_shallow("SELECT (((1)))", max_nesting=2)
