@@ -216,4 +216,4 @@ def _of_bounded_size(records: Sequence[QueryRecord]) -> list[QueryRecord]:
 
 
 def _size(record: QueryRecord) -> int:
-    return len(record.sql) + len(record.spark_plan)
+    return len(record.sql) + len(record.rewritten_sql or "") + len(record.spark_plan)

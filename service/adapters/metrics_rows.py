@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import UTC
 
+from service.adapters.metrics_filter_rows import filter_of
 from service.adapters.metrics_tables import QueryRow, ScanRow
+from service.adapters.storable import storable
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
 
 LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
-
-
-def storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL, and halves of surrogate pairs.
-
-    A text that the store refuses would otherwise stand in the way of all records behind it.
-
-    >>> storable("a" + chr(0) + "b") == "a" + chr(0xFFFD) + "b"
-    True
-    """
-    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def query_values(record: QueryRecord) -> dict[str, object]:
@@ -45,6 +36,10 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "row_count": record.row_count,
         "byte_count": record.byte_count,
         "spark_plan": record.spark_plan,
+        "rewritten_sql": record.rewritten_sql,
+        "parse_ms": record.parse_ms,
+        "detect_ms": record.detect_ms,
+        "filters_ms": record.filters_ms,
     }
     return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
 
@@ -86,6 +81,11 @@ def record_of(row: QueryRow) -> QueryRecord:
         byte_count=row.byte_count,
         scans=tuple(_scan_of(each) for each in row.scans),
         spark_plan=row.spark_plan,
+        filters=tuple(filter_of(each) for each in row.filters),
+        rewritten_sql=row.rewritten_sql,
+        parse_ms=row.parse_ms,
+        detect_ms=row.detect_ms,
+        filters_ms=row.filters_ms,
     )
 
 

@@ -13,8 +13,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from service.adapters.metrics_filter_rows import filter_values
 from service.adapters.metrics_rows import query_values, record_of, scan_values
-from service.adapters.metrics_tables import QueryRow, ScanRow
+from service.adapters.metrics_tables import FilterRow, QueryRow, ScanRow
 from service.errors import MetricsStoreDown
 from service.model.health import PartHealth, PartState
 from service.model.query import QueryRecord
@@ -58,6 +59,9 @@ class PostgresMetricsStore:
             scans = [scan for query_id in written for scan in scan_values(by_id[query_id])]
             if scans:
                 session.execute(insert(ScanRow), scans)
+            filters = [each for query_id in written for each in filter_values(by_id[query_id])]
+            if filters:
+                session.execute(insert(FilterRow), filters)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
         """The record of one query.

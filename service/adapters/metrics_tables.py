@@ -26,6 +26,9 @@ class Base(DeclarativeBase):
         int: BigInteger(),
         datetime: DateTime(timezone=True),
         dict[str, str]: JSONB(),
+        list[str]: JSONB(),
+        list[int | None]: JSONB(),
+        list[tuple[str, str]]: JSONB(),
     }
 
 
@@ -52,7 +55,12 @@ class QueryRow(Base):
     row_count: Mapped[int]
     byte_count: Mapped[int]
     spark_plan: Mapped[str]
+    rewritten_sql: Mapped[str | None]
+    parse_ms: Mapped[int]
+    detect_ms: Mapped[int]
+    filters_ms: Mapped[int]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
+    filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
 
     __table_args__ = (
         Index(
@@ -62,6 +70,7 @@ class QueryRow(Base):
             unique=True,
             postgresql_where="request_id IS NOT NULL",
         ),
+        Index("ix_queries_caller_submitted_at", "caller", "submitted_at"),
     )
 
 
@@ -87,3 +96,33 @@ class ScanRow(Base):
     rows_total: Mapped[int]
     rows_selected: Mapped[int]
     planning_ms: Mapped[int]
+
+
+class FilterRow(Base):
+    """One candidate filter of a query, applied or not. Tables are full names, in lists for the build side."""
+
+    __tablename__ = "filters"
+
+    query_id: Mapped[UUID] = mapped_column(
+        ForeignKey("queries.query_id", ondelete="CASCADE"), primary_key=True
+    )
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    filter_id: Mapped[str]
+    join_type: Mapped[str]
+    probe_table: Mapped[str]
+    probe_columns: Mapped[list[str]]
+    probe_types: Mapped[list[str]]
+    probe_snapshot_id: Mapped[int | None]
+    build_tables: Mapped[list[str]]
+    build_columns: Mapped[list[str]]
+    build_predicate: Mapped[str]
+    build_snapshot_ids: Mapped[list[int | None]]
+    source: Mapped[str]
+    form: Mapped[str]
+    reason: Mapped[str]
+    value_count: Mapped[int]
+    byte_count: Mapped[int]
+    ranges: Mapped[list[tuple[str, str]]]
+    exceeds_threshold: Mapped[bool]
+    collection_ms: Mapped[int]
+    cache_note: Mapped[str]

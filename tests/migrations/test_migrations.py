@@ -57,6 +57,9 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert schema.get_pk_constraint("scans")["name"] == "pk_scans"
         [key] = schema.get_foreign_keys("scans")
         assert (key["name"], key["options"]) == ("fk_scans_query_id", {"ondelete": "CASCADE"})
+        assert schema.get_pk_constraint("filters")["name"] == "pk_filters"
+        [key] = schema.get_foreign_keys("filters")
+        assert (key["name"], key["options"]) == ("fk_filters_query_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("queries") if each["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
 
@@ -67,7 +70,7 @@ def test_upgrading_twice_is_harmless(empty_database: str) -> None:
         connection.execute(
             text(
                 "INSERT INTO queries SELECT gen_random_uuid(), 'ann', 'SELECT 1', 'SUCCEEDED', now(), "
-                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, ''"
+                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, '', NULL, 0, 0, 0"
             )
         )
     migrations.upgrade(empty_database)
@@ -80,7 +83,26 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
     migrations.downgrade(empty_database, "base")
     assert tables(empty_database) == {"alembic_version"}
     migrations.upgrade(empty_database)
+    assert tables(empty_database) == {"alembic_version", "queries", "scans", "filters"}
+
+
+def test_queries_that_were_recorded_before_there_were_filters_are_kept(empty_database: str) -> None:
+    migrations.upgrade(empty_database, "0001")
+    with connected(empty_database) as connection:
+        connection.execute(
+            text(
+                "INSERT INTO queries SELECT gen_random_uuid(), 'ann', 'SELECT 1', 'SUCCEEDED', now(), "
+                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, ''"
+            )
+        )
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        found = connection.execute(text("SELECT rewritten_sql, parse_ms, filters_ms FROM queries")).one()
+    assert tuple(found) == (None, 0, 0)
+    migrations.downgrade(empty_database, "0001")
     assert tables(empty_database) == {"alembic_version", "queries", "scans"}
+    with connected(empty_database) as connection:
+        assert connection.execute(text("SELECT count(*) FROM queries")).scalar_one() == 1
 
 
 def test_a_schema_is_current_only_when_it_is_migrated(empty_database: str) -> None:
