@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from service.model.column_values import ColumnValues
 from service.model.health import PartHealth
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord
@@ -100,6 +101,16 @@ class Catalogs(Protocol):
 
     def health(self) -> Sequence[PartHealth]:
         """One entry per catalog, named `catalog:<name>`."""
+
+
+class ProbeValues(Protocol):
+    """What the columns of probe tables hold, so that filters can be narrowed to it."""
+
+    def of(self, table: TableName, snapshot_id: int, column: str) -> ColumnValues | None:
+        """What reads of this snapshot can find in the column; None while that is not known. At once.
+
+        The first question starts to find out; so only a later one may have an answer.
+        """
 
 
 class MetricsStore(Protocol):

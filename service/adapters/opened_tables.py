@@ -16,10 +16,9 @@ from service.adapters.table_facts import table_facts
 from service.model.tables import TableFacts, TableName
 
 # Measured in a process's memory, rounded up.
-_FIXED_BYTES = 30_000
-_SNAPSHOT_BYTES = 6_000
-_FIELD_BYTES = 2_000
-_LOG_BYTES = 1_000
+_FIXED_BYTES = 20_000
+_SNAPSHOT_BYTES = 5_000
+_FIELD_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +92,5 @@ def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableNam
 
 
 def _byte_count(table: Table) -> int:
-    metadata = table.metadata
-    fields = sum(len(schema.fields) for schema in metadata.schemas)
-    logged = len(metadata.snapshot_log) + len(metadata.metadata_log)
-    return (
-        _FIXED_BYTES + _SNAPSHOT_BYTES * len(metadata.snapshots) + _FIELD_BYTES * fields + _LOG_BYTES * logged
-    )
+    fields = sum(len(schema.fields) for schema in table.metadata.schemas)
+    return _FIXED_BYTES + _SNAPSHOT_BYTES * len(table.metadata.snapshots) + _FIELD_BYTES * fields

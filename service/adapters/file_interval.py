@@ -1,0 +1,110 @@
+"""Between which two values a data file lies in one column, as its table's metadata has it."""
+
+from __future__ import annotations
+
+import struct
+from datetime import UTC, date, datetime, timedelta
+from enum import Enum
+from typing import Any, TypeAlias
+
+from pyiceberg.conversions import from_bytes
+from pyiceberg.manifest import DataFile
+from pyiceberg.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+    PrimitiveType,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+
+from service.model.filtering import KeyValue
+
+Interval: TypeAlias = tuple[KeyValue, KeyValue]
+"""The least and the greatest value, both inclusive; or less and more than those."""
+
+# Floating point is not among them: -0.0 and NaN are where readers differ.
+_TYPES = (
+    BooleanType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    LongType,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+# Bounds written under another type, text that is none, a day after the year 9999.
+_NOT_UNDERSTOOD = (struct.error, ValueError, OverflowError, TypeError, ArithmeticError, LookupError)
+
+
+class NoInterval(Enum):
+    """Why there is none."""
+
+    NO_VALUE = "the file holds nothing but NULL"
+    UNKNOWN = "the file may hold anything"
+
+
+def file_interval(
+    file: DataFile, field: NestedField, partition_position: int | None
+) -> Interval | NoInterval:
+    """The interval of a top-level column.
+
+    `partition_position` is where the file's partition has the column's own value (`identity`): readers give
+    that value to every row, whatever else the file says.
+    """
+    if file.record_count == 0:
+        return NoInterval.NO_VALUE
+    if partition_position is None:
+        return _of_statistics(file, field)
+    try:
+        value = file.partition[partition_position]
+        return NoInterval.NO_VALUE if value is None else (_value(value, field.field_type),) * 2
+    except _NOT_UNDERSTOOD:
+        return NoInterval.UNKNOWN
+
+
+def interval_of_bounds(lower: bytes | None, upper: bytes | None, type_: IcebergType) -> Interval | NoInterval:
+    """The interval between two bounds, as Iceberg writes single values."""
+    if lower is None or upper is None or not isinstance(type_, _TYPES):
+        return NoInterval.UNKNOWN
+    try:
+        interval: Any = (_read(lower, type_), _read(upper, type_))
+        return interval if interval[0] <= interval[1] else NoInterval.UNKNOWN
+    except _NOT_UNDERSTOOD:
+        return NoInterval.UNKNOWN
+
+
+def _of_statistics(file: DataFile, field: NestedField) -> Interval | NoInterval:
+    def told(by_field: dict[int, Any] | None) -> Any:
+        return (by_field or {}).get(field.field_id)
+
+    value_count = told(file.value_counts)
+    if value_count is not None and value_count == told(file.null_value_counts):
+        return NoInterval.NO_VALUE
+    return interval_of_bounds(told(file.lower_bounds), told(file.upper_bounds), field.field_type)
+
+
+def _read(bound: bytes, type_: PrimitiveType) -> KeyValue:
+    return _value(from_bytes(type_, bound), type_)
+
+
+def _value(raw: Any, type_: IcebergType) -> KeyValue:
+    value: KeyValue
+    match type_:
+        case DateType():
+            value = date(1970, 1, 1) + timedelta(days=raw)
+        case TimestampType():
+            value = datetime(1970, 1, 1) + timedelta(microseconds=raw)
+        case TimestamptzType():
+            value = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=raw)
+        case BooleanType() | DecimalType() | IntegerType() | LongType() | StringType():
+            value = raw
+        case _:
+            raise TypeError(type_)
+    return value

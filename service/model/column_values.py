@@ -1,0 +1,22 @@
+"""What the files of a table hold in one column, as far as their metadata tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.model.filtering import KeyValue
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnValues:
+    """What reads of one snapshot can find in a column, NULL aside. True of that snapshot alone.
+
+    `values`: every value, sorted, when the metadata tells them all; there may be fewer in the rows, never
+    others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: a value lies
+    in so few files that a filter on the column leaves most of them out.
+    """
+
+    values: tuple[KeyValue, ...] | None
+    lower: KeyValue | None
+    upper: KeyValue | None
+    is_tight: bool

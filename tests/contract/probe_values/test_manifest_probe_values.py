@@ -1,0 +1,145 @@
+"""What only real manifests can do: evolve, promote, truncate, lack; and their number."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyiceberg.types import LongType
+
+from service.model.column_values import ColumnValues
+from tests.contract.probe_values.lakehouse import SALES, PyIcebergProbeLakehouse
+
+MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
+
+
+def _now(lakehouse: PyIcebergProbeLakehouse, column: str) -> ColumnValues | None:
+    snapshot = lakehouse.table.current_snapshot()
+    assert snapshot is not None
+    lakehouse.values.of(SALES, snapshot.snapshot_id, column)
+    lakehouse.settle()
+    return lakehouse.values.of(SALES, snapshot.snapshot_id, column)
+
+
+def test_files_of_a_spec_without_the_column_tell_their_bounds(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    pyiceberg_lakehouse.append([{"day": MONDAY}])
+    with pyiceberg_lakehouse.table.update_spec() as spec:
+        spec.remove_field("day").add_identity("city")
+    pyiceberg_lakehouse.append([{"day": TUESDAY, "city": "Ulm"}, {"day": FRIDAY, "city": "Ulm"}])
+    assert _now(pyiceberg_lakehouse, "day") == ColumnValues(None, MONDAY, FRIDAY, is_tight=True)
+
+
+def test_bounds_written_as_int_are_read_as_long(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
+    pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": 1}])
+    with pyiceberg_lakehouse.table.update_schema() as schema:
+        schema.update_column("sale_id", LongType())
+    pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": 2**40}])
+    assert _now(pyiceberg_lakehouse, "sale_id") == ColumnValues((1, 2**40), 1, 2**40, is_tight=True)
+
+
+def test_a_truncated_bound_lies_outside_of_what_was_truncated(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    long = "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
+    pyiceberg_lakehouse.append([{"day": MONDAY, "city": long}])
+    values = _now(pyiceberg_lakehouse, "city")
+    assert values is not None
+    assert values.values is None
+    assert str(values.lower) < long < str(values.upper)
+
+
+def test_files_from_before_the_column_was_there_make_it_unknown(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    pyiceberg_lakehouse.append([{"day": MONDAY}])
+    with pyiceberg_lakehouse.table.update_schema() as schema:
+        schema.add_column("shop_id", LongType())
+    pyiceberg_lakehouse.append([{"day": MONDAY, "shop_id": 1}])
+    assert _now(pyiceberg_lakehouse, "shop_id") is None
+
+
+def test_a_column_is_asked_for_by_the_name_that_the_snapshot_has(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": 5}])
+    with pyiceberg_lakehouse.table.update_schema() as schema:
+        schema.rename_column("sale_id", "receipt_id")
+    assert _now(pyiceberg_lakehouse, "receipt_id") is None
+    pyiceberg_lakehouse.append([{"day": MONDAY, "receipt_id": 6}])
+    assert _now(pyiceberg_lakehouse, "receipt_id") == ColumnValues((5, 6), 5, 6, is_tight=True)
+
+
+def test_a_table_without_statistics_is_unknown(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
+    with pyiceberg_lakehouse.table.transaction() as transaction:
+        transaction.set_properties({"write.metadata.metrics.default": "counts"})
+    pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": 5}])
+    assert _now(pyiceberg_lakehouse, "sale_id") is None
+    days = _now(pyiceberg_lakehouse, "day")
+    assert days is not None
+    assert days.values == (MONDAY,)
+
+
+def test_too_many_files_leave_the_bounds_of_partitions(tmp_path: Path) -> None:
+    lakehouse = PyIcebergProbeLakehouse(tmp_path, max_files=2)
+    lakehouse.append([{"day": MONDAY, "sale_id": 1}, {"day": FRIDAY, "sale_id": 2}])
+    lakehouse.append([{"day": TUESDAY, "sale_id": 3}, {"day": None, "sale_id": 4}])
+    days = _now(lakehouse, "day")
+    assert days is not None
+    assert (days.values, days.lower, days.upper) == (None, MONDAY, FRIDAY)
+    assert _now(lakehouse, "sale_id") is None
+    lakehouse.close()
+
+
+def test_of_a_new_snapshot_only_the_new_manifests_are_read(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    pyiceberg_lakehouse.append([{"day": MONDAY}])
+    assert _now(pyiceberg_lakehouse, "day") is not None
+    table = pyiceberg_lakehouse.table
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    (manifest,) = snapshot.manifests(table.io)
+    pyiceberg_lakehouse.append([{"day": FRIDAY}])
+    Path(manifest.manifest_path.removeprefix("file://")).unlink()
+    days = _now(pyiceberg_lakehouse, "day")
+    assert days is not None
+    assert days.values == (MONDAY, FRIDAY)
+
+
+_ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "day": st.none() | st.dates(date(1960, 1, 1), date(2030, 1, 1)).filter(lambda day: day.day < 4),
+            "sale_id": st.none() | st.integers(-(2**31), 2**31 - 1),
+            "city": st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(commits=st.lists(_ROWS, min_size=1, max_size=3))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_row_has_a_value_that_was_not_told(
+    tmp_path_factory: pytest.TempPathFactory, commits: list[list[dict[str, Any]]]
+) -> None:
+    lakehouse = PyIcebergProbeLakehouse(tmp_path_factory.mktemp("lake"))
+    for rows in commits:
+        lakehouse.append(rows)
+    for column in ("day", "sale_id", "city"):
+        there = {row[column] for rows in commits for row in rows} - {None}
+        told = _now(lakehouse, column)
+        if told is None:
+            # Only a text that no other of its length comes after has no upper bound.
+            assert column == "city"
+            continue
+        assert told.values is None or set(told.values) == there
+        assert all(told.lower <= each <= told.upper for each in there)
+    lakehouse.close()

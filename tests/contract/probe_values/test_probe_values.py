@@ -1,0 +1,79 @@
+"""What every implementation of `ProbeValues` promises."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from service.model.column_values import ColumnValues
+from service.model.tables import TableName
+from tests.contract.probe_values.lakehouse import SALES, ProbeLakehouse
+
+MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
+
+
+def _asked(lakehouse: ProbeLakehouse, snapshot_id: int, column: str) -> ColumnValues | None:
+    lakehouse.values.of(SALES, snapshot_id, column)
+    lakehouse.settle()
+    return lakehouse.values.of(SALES, snapshot_id, column)
+
+
+def test_the_first_question_has_no_answer_and_a_later_one_has(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": MONDAY}])
+    assert lakehouse.values.of(SALES, snapshot_id, "day") is None
+    lakehouse.settle()
+    assert lakehouse.values.of(SALES, snapshot_id, "day") is not None
+
+
+def test_a_partition_columns_values_are_all_told(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": FRIDAY}, {"day": MONDAY}, {"day": None}, {"day": MONDAY}])
+    values = _asked(lakehouse, snapshot_id, "day")
+    assert values == ColumnValues((MONDAY, FRIDAY), MONDAY, FRIDAY, is_tight=True)
+
+
+def test_other_columns_have_bounds(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append(
+        [
+            {"day": MONDAY, "sale_id": 1, "city": "Aachen", "amount": Decimal("1.50")},
+            {"day": MONDAY, "sale_id": 10, "city": "Zwickau", "amount": Decimal("99.00")},
+            {"day": TUESDAY, "sale_id": 11, "city": None, "amount": Decimal("-3.00")},
+            {"day": TUESDAY, "sale_id": 20, "city": None, "amount": Decimal("70.00")},
+        ]
+    )
+    ids, amounts = _asked(lakehouse, snapshot_id, "sale_id"), _asked(lakehouse, snapshot_id, "amount")
+    assert ids == ColumnValues(None, 1, 20, is_tight=True)
+    assert amounts == ColumnValues(None, Decimal("-3.00"), Decimal("99.00"), is_tight=False)
+    cities = _asked(lakehouse, snapshot_id, "city")
+    assert cities == ColumnValues(None, "Aachen", "Zwickau", is_tight=False)
+
+
+def test_moments_have_their_time_zone(lakehouse: ProbeLakehouse) -> None:
+    moment = datetime(2000, 1, 3, 12, 0, 0, 123456, tzinfo=UTC)
+    snapshot_id = lakehouse.append([{"day": MONDAY, "sold_at": moment}])
+    assert _asked(lakehouse, snapshot_id, "sold_at") == ColumnValues(
+        (moment,), moment, moment, is_tight=False
+    )
+
+
+def test_a_column_with_nothing_but_null_has_no_values(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": MONDAY}])
+    assert _asked(lakehouse, snapshot_id, "sale_id") == ColumnValues((), None, None, is_tight=False)
+
+
+def test_each_snapshot_has_its_own_values(lakehouse: ProbeLakehouse) -> None:
+    first = lakehouse.append([{"day": MONDAY}])
+    second = lakehouse.append([{"day": FRIDAY}])
+    for snapshot_id, days in ((first, (MONDAY,)), (second, (MONDAY, FRIDAY))):
+        values = _asked(lakehouse, snapshot_id, "day")
+        assert values is not None
+        assert values.values == days
+
+
+def test_nothing_is_known_of_what_is_not_there_or_must_not_be_a_key(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": MONDAY, "weight": 1.0}])
+    assert _asked(lakehouse, snapshot_id, "weight") is None
+    assert _asked(lakehouse, snapshot_id, "no_such_column") is None
+    assert _asked(lakehouse, 77, "day") is None
+    lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day")
+    lakehouse.settle()
+    assert lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day") is None
