@@ -1,33 +1,66 @@
-"""GET /explain/{id} for people: the SQL, the engine's plan, and what every scan read of how much."""
+"""GET /explain/{id} for people: the plans, and what every scan read of how much."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from api.plan_texts import plan_texts
 from service.model.explanation import Explanation
+from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 
 
 def explain_text(explanation: Explanation) -> str:
-    """Three parts, each under its heading; the last has a line per scan and level."""
+    """FLIP-248's three parts, then what was pruned and what was not, then the engine's own plans."""
     return "\n".join(_lines(explanation)) + "\n"
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
+    plans = plan_texts(explanation.plans)
+    yield "== Abstract Syntax Tree =="
+    yield plans.abstract_syntax_tree
+    yield ""
+    yield "== Optimized Physical Plan =="
+    yield plans.optimized_physical
+    yield ""
+    yield "== Optimized Execution Plan =="
+    yield plans.optimized_execution
+    yield ""
+    yield from _pruning(explanation)
+    yield ""
     yield "== SQL =="
     yield explanation.sql
     if explanation.error is not None:
         yield ""
         yield f"{explanation.state}: {explanation.error.code}: {explanation.error.detail}"
+    if explanation.rewritten_sql is not None:
+        yield ""
+        yield "== Rewritten SQL =="
+        yield explanation.rewritten_sql
     yield ""
     yield "== Spark Plan =="
     yield explanation.spark_plan.rstrip() or "(there is none: the query did not get that far)"
-    yield ""
+
+
+def _pruning(explanation: Explanation) -> Iterator[str]:
     yield "== Pruning =="
     if not explanation.scans:
         yield "(no table was scanned)"
     for scan in explanation.scans:
         yield from _scan(scan)
+    for each in explanation.filters:
+        yield _filter(each)
+
+
+def _filter(record: FilterRecord) -> str:
+    what = f"{record.filter_id} on {record.probe.table}({', '.join(record.probe.columns)})"
+    keys = f"{', '.join(map(str, record.build.tables))}({', '.join(record.build.columns)})"
+    by = f"by {keys} where {record.build.predicate}" if record.build.predicate else f"by {keys}"
+    note = f", {record.cache_note}" if record.cache_note else ""
+    if not record.is_applied:
+        return f"{what} {by}: not applied, {record.reason}{note}"
+    how = f"{record.value_count} values as {record.form}, {record.source} in {record.collection_ms} ms"
+    return f"{what} {by}: applied, {how}{note}"
 
 
 def _scan(scan: ScanRecord) -> Iterator[str]:

@@ -24,8 +24,9 @@ from api.schemas.query_answer import (
 )
 from service.errors import ResultExpired
 from service.gateway import Gateway, ResultChunk
-from service.model.pruning import ScanRecord, Selection
-from service.model.query import QueryStatus
+from service.model.filtering import FilterSource
+from service.model.pruning import Selection
+from service.model.query import QueryRecord, QueryStatus
 from service.model.results import Manifest, ResultFormat
 
 
@@ -121,7 +122,7 @@ def _envelope(
         reused=is_reused,
         manifest=_manifest(manifest, format) if manifest else None,
         result=None,
-        pruning=_pruning(record.scans) if record.state.is_final else None,
+        pruning=_pruning(record) if record.state.is_final else None,
         links=LinksAnswer(
             self=path + _query_string(format), explain=f"/explain/{record.query_id}", cancel=path
         ),
@@ -150,9 +151,13 @@ def _manifest(manifest: Manifest, format: ResultFormat) -> ManifestAnswer:  # no
     )
 
 
-def _pruning(scans: Iterable[ScanRecord]) -> PruningAnswer:
-    metrics = [each.metrics for each in scans]
+def _pruning(record: QueryRecord) -> PruningAnswer:
+    metrics = [each.metrics for each in record.scans]
+    applied = [each for each in record.filters if each.is_applied]
     return PruningAnswer(
+        filters=len(record.filters),
+        applied=len(applied),
+        cached=sum(each.source is FilterSource.CACHED for each in applied),
         data_files=selection_answer(_sum(each.data_files for each in metrics)),
         bytes=selection_answer(_sum(each.bytes for each in metrics)),
     )

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from api.plan_texts import plan_texts
+from api.schemas.explained_filter import FilterAnswer, filter_answer
 from api.schemas.query_answer import SelectionAnswer
 from api.schemas.wire import WireModel
 from service.model.explanation import Explanation
@@ -42,26 +44,34 @@ class ScanAnswer(WireModel):
 
 
 class Plans(WireModel):
-    """The plans as the engine writes them."""
+    """The query as it was asked, with its filters, with what is made only once; the engine's own plans."""
 
+    ast: str
+    optimized_physical: str
+    execution: str
     spark: str
 
 
 class Timings(WireModel):
-    """Where the time went."""
+    """Where the time went. One after the other; together they are the time from submission to end."""
 
     queued_ms: int
+    parse_ms: int
+    detect_ms: int
+    filters_ms: int
     plan_ms: int
     run_ms: int
 
 
 class ExplanationAnswer(WireModel):
-    """The SQL, the plans, and every scan as selected of total."""
+    """The SQL, every candidate filter, the plans, and every scan as selected of total."""
 
     query_id: UUID
     sql: str
+    rewritten_sql: Annotated[str | None, Field(description="null: the query ran as it was sent")]
     state: QueryState
     error: ExplainedError | None
+    filters: list[FilterAnswer]
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
@@ -75,13 +85,33 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         sql=explanation.sql,
         state=explanation.state,
         error=ExplainedError(code=error.code, detail=error.detail) if error else None,
+        rewritten_sql=explanation.rewritten_sql,
+        filters=[filter_answer(each) for each in explanation.filters],
         scans=[_scan(each) for each in explanation.scans],
-        plans=Plans(spark=explanation.spark_plan),
-        timings=Timings(
-            queued_ms=explanation.queued_ms,
-            plan_ms=explanation.planning_ms,
-            run_ms=explanation.running_ms,
-        ),
+        plans=_plans(explanation),
+        timings=_timings(explanation),
+    )
+
+
+def _plans(explanation: Explanation) -> Plans:
+    texts = plan_texts(explanation.plans)
+    return Plans(
+        ast=texts.abstract_syntax_tree,
+        optimized_physical=texts.optimized_physical,
+        execution=texts.optimized_execution,
+        spark=explanation.spark_plan,
+    )
+
+
+def _timings(explanation: Explanation) -> Timings:
+    pruning_ms = explanation.parse_ms + explanation.detect_ms + explanation.filters_ms
+    return Timings(
+        queued_ms=explanation.queued_ms,
+        parse_ms=explanation.parse_ms,
+        detect_ms=explanation.detect_ms,
+        filters_ms=explanation.filters_ms,
+        plan_ms=max(explanation.planning_ms - pruning_ms, 0),
+        run_ms=explanation.running_ms,
     )
 
 

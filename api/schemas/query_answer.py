@@ -72,8 +72,11 @@ class SelectionAnswer(WireModel):
 
 
 class PruningAnswer(WireModel):
-    """What all scans of the query read together, of how much."""
+    """How many filters the query could have, and what all its scans read together, of how much."""
 
+    filters: Annotated[int, Field(description="candidates, applied or not")]
+    applied: int
+    cached: Annotated[int, Field(description="applied, with keys from the filter cache")]
     data_files: SelectionAnswer
     bytes: SelectionAnswer
 

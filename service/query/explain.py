@@ -68,4 +68,6 @@ def _rewritten(record: QueryRecord) -> exp.Query | None:
 
 def _tables(record: QueryRecord) -> Sequence[str]:
     in_filters = [str(name) for each in record.filters for name in (each.probe.table, *each.build.tables)]
-    return tuple(dict.fromkeys([*in_filters, *(each.table for each in record.scans)]))
+    # A filter may spell a name in lower case, and the scan as its catalog does.
+    names = [*(each.table for each in record.scans), *in_filters]
+    return tuple({each.lower(): each for each in reversed(names)}.values())

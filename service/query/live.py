@@ -138,7 +138,7 @@ class LiveQuery:
     def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> bool:
         """Ends it with a result. Whether this ended it: False when it had ended before."""
         worked_ms = self._worked_ms(now_ms)
-        planning_ms = min(result.planning_ms, worked_ms)
+        planning_ms = min(_pruning_ms(self._record) + result.planning_ms, worked_ms)
         record = replace(
             self._record,
             state=QueryState.SUCCEEDED,
@@ -157,7 +157,7 @@ class LiveQuery:
         came from: frames hold rows, and causes hold objects of the engine.
         """
         worked_ms = self._worked_ms(now_ms)
-        planning_ms = _planning_ms(failure, worked_ms)
+        planning_ms = _planning_ms(failure, _pruning_ms(self._record), worked_ms)
         run = engine_run(failure)
         if isinstance(failure, QueryCanceled | PartDown) and self._cancellation is not None:
             failure = self._cancellation
@@ -195,11 +195,15 @@ class LiveQuery:
         return True
 
 
-def _planning_ms(failure: GatewayError, worked_ms: int) -> int:
+def _pruning_ms(record: QueryRecord) -> int:
+    return record.parse_ms + record.detect_ms + record.filters_ms
+
+
+def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
     """How much of the worker's time was over when the plan was there, as far as anybody knows."""
     run = engine_run(failure)
     if run is not None:
-        return min(run.planning_ms, worked_ms)
+        return min(pruning_ms + run.planning_ms, worked_ms)
     # A lost engine cannot say how far it came; of any other, no word means that it never ran anything.
     return 0 if isinstance(failure, EngineLost) else worked_ms
 

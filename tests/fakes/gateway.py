@@ -34,6 +34,8 @@ from service.model.tables import (
     TableFacts,
     TableName,
 )
+from service.query.explain import explain
+from tests.fakes.query_records import applied, refused
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
 SCAN = ScanRecord(
@@ -109,7 +111,17 @@ class FakeGateway(Gateway):
     def _end(self, query: Query, state: QueryState, failure: GatewayError | None) -> None:
         error = QueryError(failure.code, failure.detail) if failure else None
         query.record = replace(
-            query.record, state=state, error=error, scans=(SCAN,), spark_plan="* Scan", running_ms=5
+            query.record,
+            state=state,
+            error=error,
+            scans=(SCAN,),
+            filters=(applied(), refused()),
+            spark_plan="* Scan",
+            parse_ms=3,
+            detect_ms=2,
+            filters_ms=1,
+            planning_ms=46,
+            running_ms=5,
         )
         query.failure = failure if self.has_failures_in_memory else None
         query.finished.set_result(None)
@@ -143,18 +155,7 @@ class FakeGateway(Gateway):
             self._end(query, QueryState.CANCELED, QueryCanceled())
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
-        record = self._query(query_id, caller).record
-        return Explanation(
-            query_id=query_id,
-            sql=record.sql,
-            state=record.state,
-            error=record.error,
-            scans=record.scans,
-            spark_plan=record.spark_plan,
-            queued_ms=record.queued_ms,
-            planning_ms=record.planning_ms,
-            running_ms=record.running_ms,
-        )
+        return explain(self._query(query_id, caller).record)
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

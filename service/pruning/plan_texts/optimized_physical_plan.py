@@ -73,7 +73,7 @@ class _Planner:
         [(_, parts)] = node.attributes
         for build in self.builds:
             taken = tuple(each for each in conditions if is_part_of(build, each))
-            is_table = len(build.tables) == 1 and str(build.tables[0]) == ".".join(parts)
+            is_table = len(build.tables) == 1 and str(build.tables[0]).lower() == ".".join(parts).lower()
             if is_table and is_built_by(build, build.tables[0], taken):
                 return build_plan(build), tuple(each for each in conditions if each not in taken)
         return self._renamed(node), conditions

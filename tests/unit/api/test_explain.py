@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from service.errors import QueryFailed
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+FLIP = "select * from store_returns, date_dim where sr_returned_date_sk = d_date_sk and d_year = 2000"
+
+
+async def explained(client: httpx.AsyncClient, sql: str = FLIP, accept: str | None = None) -> httpx.Response:
+    response = await client.post("/query", json={"sql": sql})
+    headers = {"Accept": accept} if accept else {}
+    return await client.get(f"/explain/{response.json()['queryId']}", headers=headers)
+
+
+async def answer(client: httpx.AsyncClient, sql: str = FLIP) -> dict[str, Any]:
+    found: dict[str, Any] = (await explained(client, sql)).json()
+    return found
+
+
+async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncClient) -> None:
+    applied, refused = (await answer(client))["filters"]
+    assert applied == {
+        "filterId": "df1",
+        "joinType": "INNER",
+        "probe": {
+            "table": "lake.tpcds.store_returns",
+            "columns": ["sr_returned_date_sk"],
+            "snapshotId": 2**63 - 1,
+        },
+        "build": {
+            "tables": ["lake.tpcds.date_dim"],
+            "columns": ["d_date_sk"],
+            "predicate": "d_year = 2000",
+            "snapshotIds": [2],
+        },
+        "source": "COLLECTED",
+        "values": 366,
+        "bytes": 2928,
+        "form": "RANGES",
+        "ranges": [[2451545, 2451910], [2452000, 2452001]],
+        "exceedsThreshold": True,
+        "collectMs": 17,
+        "applied": True,
+        "reason": "APPLIED",
+        "cacheNote": "The filter cache does not answer.",
+    }
+    assert (refused["applied"], refused["reason"]) == (False, "THRESHOLD_EXCEEDED")
+    assert refused["build"]["tables"] == ["lake.tpcds.item", "lake.eu.tpcds.store"]
+
+
+async def test_the_plans_are_those_of_the_query_and_its_filters(client: httpx.AsyncClient) -> None:
+    plans = (await answer(client))["plans"]
+    assert set(plans) == {"ast", "optimizedPhysical", "execution", "spark"}
+    assert plans["ast"].startswith("LogicalProject(")
+    assert (
+        "DynamicFilteringTableSourceScan(table=[[lake, tpcds, store_returns]]" in plans["optimizedPhysical"]
+    )
+    assert "+- Reused(reference_id=[1])" in plans["execution"]
+    assert plans["spark"] == "* Scan"
+
+
+async def test_a_text_that_cannot_be_read_is_explained_without_plans(client: httpx.AsyncClient) -> None:
+    found = await answer(client, "SELECT FROM WHERE")
+    assert found["plans"]["ast"].startswith("(there is none")
+    assert found["scans"][0]["rows"] == {"total": 287_867, "read": 55_440}
+
+
+async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
+    found = await answer(client)
+    assert found["timings"] == {
+        "queuedMs": 0,
+        "parseMs": 3,
+        "detectMs": 2,
+        "filtersMs": 1,
+        "planMs": 40,
+        "runMs": 5,
+    }
+    assert found["rewrittenSql"] is None
+
+
+async def test_the_text_has_the_three_plans_and_then_what_was_pruned(client: httpx.AsyncClient) -> None:
+    response = await explained(client, accept="text/plain")
+    assert response.headers["content-type"].startswith("text/plain")
+    headings = [line for line in response.text.splitlines() if line.startswith("== ")]
+    assert headings == [
+        "== Abstract Syntax Tree ==",
+        "== Optimized Physical Plan ==",
+        "== Optimized Execution Plan ==",
+        "== Pruning ==",
+        "== SQL ==",
+        "== Spark Plan ==",
+    ]
+    assert "== Pruning ==\nlake.tpcds.store_returns (snapshot 7), planned in 12 ms\n" in response.text
+    assert "  data files  366 of 2003\n" in response.text
+    keys = "by lake.tpcds.date_dim(d_date_sk) where d_year = 2000"
+    how = "applied, 366 values as RANGES, COLLECTED in 17 ms, The filter cache does not answer."
+    assert f"df1 on lake.tpcds.store_returns(sr_returned_date_sk) {keys}: {how}\n" in response.text
+    assert ": not applied, THRESHOLD_EXCEEDED\n" in response.text
+
+
+async def test_a_failed_query_is_explained_with_its_error(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.failures[FLIP] = QueryFailed("Division by zero.")
+    response = await explained(client, accept="text/plain")
+    assert "FAILED: QUERY_FAILED: Division by zero." in response.text
