@@ -51,11 +51,13 @@ class JoinGraph:
 class Candidate:
     """A pair of columns of which one may narrow the other, or why it must not.
 
-    `allowed` are the relations that the build side's keys may be collected from, besides its own.
+    The build side's relation stands in `build_graph`; `allowed` are those of that graph that its keys may be
+    collected from, besides its own.
     """
 
     join_type: JoinType
     probe: ColumnOf
     build: ColumnOf
     allowed: frozenset[str]
+    build_graph: JoinGraph
     refusal: Reason | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,10 +15,11 @@ from service.model.filtering import (
     FilterForm,
     FilterRecord,
     FilterSource,
+    JoinType,
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
 from service.model.keys import key_family
 from service.model.query import Parameters
 from service.model.tables import TableFacts, TableName
@@ -31,6 +31,7 @@ from service.pruning.is_faithful import is_faithful
 from service.pruning.join_graph import join_graph
 from service.pruning.lineage import base_columns, narrowed_by
 from service.pruning.outer_join import outer_join
+from service.pruning.semi_join import semi_join
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,45 +87,52 @@ class _Detector:
         return Detection(tuple(self._placements.values()), tuple(self._refused.values()))
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
-        for candidate in (*inner_join(graph, self._classes_of(scope)), *outer_join(graph)):
-            relation = graph.relations.get(candidate.probe.relation)
-            if relation is None or candidate.build.relation not in graph.relations:
+        classes = self._classes_of(scope)
+        found = (*inner_join(graph, classes), *outer_join(graph), *semi_join(scope, graph, self._graph))
+        for candidate in found:
+            if candidate.build.relation not in candidate.build_graph.relations:
                 continue
-            for table, column in narrowed_by(
-                relation, candidate.probe.column, self._classes_of, self._mentions_of
-            ):
-                self._judge(graph, candidate, table, column)
+            same = classes.get(candidate.probe) if candidate.join_type is JoinType.LEFT_SEMI else None
+            for probe in sorted(same or {candidate.probe}):
+                relation = graph.relations.get(probe.relation)
+                if relation is not None:
+                    self._judge_scans(candidate, relation, probe.column)
 
-    def _judge(self, graph: JoinGraph, candidate: Candidate, table: exp.Table, column: str) -> None:
+    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str) -> None:
+        for table, name in narrowed_by(relation, column, self._classes_of, self._mentions_of):
+            self._judge(candidate, table, name)
+
+    def _judge(self, candidate: Candidate, table: exp.Table, column: str) -> None:
         facts = self._facts(table)
         if facts is None or not _is_bare(table):
             return
         type_name = _type_of(facts, column)
-        build_type = self._type_name(graph, candidate.build)
+        build_type = self._type_name(candidate.build_graph, candidate.build)
         if type_name is None or build_type is None:
             return
         probe = Probe(facts.name, (column,), (type_name,), facts.snapshot_id)
         if column not in accepted_columns(facts):
-            self._refuse(graph, candidate, probe, Reason.PROBE_NOT_PRUNABLE)
+            self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
         elif candidate.refusal is not None:
-            self._refuse(graph, candidate, probe, candidate.refusal)
+            self._refuse(candidate, probe, candidate.refusal)
         elif key_family(type_name) is None or key_family(type_name) != key_family(build_type):
-            self._refuse(graph, candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
+            self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._place(graph, candidate, probe, table)
+            self._place(candidate, probe, table)
 
-    def _place(self, graph: JoinGraph, candidate: Candidate, probe: Probe, table: exp.Table) -> None:
+    def _place(self, candidate: Candidate, probe: Probe, table: exp.Table) -> None:
+        graph = candidate.build_graph
         usable = frozenset(
             name
             for name, relation in graph.relations.items()
             if isinstance(relation, exp.Table) and self._build_facts(relation) is not None
         )
         if candidate.build.relation not in usable:
-            self._refuse(graph, candidate, probe, Reason.NOT_WORTH_COLLECTING)
+            self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
             return
         query = build_query(graph, candidate.build, candidate.allowed & usable, self._facts, is_faithful)
         if query is None:
-            self._refuse(graph, candidate, probe, Reason.BUILD_HAS_NO_FILTER)
+            self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
         key = fingerprint(query, probe.type_names[0], self._context.parameters, self._context.session)
         end = table.this.meta.get("end")
@@ -138,8 +146,8 @@ class _Detector:
             name, candidate.join_type, probe, query.build, query.sql, key, query.parameter_names
         )
 
-    def _refuse(self, graph: JoinGraph, candidate: Candidate, probe: Probe, reason: Reason) -> None:
-        relation = graph.relations[candidate.build.relation]
+    def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
+        relation = candidate.build_graph.relations[candidate.build.relation]
         facts = self._facts(relation) if isinstance(relation, exp.Table) else None
         build = Build((facts.name,) if facts else (), (candidate.build.column,), "", ())
         place = (probe.table, probe.columns, build.tables, build.columns, reason)
@@ -196,15 +204,9 @@ class _Detector:
         return self._mentions[id(scope)]
 
     @cached_property
-    def _mentions(self) -> Counter[int]:
-        return Counter(_mentioned(self._root))
-
-
-def _mentioned(root: Scope) -> Iterator[int]:
-    for scope in root.traverse():
-        for _, source in scope.selected_sources.values():
-            if isinstance(source, Scope):
-                yield id(source)
+    def _mentions(self) -> Mapping[int, int]:
+        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
+        return self._root.ref_count()
 
 
 def _is_bare(table: exp.Table) -> bool:

@@ -19,4 +19,4 @@ def inner_join(graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]
             for build in sorted(each):
                 if probe.relation != build.relation:
                     allowed = graph.relations.keys() - {probe.relation}
-                    yield Candidate(JoinType.INNER, probe, build, frozenset(allowed))
+                    yield Candidate(JoinType.INNER, probe, build, frozenset(allowed), graph)

@@ -21,10 +21,10 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
             case JoinType.RIGHT_OUTER:
                 yield from _kept_and_filled(graph, each, kept=each.added, filled=each.before)
             case JoinType.FULL_OUTER:
-                yield _refused(each.join_type, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
-                yield _refused(each.join_type, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _refused(graph, each.join_type, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _refused(graph, each.join_type, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
             case JoinType.LEFT_ANTI:
-                yield _refused(each.join_type, each.before, each.added, Reason.ANTI_JOIN)
+                yield _refused(graph, each.join_type, each.before, each.added, Reason.ANTI_JOIN)
             case JoinType.INNER | JoinType.LEFT_SEMI:
                 continue
 
@@ -32,11 +32,13 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
 def _kept_and_filled(
     graph: JoinGraph, equality: JoinEquality, kept: ColumnOf, filled: ColumnOf
 ) -> Iterator[Candidate]:
-    yield _refused(equality.join_type, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
+    yield _refused(graph, equality.join_type, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
     if kept.relation not in graph.null_supplied:
         allowed = graph.relations.keys() - graph.null_supplied - {filled.relation}
-        yield Candidate(equality.join_type, filled, kept, frozenset(allowed))
+        yield Candidate(equality.join_type, filled, kept, frozenset(allowed), graph)
 
 
-def _refused(join_type: JoinType, probe: ColumnOf, build: ColumnOf, reason: Reason) -> Candidate:
-    return Candidate(join_type, probe, build, frozenset(), reason)
+def _refused(
+    graph: JoinGraph, join_type: JoinType, probe: ColumnOf, build: ColumnOf, reason: Reason
+) -> Candidate:
+    return Candidate(join_type, probe, build, frozenset(), graph, reason)

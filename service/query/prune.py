@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -109,7 +110,7 @@ class Pruner:
         if tree is None:
             return None
         context = DetectionContext(
-            tables={_lower(name): each for name, each in facts.items()},
+            tables=_in_lower_case(facts),
             parameters=request.parameters,
             session=self._bounds.session,
             max_build_rows=self._bounds.max_build_rows,
@@ -180,8 +181,11 @@ def _names_tables_in_columns(tree: exp.Query) -> bool:
     return any(each.args.get("db") for each in tree.find_all(exp.Column))
 
 
-def _lower(name: TableName) -> TableName:
-    return TableName(name.catalog.lower(), name.schema.lower(), name.table.lower())
+def _in_lower_case(facts: Mapping[TableName, TableFacts]) -> Mapping[TableName, TableFacts]:
+    """Without those whose names differ by case only: the tree cannot tell them apart."""
+    lower = {name: TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()) for name in facts}
+    count = Counter(lower.values())
+    return {lower[name]: each for name, each in facts.items() if count[lower[name]] == 1}
 
 
 _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)

@@ -1,0 +1,67 @@
+"""`IN (SELECT …)` and `EXISTS (SELECT …)`: the left side is narrowed by the keys of the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import JoinType
+from service.model.joins import Candidate, ColumnOf, JoinGraph
+
+
+def semi_join(
+    scope: Scope, graph: JoinGraph, graph_of: Callable[[Scope], JoinGraph | None]
+) -> Iterator[Candidate]:
+    """Every column that a condition of the SELECT says to be among a subquery's.
+
+    Only conditions that hold of every row count, so nothing under NOT or OR. What else the subquery does
+    (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
+    """
+    inner = {id(each.expression): each for each in scope.subquery_scopes}
+    for condition in graph.conjuncts:
+        subquery = _subquery(condition)
+        below = inner.get(id(subquery))
+        if below is None or _answers_without_rows(below.expression):
+            continue
+        inner_graph = graph_of(below)
+        if inner_graph is None:
+            continue
+        for probe, build in (*_correlated(graph, inner_graph), *_membership(condition, below)):
+            if probe.relation in graph.relations and build.relation in inner_graph.relations:
+                allowed = frozenset(inner_graph.relations)
+                yield Candidate(JoinType.LEFT_SEMI, probe, build, allowed, inner_graph)
+
+
+def _answers_without_rows(query: exp.Expr) -> bool:
+    """Whether it has a row for an outer row without partners: `count(*)` of nothing is 0."""
+    group = query.args.get("group")
+    if group is not None:
+        return any(value for key, value in group.args.items() if key != "expressions")
+    # Any function may be an aggregate that is not known here.
+    functions = (each for select in query.selects for each in select.find_all(exp.Func))
+    return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
+
+
+def _subquery(condition: exp.Expr) -> exp.Expr | None:
+    if isinstance(condition, exp.In):
+        query = condition.args.get("query")
+        return query.unnest() if query is not None else None
+    return condition.this.unnest() if isinstance(condition, exp.Exists) else None
+
+
+def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[ColumnOf, ColumnOf]]:
+    for left, right in inner.equalities:
+        for outer, own in ((left, right), (right, left)):
+            if outer.relation not in inner.relations and outer.relation in graph.relations:
+                yield outer, own
+
+
+def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[ColumnOf, ColumnOf]]:
+    selects = below.expression.selects if isinstance(below.expression, exp.Select) else []
+    if not isinstance(condition, exp.In) or len(selects) != 1:
+        return
+    probe, build = condition.this.unnest(), selects[0].unalias().unnest()
+    if isinstance(probe, exp.Column) and isinstance(build, exp.Column):
+        yield ColumnOf(probe.table, probe.name), ColumnOf(build.table, build.name)
