@@ -20,6 +20,7 @@ from service.adapters.embedded_valkey import EmbeddedValkey
 from service.adapters.filter_cache import RedisFilterCache
 from service.adapters.journal import BufferedJournal
 from service.adapters.metrics_store import PostgresMetricsStore
+from service.adapters.probe_values import ManifestProbeValues
 from service.adapters.result_store import LocalResultStore
 from service.adapters.spark_catalog_properties import spark_catalog_properties
 from service.adapters.tpcds.loader import LoadReport as LoadReport
@@ -203,8 +204,11 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     bounds = CollectorBounds(
         settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_filter_bytes
     )
+    readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
+    parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
     return Pruner(
         parts.catalogs,
+        ManifestProbeValues(parts.catalogs.opened, readers),
         Collector(parts.engine, parts.filter_cache, executor, clock, bounds),
         clock,
         PruningBounds(

@@ -22,7 +22,7 @@ from service.model.filtering import (
 from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
 from service.model.keys import key_family
 from service.model.query import Parameters
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableColumn, TableFacts, TableName
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
 from service.pruning.column_classes import column_classes
@@ -52,12 +52,16 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionContext:
-    """What detection knows besides the tree. Keys of `tables` are names in lower case."""
+    """What detection knows besides the tree. Keys of `tables` are names in lower case.
+
+    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
+    """
 
     tables: Mapping[TableName, TableFacts]
     parameters: Parameters
     session: Mapping[str, str]
     max_build_rows: int
+    is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
@@ -106,12 +110,13 @@ class _Detector:
         facts = self._facts(table)
         if facts is None or not _is_bare(table):
             return
-        type_name = _type_of(facts, column)
+        field = _column_of(facts, column)
         build_type = self._type_name(candidate.build_graph, candidate.build)
-        if type_name is None or build_type is None:
+        if field is None or build_type is None:
             return
-        probe = Probe(facts.name, (column,), (type_name,), facts.snapshot_id)
-        if column not in accepted_columns(facts):
+        type_name = field.type_name
+        probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
+        if column not in accepted_columns(facts) and not self._context.is_tight(facts, field.name):
             self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
@@ -186,7 +191,8 @@ class _Detector:
 
     def _base_type(self, table: exp.Table, column: str) -> str | None:
         facts = self._facts(table)
-        return None if facts is None else _type_of(facts, column)
+        field = None if facts is None else _column_of(facts, column)
+        return None if field is None else field.type_name
 
     def _facts(self, table: exp.Table) -> TableFacts | None:
         facts = self._context.tables.get(TableName(table.catalog, table.db, table.name))
@@ -216,5 +222,5 @@ def _is_bare(table: exp.Table) -> bool:
     )
 
 
-def _type_of(facts: TableFacts, column: str) -> str | None:
-    return next((each.type_name for each in facts.columns if each.name.lower() == column), None)
+def _column_of(facts: TableFacts, column: str) -> TableColumn | None:
+    return next((each for each in facts.columns if each.name.lower() == column), None)

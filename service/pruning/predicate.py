@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
@@ -27,12 +27,18 @@ class FormedPredicate:
 
 
 def predicate(
-    column: str, type_name: str, keys: Sequence[Key], max_in_list: int, max_ranges: int
+    column: str,
+    type_name: str,
+    keys: Sequence[Key],
+    max_in_list: int,
+    max_ranges: int,
+    domain: Sequence[KeyValue] | None = None,
 ) -> FormedPredicate:
     """A condition that is true of every key's rows, and of as few others as its form allows.
 
     Iceberg uses no statistics for a list of more than 200 values, so long sets become ranges: runs of
-    neighbours, and where there are too many, those between the widest gaps.
+    neighbours, and where there are too many, those between the widest gaps. Neighbours are values between
+    which the probe can hold no other: of its `domain`, when all its values are known.
 
     >>> formed = predicate("k", "int", [(1,), (2,), (3,), (4,), (9,), (10,), (11,), (12,)], 200, 32)
     >>> formed.form.value, formed.condition.sql("spark")
@@ -42,7 +48,7 @@ def predicate(
     name = exp.column(column, quoted=True)
     if not values:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
-    runs = _runs(values)
+    runs = _runs(values, domain)
     if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
         return FormedPredicate(
             exp.In(this=name, expressions=[_literal(each, type_name) for each in values]), FilterForm.IN
@@ -58,10 +64,18 @@ def _between(name: exp.Column, low: KeyValue, high: KeyValue, type_name: str) ->
     return exp.Between(this=name.copy(), low=_literal(low, type_name), high=_literal(high, type_name))
 
 
-def _runs(values: Sequence[KeyValue]) -> list[tuple[KeyValue, KeyValue]]:
+def _runs(values: Sequence[KeyValue], domain: Sequence[KeyValue] | None) -> list[tuple[KeyValue, KeyValue]]:
+    rank = {value: position for position, value in enumerate(domain or ())}
     runs: list[tuple[KeyValue, KeyValue]] = []
     for value in values:
-        if runs and _is_next(runs[-1][1], value):
+        before = runs[-1][1] if runs else None
+        if before is None:
+            is_next = False
+        elif domain is None:
+            is_next = _is_next(before, value)
+        else:
+            is_next = rank[value] == rank[before] + 1
+        if is_next:
             runs[-1] = (runs[-1][0], value)
         else:
             runs.append((value, value))
@@ -108,8 +122,7 @@ def _literal(value: KeyValue, type_name: str) -> exp.Expr:
         case Decimal():
             return exp.cast(exp.Literal.string(f"{value:f}"), type_name, dialect="spark")
         case datetime():
-            zone = "" if value.tzinfo is None else "+00:00"
-            text = value.replace(tzinfo=None).isoformat(" ") + zone
+            text = (value if value.tzinfo is None else value.astimezone(UTC)).isoformat(" ")
             kind = "timestamp_ntz" if value.tzinfo is None else "timestamp"
             return exp.cast(exp.Literal.string(text), kind, dialect="spark")
         case date():

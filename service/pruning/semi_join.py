@@ -38,7 +38,9 @@ def _answers_without_rows(query: exp.Expr) -> bool:
     """Whether it has a row for an outer row without partners: `count(*)` of nothing is 0."""
     group = query.args.get("group")
     if group is not None:
-        return any(value for key, value in group.args.items() if key != "expressions")
+        return any(not isinstance(each.unnest(), exp.Column) for each in group.expressions) or any(
+            value for key, value in group.args.items() if key != "expressions"
+        )
     # Any function may be an aggregate that is not known here.
     functions = (each for select in query.selects for each in select.find_all(exp.Func))
     return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
@@ -59,7 +61,8 @@ def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[ColumnOf, 
 
 
 def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[ColumnOf, ColumnOf]]:
-    selects = below.expression.selects if isinstance(below.expression, exp.Select) else []
+    query = below.expression
+    selects = query.selects if isinstance(query, exp.Select) else []
     if not isinstance(condition, exp.In) or len(selects) != 1:
         return
     probe, build = condition.this.unnest(), selects[0].unalias().unnest()

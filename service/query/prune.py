@@ -7,25 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+import structlog
 from sqlglot import exp
 
+from service.model.column_values import ColumnValues
 from service.model.filtering import (
     FilterForm,
     FilterOutcome,
     FilterRecord,
+    Probe,
     Reason,
 )
 from service.model.query import PruningRequest, QueryRequest
 from service.model.sql import ParsedQuery
 from service.model.tables import TableFacts, TableName
-from service.ports import Catalogs, Clock
+from service.ports import Catalogs, Clock, ProbeValues
 from service.pruning.detect import Detection, DetectionContext, Placement, detect
 from service.pruning.inject import Narrowing, inject
+from service.pruning.narrow import narrow
 from service.pruning.parse import parse
 from service.pruning.predicate import FormedPredicate, predicate
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
 from service.query.collect import Collecting, Collector
+
+log = structlog.get_logger(__name__)
 
 # What opening a data file costs, in bytes that could be read meanwhile.
 FILE_OPEN_BYTES = 64 * 1024
@@ -75,8 +81,16 @@ class _Detected:
 class Pruner:
     """Narrows queries. Never raises, and never changes what a query answers."""
 
-    def __init__(self, catalogs: Catalogs, collector: Collector, clock: Clock, bounds: PruningBounds) -> None:
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        probe_values: ProbeValues,
+        collector: Collector,
+        clock: Clock,
+        bounds: PruningBounds,
+    ) -> None:
         self._catalogs = catalogs
+        self._probe_values = probe_values
         self._collector = collector
         self._clock = clock
         self._bounds = bounds
@@ -85,6 +99,13 @@ class Pruner:
         """The query with its scans narrowed, as far as that is possible and pays."""
         if not (self._bounds.is_enabled and request.pruning.is_enabled):
             return PrunedQuery(request.sql)
+        try:
+            return self._pruned(query_id, request, is_canceled)
+        except Exception as failure:  # the outermost edge of pruning: no query fails because of it
+            log.exception("pruning_failed", error=type(failure).__name__)
+            return PrunedQuery(request.sql)
+
+    def _pruned(self, query_id: UUID, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
         began_ms = self._clock.elapsed_ms()
         parsed = parse(request.sql)
         parsed_ms = self._clock.elapsed_ms()
@@ -114,6 +135,7 @@ class Pruner:
             parameters=request.parameters,
             session=self._bounds.session,
             max_build_rows=self._bounds.max_build_rows,
+            is_tight=self._is_tight,
         )
         return _Detected(parsed, names, facts, detect(tree, context))
 
@@ -138,8 +160,8 @@ class Pruner:
             if placement not in worth:
                 records.append(_record(placement, _NOT_WORTH))
                 continue
-            outcome = outcomes[placement.filter.filter_id]
-            formed = self._formed(placement, outcome)
+            probe = placement.filter.probe
+            outcome, formed = self._narrowed(probe, outcomes[placement.filter.filter_id])
             records.append(_record(placement, outcome, formed))
             if formed is not None:
                 narrowed.setdefault(placement.reference_end, []).append(formed.condition)
@@ -150,17 +172,34 @@ class Pruner:
         sql = inject(detected.parsed, _narrowings(detected, narrowed, pinned))
         return replace(pruned, sql=sql, rewritten_sql=sql, filters=filters)
 
-    def _formed(self, placement: Placement, outcome: FilterOutcome) -> FormedPredicate | None:
+    def _narrowed(self, probe: Probe, outcome: FilterOutcome) -> tuple[FilterOutcome, FormedPredicate | None]:
+        """The predicate, or the reason for which there is none."""
         if not outcome.data.is_filtering:
-            return None
-        probe = placement.filter.probe
-        return predicate(
+            return outcome, None
+        keys = narrow(outcome.data.values, self._held(probe))
+        if keys.is_all:
+            return replace(outcome, reason=Reason.NOT_SELECTIVE), None
+        bounds = self._bounds
+        formed = predicate(
             probe.columns[0],
             probe.type_names[0],
-            outcome.data.values,
-            self._bounds.max_in_list,
-            self._bounds.max_ranges,
+            keys.values,
+            bounds.max_in_list,
+            bounds.max_ranges,
+            keys.domain,
         )
+        return outcome, formed
+
+    def _held(self, probe: Probe) -> ColumnValues | None:
+        if probe.snapshot_id is None:
+            return None
+        return self._probe_values.of(probe.table, probe.snapshot_id, probe.columns[0])
+
+    def _is_tight(self, facts: TableFacts, column: str) -> bool:
+        held = None
+        if facts.snapshot_id is not None:
+            held = self._probe_values.of(facts.name, facts.snapshot_id, column)
+        return held is not None and held.is_tight
 
 
 def _narrowings(

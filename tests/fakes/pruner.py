@@ -7,6 +7,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from service.ports import Catalogs, Clock, Engine, FilterCache
 from service.query.collect import Collector, CollectorBounds
 from service.query.prune import Pruner, PruningBounds
+from tests.fakes.probe_values import FakeProbeValues
 
 
 def pruner(
@@ -30,4 +31,4 @@ def pruner(
         catalog_names=frozenset({"lake"}),
         session={},
     )
-    return Pruner(catalogs, collector, clock, bounds)
+    return Pruner(catalogs, FakeProbeValues(), collector, clock, bounds)
