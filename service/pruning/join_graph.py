@@ -30,6 +30,7 @@ def join_graph(scope: Scope) -> JoinGraph | None:
     if not isinstance(select, exp.Select) or select.args.get("pivots") or select.args.get("from_") is None:
         return None
     seen = {select.args["from_"].alias_or_name}
+    hidden = scope.semi_or_anti_join_tables
     null_supplied: set[str] = set()
     inner: list[exp.Expr] = []
     others: list[JoinEquality] = []
@@ -50,8 +51,13 @@ def join_graph(scope: Scope) -> JoinGraph | None:
             null_supplied.add(added)
         seen.add(added)
     where = select.args.get("where")
-    conjuncts = (*inner, *_conjuncts(where.this if where is not None else None))
+    selected = list(_conjuncts(where.this if where is not None else None))
+    if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
+        # WHERE does not see the right side of such a join: the name is that of a relation further out.
+        return None
+    conjuncts = (*inner, *selected)
     relations = {name: source for name, (_, source) in scope.selected_sources.items()}
+    relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
     return JoinGraph(
         relations=relations,
         null_supplied=frozenset(null_supplied),

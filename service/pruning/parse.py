@@ -49,7 +49,8 @@ def _reference(table: exp.Table, sql: str) -> TableReference | None:
         start=identifiers[0].meta["start"],
         end=identifiers[-1].meta["end"] + 1,
         alias=alias.name if alias is not None else None,
-        is_plain=all(key in _PLAIN for key, value in table.args.items() if value),
+        is_plain=all(key in _PLAIN for key, value in table.args.items() if value)
+        and not table.alias_column_names,
     )
 
 

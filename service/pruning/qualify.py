@@ -22,6 +22,8 @@ def qualify(
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
     'SELECT 1 AS `1` FROM lake.tpcds.t AS t'
     """
+    if not _is_understood(tree):
+        return None
     known: dict[str, Any] = {}
     for name, facts in tables.items():
         columns = {each.name.lower(): "unknown" for each in facts.columns}
@@ -41,3 +43,23 @@ def qualify(
     except (SqlglotError, RecursionError):
         return None
     return qualified if isinstance(qualified, exp.Query) else None
+
+
+def _is_understood(tree: exp.Query) -> bool:
+    """Whether names mean here what they mean to Spark."""
+    joins = list(tree.find_all(exp.Join))
+    # After these the column of USING is not the first relation's, as the qualifier takes it to be.
+    adds_rows = any(each.side in ("RIGHT", "FULL") for each in joins)
+    has_shared_columns = any(each.args.get("using") or each.method == "NATURAL" for each in joins)
+    # The columns of such a table have other names than the table's own.
+    has_renamed_columns = any(each.alias_column_names for each in tree.find_all(exp.Table))
+    are_names_unique = all(_has_unique_names(each) for each in tree.find_all(exp.Select))
+    return not (adds_rows and has_shared_columns) and not has_renamed_columns and are_names_unique
+
+
+def _has_unique_names(select: exp.Select) -> bool:
+    """Whether each relation has a name of its own: the right side of a LEFT SEMI JOIN may share one."""
+    first = select.args.get("from_")
+    relations = [*([] if first is None else [first]), *(select.args.get("joins") or ())]
+    names = [name for each in relations if (name := each.alias_or_name.lower())]
+    return len(names) == len(set(names))

@@ -42,7 +42,8 @@ def _answers_without_rows(query: exp.Expr) -> bool:
             value for key, value in group.args.items() if key != "expressions"
         )
     # Any function may be an aggregate that is not known here.
-    functions = (each for select in query.selects for each in select.find_all(exp.Func))
+    selects = query.selects if isinstance(query, exp.Select) else []
+    functions = (each for select in selects for each in select.find_all(exp.Func))
     return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
 
 

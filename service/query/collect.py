@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 
-from service.errors import GatewayError
+from service.errors import GatewayError, QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, Key, Reason
 from service.model.query import Parameters
 from service.ports import Clock, Engine, FilterCache, Statement
@@ -104,5 +104,8 @@ def _used(parameters: Parameters, names: frozenset[str]) -> Parameters:
 
 
 def _keys(rows: pa.Table) -> tuple[Key, ...]:
-    columns = [column.to_pylist() for column in rows.columns]
+    try:
+        columns = [column.to_pylist() for column in rows.columns]
+    except (ValueError, OverflowError) as failure:
+        raise QueryFailed("A key is a day or a time that only the engine can hold.") from failure
     return tuple(sorted(zip(*columns, strict=True)))

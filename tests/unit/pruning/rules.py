@@ -1,0 +1,226 @@
+"""Each rule as a function from a fixture's text to what the fixture expects, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+
+from sqlglot import exp, parse_one
+from sqlglot.optimizer.scope import Scope, build_scope
+
+from service.model.filtering import KeyValue
+from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.keys import key_family
+from service.model.tables import TableFacts, TableName
+from service.pruning.build_query import build_query as rendered_build_query
+from service.pruning.column_classes import column_classes
+from service.pruning.detect import DetectionContext
+from service.pruning.detect import detect as detected
+from service.pruning.inject import Narrowing
+from service.pruning.inject import inject as injected
+from service.pruning.inner_join import inner_join as inner_candidates
+from service.pruning.is_faithful import is_faithful as is_condition_faithful
+from service.pruning.join_graph import join_graph as joined
+from service.pruning.lineage import narrowed_by
+from service.pruning.outer_join import outer_join as outer_candidates
+from service.pruning.parse import parse as parsed_query
+from service.pruning.predicate import predicate as formed_predicate
+from service.pruning.qualify import qualify as qualified
+from service.pruning.semi_join import semi_join as semi_candidates
+from service.pruning.table_names import table_names as names_of
+from tests.unit.pruning.tables import TABLES
+
+NOTHING = "nothing"
+
+
+def parse(sql: str) -> str:
+    """Each mention of a table: its name as it stands in the text, and what stands there besides an alias."""
+    parsed = parsed_query(sql)
+    if parsed is None:
+        return "not a query"
+    return _listed(
+        sql[each.start : each.end] + ("" if each.is_plain else " and more") for each in parsed.references
+    )
+
+
+def table_names(sql: str) -> str:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return _listed(
+        f"{'.'.join(parts)} is {name}"
+        for parts, name in names_of(parsed, frozenset({"lake", "rest"}), "lake", "shop").items()
+    )
+
+
+def qualify(sql: str) -> str:
+    tree = _qualified(sql)
+    return "not understood" if tree is None else tree.sql("spark")
+
+
+def join_graph(sql: str) -> str:
+    graph = joined(_scope(sql))
+    if graph is None:
+        return "not understood"
+    holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    return f"holds: {holds}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}"
+
+
+def inner_join(sql: str) -> str:
+    graph = _graph(_scope(sql))
+    return _candidates(inner_candidates(graph, _classes(graph)))
+
+
+def outer_join(sql: str) -> str:
+    return _candidates(outer_candidates(_graph(_scope(sql))))
+
+
+def semi_join(sql: str) -> str:
+    scope = _scope(sql)
+    return _candidates(semi_candidates(scope, _graph(scope), joined))
+
+
+def lineage(sql: str) -> str:
+    """What a filter on column `day_key` of relation `r` is moved down to."""
+    scope = _scope(sql)
+    mentions = scope.ref_count()
+    found = narrowed_by(
+        scope.selected_sources["r"][1],
+        "day_key",
+        lambda each: _classes(_graph(each)),
+        lambda each: mentions[id(each)],
+    )
+    return _listed(f"{table.name}.{column}" for table, column in found)
+
+
+def build_query(sql: str) -> str:
+    """The keys that column `day_key` of relation `d` can have."""
+    graph = _graph(_scope(sql))
+    allowed = frozenset(graph.relations.keys() - {"f"})
+    query = rendered_build_query(graph, ColumnOf("d", "day_key"), allowed, _facts, is_condition_faithful)
+    return NOTHING if query is None else query.sql
+
+
+def predicate(text: str) -> str:
+    """`type: value, value` to the condition on column `k`: at most five in a list, and three ranges."""
+    type_name, _, values = text.partition(": ")
+    keys = [(_value(type_name, each),) for each in values.split(", ") if each]
+    formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3)
+    return f"{formed.form}: {formed.condition.sql('spark')}"
+
+
+def inject(sql: str) -> str:
+    """Tables named `sales` narrowed to `day_key = 7`, those named `calendar` pinned."""
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    to_seven = exp.EQ(this=exp.column("day_key", quoted=True), expression=exp.Literal.number(7))
+    how = {"sales": Narrowing(1, (to_seven,)), "calendar": Narrowing(3)}
+    return injected(
+        parsed, {each.end: how[each.parts[-1]] for each in parsed.references if each.parts[-1] in how}
+    )
+
+
+def is_faithful(sql: str) -> str:
+    return "written anew" if is_condition_faithful(parse_one(sql, read="spark")) else "left out"
+
+
+def detect(sql: str) -> str:
+    """Each filter with the query for its keys, then each candidate that is none with its reason."""
+    tree = _qualified(sql)
+    if tree is None:
+        return "not understood"
+    found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
+    filters = (each.filter for each in found.placements)
+    applied = [
+        f"{each.probe.table.table}.{each.probe.columns[0]} by {each.filtering_query}" for each in filters
+    ]
+    refused = [
+        f"{each.probe.table.table}.{each.probe.columns[0]} not by "
+        f"{'.'.join([*(name.table for name in each.build.tables), *each.build.columns])}: {each.reason}"
+        for each in found.refused
+    ]
+    return _listed([*applied, *refused])
+
+
+RULES: Mapping[str, Callable[[str], str]] = {
+    each.__name__: each
+    for each in (
+        parse,
+        table_names,
+        qualify,
+        join_graph,
+        inner_join,
+        outer_join,
+        semi_join,
+        lineage,
+        build_query,
+        predicate,
+        inject,
+        is_faithful,
+        detect,
+    )
+}
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(lines) or NOTHING
+
+
+def _qualified(sql: str) -> exp.Query | None:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return qualified(parsed.tree, TABLES, "lake", "shop")
+
+
+def _scope(sql: str) -> Scope:
+    tree = _qualified(sql)
+    assert tree is not None
+    scope = build_scope(tree)
+    assert scope is not None
+    return scope
+
+
+def _graph(scope: Scope) -> JoinGraph:
+    graph = joined(scope)
+    assert graph is not None
+    return graph
+
+
+def _facts(table: exp.Table) -> TableFacts | None:
+    facts = TABLES.get(TableName(table.catalog, table.db, table.name))
+    return None if facts is None or facts.snapshot_id is None else facts
+
+
+def _classes(graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+    def family(column: ColumnOf) -> str | None:
+        relation = graph.relations.get(column.relation)
+        facts = _facts(relation) if isinstance(relation, exp.Table) else None
+        types = {each.name: each.type_name for each in facts.columns} if facts else {}
+        return key_family(types.get(column.column, "int"))
+
+    return column_classes(graph.equalities, family)
+
+
+def _candidates(found: Iterable[Candidate]) -> str:
+    return _listed(
+        f"{each.probe.relation}.{each.probe.column} "
+        f"{'by' if each.refusal is None else 'not by'} {each.build.relation}.{each.build.column}"
+        f"{'' if each.refusal is None else f': {each.refusal}'}"
+        for each in found
+    )
+
+
+def _value(type_name: str, text: str) -> KeyValue:
+    match type_name.partition("(")[0]:
+        case "int" | "long":
+            return int(text)
+        case "decimal":
+            return Decimal(text)
+        case "date":
+            return date.fromisoformat(text)
+        case "timestamp" | "timestamptz":
+            return datetime.fromisoformat(text)
+        case "boolean":
+            return text == "true"
+        case _:
+            return text

@@ -1,0 +1,78 @@
+"""The tables that the rules' fixtures speak of: facts by hand, no catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from service.model.tables import PartitionField, SortField, TableColumn, TableFacts, TableName
+
+
+def _facts(
+    snapshot_id: int | None,
+    table: str,
+    columns: Mapping[str, str],
+    partitioned: Mapping[str, str] | None = None,
+    sorted_by: tuple[str, ...] = (),
+) -> TableFacts:
+    return TableFacts(
+        name=TableName("lake", "shop", table),
+        table_uuid=UUID(int=snapshot_id or 0),
+        format_version=2,
+        location="",
+        schema_id=0,
+        spec_id=0,
+        snapshot_id=snapshot_id,
+        columns=tuple(
+            TableColumn(field_id, name, type_name, is_required=False)
+            for field_id, (name, type_name) in enumerate(columns.items(), start=1)
+        ),
+        partition_fields=tuple(
+            PartitionField(f"{source}_{transform}", source, transform)
+            for source, transform in (partitioned or {}).items()
+        ),
+        sort_fields=tuple(SortField(each, "identity", "asc", "nulls-first") for each in sorted_by),
+        snapshots=(),
+        record_count=100,
+        data_file_count=10,
+        total_bytes=10_000,
+        snapshot_schema_id=0,
+    )
+
+
+TABLES: Mapping[TableName, TableFacts] = {
+    each.name: each
+    for each in (
+        _facts(
+            1,
+            "sales",
+            {
+                "day_key": "int",
+                "item_key": "long",
+                "sold_on": "date",
+                "sold_at": "timestamptz",
+                "note": "string",
+                "weight": "double",
+            },
+            {"day_key": "identity", "item_key": "bucket[8]", "sold_on": "identity", "sold_at": "day"},
+        ),
+        _facts(
+            2, "returns", {"day_key": "int", "item_key": "long", "note": "string"}, sorted_by=("day_key",)
+        ),
+        _facts(
+            3,
+            "calendar",
+            {
+                "day_key": "int",
+                "day": "date",
+                "year": "int",
+                "month": "int",
+                "name": "string",
+                "weight": "double",
+            },
+        ),
+        _facts(4, "item", {"item_key": "int", "brand": "string", "maker_key": "int"}),
+        _facts(5, "maker", {"maker_key": "int", "country": "string"}),
+        _facts(None, "nothing", {"day_key": "int", "year": "int"}, {"day_key": "identity"}),
+    )
+}
