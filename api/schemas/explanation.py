@@ -89,7 +89,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         filters=[filter_answer(each) for each in explanation.filters],
         scans=[_scan(each) for each in explanation.scans],
         plans=_plans(explanation),
-        timings=_timings(explanation),
+        timings=timings(explanation),
     )
 
 
@@ -103,7 +103,8 @@ def _plans(explanation: Explanation) -> Plans:
     )
 
 
-def _timings(explanation: Explanation) -> Timings:
+def timings(explanation: Explanation) -> Timings:
+    """The times of a query's stages, as they follow one another."""
     pruning_ms = explanation.parse_ms + explanation.detect_ms + explanation.filters_ms
     return Timings(
         queued_ms=explanation.queued_ms,

@@ -13,6 +13,7 @@ from service.model.query import QueryRecord
 from service.pruning.nesting import is_shallow
 from service.pruning.parse import parse
 from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
+from service.pruning.plan_texts.is_deep import is_deep
 from service.pruning.plan_texts.narrowed_scans import narrowed_scans
 from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
 from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
@@ -50,6 +51,8 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
             return None
         asked = abstract_syntax_tree(tree, _tables(record))
         narrowed = narrowed_scans(tree, _rewritten(record), record.filters)
+        if is_deep(asked):
+            return None
         physical = optimized_physical_plan(asked, narrowed)
         return QueryPlans(asked, physical, optimized_execution_plan(physical))
     except (SqlglotError, RecursionError):

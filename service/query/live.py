@@ -205,7 +205,7 @@ def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
     if run is not None:
         return min(pruning_ms + run.planning_ms, worked_ms)
     # A lost engine cannot say how far it came; of any other, no word means that it never ran anything.
-    return 0 if isinstance(failure, EngineLost) else worked_ms
+    return min(pruning_ms, worked_ms) if isinstance(failure, EngineLost) else worked_ms
 
 
 def _cut(failure: GatewayError) -> None:

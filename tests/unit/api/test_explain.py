@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from html.parser import HTMLParser
 from typing import Any
 
 import httpx
 import pytest
 
+from api.reasons import SENTENCES
 from service.errors import QueryFailed
+from service.model.filtering import Reason
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -111,3 +114,82 @@ async def test_a_failed_query_is_explained_with_its_error(
     gateway.failures[FLIP] = QueryFailed("Division by zero.")
     response = await explained(client, accept="text/plain")
     assert "FAILED: QUERY_FAILED: Division by zero." in response.text
+
+
+HOSTILE = """SELECT '</title><script>alert(1)</script>' AS `"><img src=x onerror=alert(1)>` FROM t"""
+
+
+async def test_the_page_shows_plan_bars_filters_and_text(client: httpx.AsyncClient) -> None:
+    response = await explained(client, accept="text/html")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    page = _Page(response.text)
+    assert page.is_whole
+    assert page.count("svg") == 1
+    titles = ["Narrowed scan", "Filter collector", "Scan"]
+    assert all(f">{each}</text>" in response.text for each in titles)
+    assert 'style="width:18.27%"' in response.text
+    assert "366 of 2,003" in response.text
+    assert "4.9 MB of 25.6 MB" in response.text
+    assert "There are more keys than may be kept." in response.text
+
+
+@pytest.mark.parametrize("sql", [HOSTILE, HOSTILE.replace("SELECT", "SELEC")])
+async def test_nothing_in_the_sql_becomes_part_of_the_page(
+    client: httpx.AsyncClient, gateway: FakeGateway, sql: str
+) -> None:
+    gateway.failures[sql] = QueryFailed(sql)
+    response = await explained(client, sql, "text/html")
+    page = _Page(response.text)
+    assert page.is_whole
+    assert page.count("script") == page.count("img") == 0
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+
+
+async def test_the_page_needs_nothing_from_elsewhere(client: httpx.AsyncClient) -> None:
+    page = _Page((await explained(client, accept="text/html")).text)
+    assert not {"href", "src", "srcset", "action"} & page.attributes
+
+
+async def test_a_plan_that_is_too_large_is_not_drawn(client: httpx.AsyncClient) -> None:
+    response = await explained(client, " UNION ALL ".join(["SELECT 1"] * 300), "text/html")
+    assert "too many to be drawn" in response.text
+
+
+async def test_json_is_what_is_served_when_nothing_is_asked_for(client: httpx.AsyncClient) -> None:
+    assert (await explained(client)).headers["content-type"] == "application/json"
+    assert (await explained(client, accept="image/png")).json()["code"] == "NOT_ACCEPTABLE"
+
+
+def test_every_reason_has_its_sentence() -> None:
+    assert set(SENTENCES) == set(Reason)
+
+
+class _Page(HTMLParser):
+    """A page's tags; `is_whole` when each that was opened was closed in its turn."""
+
+    void = frozenset({"meta"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.is_whole = True
+        self.feed(text)
+        self.is_whole &= not self.open
+
+    def count(self, tag: str) -> int:
+        return self.tags.count(tag)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_whole &= bool(self.open) and self.open.pop() == tag

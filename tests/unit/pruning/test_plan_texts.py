@@ -137,9 +137,20 @@ def test_every_clause_has_its_operator(sql: str, expected: str) -> None:
         "SELECT * FROM " + "a JOIN (" * 8_000 + "b" + ")" * 8_000,
         "SELECT CAST(x AS " + "ARRAY<" * 8_000 + "INT" + ">" * 8_000 + ")",
         "SELECT 1 FROM a" + " JOIN a ON true" * 5_000,
+        "SELECT 1 FROM a" + " JOIN a ON true" * 400,
         "SELECT '",
     ],
-    ids=["nonsense", "nothing", "parentheses", "subqueries", "joined", "types", "joins", "no end"],
+    ids=[
+        "nonsense",
+        "nothing",
+        "parentheses",
+        "subqueries",
+        "joined",
+        "types",
+        "joins",
+        "fewer joins",
+        "no end",
+    ],
 )
 def test_what_cannot_be_drawn_has_no_plans_and_ends_nothing(sql: str) -> None:
     assert plans_of(filtered_record(sql)) is None

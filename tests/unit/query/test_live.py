@@ -23,6 +23,7 @@ from service.errors import (
 from service.model.query import EngineRun, QueryRequest, QueryState
 from service.model.results import Manifest
 from service.query.live import LiveQuery
+from service.query.prune import PrunedQuery
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import engine_result
 from tests.fakes.query_records import scan
@@ -47,6 +48,21 @@ def test_times_are_those_of_waiting_running_and_both() -> None:
     status = query.status(9999)
     times = (status.record.queued_ms, status.record.planning_ms, status.record.running_ms)
     assert (times, status.elapsed_ms) == ((30, 70, 0), 100)
+
+
+def test_the_time_before_the_plan_holds_that_of_the_filters() -> None:
+    queries = [live_query() for _ in range(3)]
+    for query in queries:
+        query.start(0)
+        query.prune(PrunedQuery("SELECT 1", parse_ms=1, detect_ms=2, filters_ms=3))
+    run = EngineRun(planning_ms=4, running_ms=5, scans=(), plan_text="")
+    failure = QueryFailed()
+    failure.run = run
+    queries[0].succeed(engine_result(), MANIFEST, 100)
+    queries[1].fail(failure, 100)
+    queries[2].fail(EngineLost(), 100)
+    times = [(each.record.planning_ms, each.record.running_ms) for each in queries]
+    assert times == [(10, 90), (10, 90), (6, 94)]
 
 
 def test_what_ended_while_it_waited_has_waited_all_that_time() -> None:

@@ -1,0 +1,1 @@
+"""GET /explain/{id} as one page that needs nothing from elsewhere."""

@@ -1,0 +1,41 @@
+"""A card for each scan, with a bar for each level: selected of total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from api.explain_html.numbers import count, percentage, size
+from service.model.pruning import ScanRecord, Selection
+
+
+def pruning_bars(scans: Sequence[ScanRecord]) -> str:
+    """The cards of all scans."""
+    if not scans:
+        return '<p class="none">No table was scanned.</p>'
+    return f'<div class="scans">{"".join(_card(each) for each in scans)}</div>'
+
+
+def _card(scan: ScanRecord) -> str:
+    metrics = scan.metrics
+    snapshot = "empty" if scan.snapshot_id is None else f"snapshot {scan.snapshot_id}"
+    bars = [
+        _bar("partitions", metrics.partitions, count),
+        _bar("manifests", metrics.manifests, count),
+        _bar("data files", metrics.data_files, count),
+        _bar("bytes", metrics.bytes, size),
+        _bar("rows", metrics.rows, count),
+    ]
+    title = (
+        f'<h3>{escape(scan.table)}</h3><p class="note">{snapshot}, planned in {metrics.planning_ms} ms</p>'
+    )
+    return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
+
+
+def _bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:
+    exact = f"{selection.selected} of {selection.total} {level}"
+    fill = f'<div class="fill" style="width:{percentage(selection)}%"></div>'
+    bar = f'<div class="track" title="{exact}">{fill}</div>'
+    return (
+        f"<dt>{level}</dt><dd>{bar}<span>{shown(selection.selected)} of {shown(selection.total)}</span></dd>"
+    )

@@ -1,0 +1,33 @@
+"""What each reason for applying a filter, or not, says to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from service.model.filtering import Reason
+
+SENTENCES: Mapping[Reason, str] = MappingProxyType(
+    {
+        Reason.APPLIED: "The scan was narrowed by it.",
+        Reason.DISABLED: "Dynamic filtering was switched off.",
+        Reason.NOT_A_QUERY: "The text is not one query that the gateway can read as a tree.",
+        Reason.NO_EQUI_JOIN: "The tables are not joined by an equality.",
+        Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",
+        Reason.BUILD_NOT_DETERMINISTIC: "The side that keys would come from may answer otherwise each time.",
+        Reason.PROBE_NOT_PRUNABLE: "Files cannot be told apart by this column.",
+        Reason.PROBE_IS_PRESERVED_SIDE: "An outer join keeps all rows of this side.",
+        Reason.ANTI_JOIN: "Rows without a match are wanted.",
+        Reason.KEY_IS_COMPUTED: "The key is an expression, not a column.",
+        Reason.TYPE_NOT_CONVERTIBLE: "The two keys' types cannot be converted exactly.",
+        Reason.NOT_SELECTIVE: "The keys match about everything there is.",
+        Reason.NOT_WORTH_COLLECTING: "The scan is too small for the keys to pay.",
+        Reason.RANGES_ONLY: "Ranges alone would select about everything there is.",
+        Reason.THRESHOLD_EXCEEDED: "There are more keys than may be kept.",
+        Reason.COLLECT_TIMED_OUT: "The keys were not there in time.",
+        Reason.COLLECT_FAILED: "Collecting the keys failed.",
+        Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
+        Reason.REWRITE_REJECTED: "The engine did not take the rewritten text; the query ran as it was sent.",
+        Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters.",
+    }
+)
