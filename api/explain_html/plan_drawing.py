@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
@@ -12,9 +13,9 @@ from service.model.pruning import ScanRecord, Selection
 from service.pruning.plan_texts.plan_text import node_text
 
 MAX_NODES = 200
-WIDTH, HEIGHT = 236, 62
-COLUMN, ROW = WIDTH + 44, HEIGHT + 18
-LETTERS = 34
+WIDTH, HEIGHT = 244, 62
+COLUMN, ROW = WIDTH + 20, HEIGHT + 36
+LETTERS = 31
 
 _COLLECTOR = "DynamicFilteringDataCollector"
 _NARROWED = "DynamicFilteringTableSourceScan"
@@ -27,9 +28,9 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
     if len(placed) > MAX_NODES:
         many = f"The plan has {len(placed)} operators, too many to be drawn. Its text is below."
         return f'<p class="none">{many}</p>'
-    width = (max(each.column for each in placed) + 1) * COLUMN - 44 + 4
-    height = int((max(each.row for each in placed) + 1) * ROW)
-    read = {each.table.lower(): each.metrics.data_files for each in scans}
+    width = int((max(each.column for each in placed) + 1) * COLUMN)
+    height = (max(each.row for each in placed) + 1) * ROW
+    read = _read(scans)
     lines = "".join(line for each in placed for line in _lines(each))
     boxes = "".join(_box(each, read) for each in placed)
     view = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
@@ -37,14 +38,21 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
     return f'<div class="wide">{svg}</div>'
 
 
+def _read(scans: Sequence[ScanRecord]) -> Mapping[str, Selection]:
+    """The data files of tables that were scanned once: of several scans nothing says which is which."""
+    times = Counter(each.table.lower() for each in scans)
+    tables = {each.table.lower(): each.metrics.data_files for each in scans}
+    return {name: files for name, files in tables.items() if times[name] == 1}
+
+
 def _lines(placed: Placed) -> Iterator[str]:
     x, y = _corner(placed)
-    start_x, start_y = x + WIDTH, y + HEIGHT / 2
+    start_x, start_y = x + WIDTH / 2, y + HEIGHT
     for child in placed.children:
-        end_x, child_y = _corner(child)
-        end_y, middle = child_y + HEIGHT / 2, (start_x + end_x) / 2
+        child_x, end_y = _corner(child)
+        end_x, middle = child_x + WIDTH / 2, (start_y + end_y) / 2
         kind = "filter" if child.node.operator == _COLLECTOR else "rows"
-        curve = f"M{start_x},{start_y} C{middle},{start_y} {middle},{end_y} {end_x},{end_y}"
+        curve = f"M{start_x},{start_y} C{start_x},{middle} {end_x},{middle} {end_x},{end_y}"
         yield f'<path class="{kind}" d="{curve}"/>'
 
 
@@ -102,7 +110,7 @@ def _cut(text: str) -> str:
     """The text on one line, as long as its box.
 
     >>> len(_cut("a" * 100))
-    34
+    31
     """
     line = " ".join(text.split())
     return line if len(line) <= LETTERS else line[: LETTERS - 1] + "…"

@@ -1,4 +1,4 @@
-"""Where the nodes of a plan stand in its picture: the root at the left, what it reads to the right."""
+"""Where the nodes of a plan stand in its picture: the root at the top, what it reads below it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from service.model.explanation import PlanNode
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A node at its place: `column` counts from the root; `row` may be between two rows."""
+    """A node at its place: `row` counts from the root; `column` may be between two columns."""
 
     node: PlanNode
-    column: int
-    row: float
+    row: int
+    column: float
     children: tuple[Placed, ...] = ()
 
     def walk(self) -> Iterator[Placed]:
@@ -25,21 +25,21 @@ class Placed:
 
 
 def plan_layout(plan: PlanNode) -> Placed:
-    """Leaves in rows of their own, every other node in the middle of its children.
+    """Leaves in columns of their own, every other node in the middle of its children.
 
     >>> placed = plan_layout(PlanNode("Join", (), (PlanNode("a"), PlanNode("b"))))
-    >>> placed.row, [(each.column, each.row) for each in placed.children]
+    >>> placed.column, [(each.row, each.column) for each in placed.children]
     (0.5, [(1, 0), (1, 1)])
     """
-    return _Rows().place(plan, 0)
+    return _Columns().place(plan, 0)
 
 
 @dataclass(slots=True)
-class _Rows:
+class _Columns:
     _next: Iterator[int] = field(default_factory=lambda: iter(range(1_000_000)))
 
-    def place(self, node: PlanNode, column: int) -> Placed:
+    def place(self, node: PlanNode, row: int) -> Placed:
         if not node.children:
-            return Placed(node, column, next(self._next))
-        children = tuple(self.place(each, column + 1) for each in node.children)
-        return Placed(node, column, (children[0].row + children[-1].row) / 2, children)
+            return Placed(node, row, next(self._next))
+        children = tuple(self.place(each, row + 1) for each in node.children)
+        return Placed(node, row, (children[0].column + children[-1].column) / 2, children)
