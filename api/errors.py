@@ -107,6 +107,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.EngineNotReady: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,
         InvalidRequest: HTTPStatus.UNPROCESSABLE_ENTITY,

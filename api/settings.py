@@ -82,6 +82,15 @@ class Settings(BaseSettings):
     filter_cache_max_bytes: int = Field(
         256 * MIB, ge=MIB, le=1024 * GIB, description="memory of the embedded filter cache"
     )
+    filter_cache_ttl_s: int = Field(
+        86_400, ge=1, le=31_536_000, description="how long a filter's keys are cached"
+    )
+    filter_cache_value_bytes: int = Field(
+        16 * MIB, ge=KIB, le=512 * MIB, description="keys of one filter, as they are cached; more are not"
+    )
+    filter_cache_local_bytes: int = Field(
+        64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys it used last"
+    )
 
     catalogs: dict[Name, dict[str, str]] = Field(
         {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"

@@ -17,7 +17,7 @@ from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded_valkey import EmbeddedValkey
-from service.adapters.filter_cache import RedisFilterCache
+from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.journal import BufferedJournal
 from service.adapters.metrics_store import PostgresMetricsStore
 from service.adapters.probe_values import ManifestProbeValues
@@ -156,7 +156,12 @@ class _Parts:
 
     @cached_property
     def filter_cache(self) -> RedisFilterCache:
-        cache = RedisFilterCache(self.filter_cache_url)
+        bounds = FilterCacheBounds(
+            time_to_live=timedelta(seconds=self.settings.filter_cache_ttl_s),
+            value_bytes=self.settings.filter_cache_value_bytes,
+            local_bytes=self.settings.filter_cache_local_bytes,
+        )
+        cache = RedisFilterCache(self.filter_cache_url, SystemClock(), bounds)
         self.stack.callback(cache.close)
         return cache
 

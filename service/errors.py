@@ -219,10 +219,23 @@ class MetricsStoreDown(PartDown):
     code = "METRICS_STORE_DOWN"
 
 
+class FilterCacheDown(PartDown):
+    """The filter cache does not answer."""
+
+    code = "FILTER_CACHE_DOWN"
+
+
 class ShuttingDown(PartDown):
     """The gateway is shutting down."""
 
     code = "SHUTTING_DOWN"
+
+
+# ---- what a query goes on without -----------------------------------------------------------------
+
+
+class FilterCollectionTimedOut(GatewayError):
+    """Another query collects these keys and was not done in time. Never leaves the gateway."""
 
 
 # ---- what keeps the gateway from starting ---------------------------------------------------------

@@ -21,6 +21,7 @@ from service.errors import (
     ShuttingDown,
 )
 from service.model.explanation import Explanation
+from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
@@ -193,6 +194,22 @@ class Gateway:
             CatalogDown: the catalog does not answer.
         """
         return self._ports.catalogs.facts(name)
+
+    def filters(self, limit: int) -> Sequence[CachedFilter]:
+        """What the filter cache holds, so many entries at most, the newest first.
+
+        Raises:
+            FilterCacheDown: the cache does not answer.
+        """
+        return self._filter_cache.entries(limit)
+
+    def forget_filters(self, fingerprint: str | None = None) -> int:
+        """Deletes one entry of the filter cache, or all; how many there were.
+
+        Raises:
+            FilterCacheDown: the cache does not answer; this process has forgotten them all the same.
+        """
+        return self._filter_cache.forget(fingerprint)
 
     def readiness(self) -> Readiness:
         """Every part by name. Only the engine is required: without it nothing can be answered.

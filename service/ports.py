@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from service.model.column_values import ColumnValues
+from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord
@@ -113,6 +114,19 @@ class ProbeValues(Protocol):
         """
 
 
+class KeyCollector(Protocol):
+    """Collects the keys of a filter's build side by a way of its own."""
+
+    def collect(
+        self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
+    ) -> DynamicFilteringData | None:
+        """The keys, as the build's snapshots have them; None when another way must be taken.
+
+        Raises:
+            QueryCanceled: on the way.
+        """
+
+
 class MetricsStore(Protocol):
     """Keeps what queries leave behind."""
 
@@ -185,7 +199,36 @@ class ResultStore(Protocol):
 
 
 class FilterCache(Protocol):
-    """The Redis-protocol server in which filter sets are shared."""
+    """Where the keys of dynamic filters are shared, by all queries of all replicas."""
+
+    def obtain(
+        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+    ) -> ObtainedKeys:
+        """The keys under `wanted.fingerprint`: from this process, from the server, or from `collect`.
+
+        Of all who ask for the same keys at once, one collects; the others wait for it, so long at most. The
+        keys are stored unless `collect` raises. A cache that is down, slow, full or holds rubbish is only a
+        reason to collect, told in the `note`.
+
+        Raises:
+            Exception: whatever `collect` raised, here or for the one who was waited for; never an end of
+                that other one's own query.
+            FilterCollectionTimedOut: another collects, and was not done in time.
+        """
+
+    def forget(self, fingerprint: str | None) -> int:
+        """Deletes one entry, or all; how many there were. Other replicas follow within seconds.
+
+        Raises:
+            FilterCacheDown: this process has forgotten them, the server perhaps not.
+        """
+
+    def entries(self, limit: int) -> Sequence[CachedFilter]:
+        """What is stored, so many at most, the newest of them first.
+
+        Raises:
+            FilterCacheDown: the cache does not answer.
+        """
 
     def health(self) -> PartHealth:
         """Asks the server, within a second."""

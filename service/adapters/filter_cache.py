@@ -1,40 +1,107 @@
-"""The filter cache on a Redis-protocol server."""
+"""The filter cache on a Redis-protocol server, with a layer in this process in front of it."""
 
 from __future__ import annotations
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
 
+from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
+from service.adapters.filters.entry_head import Rubbish
+from service.adapters.filters.local_layer import LocalLayer
+from service.adapters.filters.server import FilterServer
+from service.adapters.filters.shared_calls import SharedCalls
+from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
+from service.model.filtering import (
+    CachedFilter,
+    DynamicFilter,
+    DynamicFilteringData,
+    FilterSource,
+    ObtainedKeys,
+)
 from service.model.health import PartHealth, PartState
+from service.ports import Clock
 
 NAME = "filterCache"
-ANSWER_WITHIN_S = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCacheBounds:
+    """How long keys are stored, how large they may be there, and how much this process keeps of them."""
+
+    time_to_live: timedelta = timedelta(hours=24)
+    value_bytes: int = 16 * 1024 * 1024
+    local_bytes: int = 64 * 1024 * 1024
 
 
 class RedisFilterCache:
     """The `FilterCache` port."""
 
-    def __init__(self, url: str) -> None:
-        # No retry: health has a second, and a filter that is not there is only a slower query.
-        self._client = redis.Redis.from_url(
-            url,
-            socket_connect_timeout=ANSWER_WITHIN_S,
-            socket_timeout=ANSWER_WITHIN_S,
-            max_connections=32,
-            retry=Retry(NoBackoff(), 0),
+    def __init__(self, url: str, clock: Clock, bounds: FilterCacheBounds) -> None:
+        self._server = FilterServer(url, clock)
+        self._local = LocalLayer(bounds.local_bytes, self._server, clock)
+        self._shared = SharedKeys(self._server, clock, bounds.time_to_live, bounds.value_bytes)
+        # How one query ended says nothing of the keys that another one waits for.
+        personal = (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
+        self._calls: SharedCalls[FoundKeys] = SharedCalls(personal)
+
+    def obtain(
+        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+    ) -> ObtainedKeys:
+        """See the port."""
+        kept = self._local.get(wanted.fingerprint)
+        if kept is not None:
+            return _obtained(kept, FilterSource.CACHED)
+        found, is_ours = self._calls.join(
+            wanted.fingerprint, lambda: self._find(wanted, collect, within_s), within_s
         )
+        is_collected = is_ours and found.is_collected
+        source = FilterSource.COLLECTED if is_collected else FilterSource.CACHED
+        return _obtained(found.keys, source, found.note)
+
+    def forget(self, fingerprint: str | None) -> int:
+        """See the port."""
+        self._local.forget()
+        try:
+            return self._server.forget(fingerprint)
+        finally:
+            # Again: meanwhile a value may have been read that is deleted now.
+            self._local.forget()
+
+    def entries(self, limit: int) -> Sequence[CachedFilter]:
+        """See the port. Of more than `limit` entries, it is left open which."""
+        found = []
+        for each in self._server.beginnings(limit, HEAD_BYTES):
+            with suppress(Rubbish):
+                found.append(decode_head(each).shown)
+        return sorted(found, key=lambda each: each.created_at, reverse=True)
 
     def health(self) -> PartHealth:
         """Asks the server, within a second."""
         try:
-            self._client.ping()
-        except redis.AuthenticationError:
-            return PartHealth(NAME, PartState.DOWN, "The filter cache refuses the password.")
-        except (redis.RedisError, OSError):
-            return PartHealth(NAME, PartState.DOWN, "The filter cache does not answer.")
+            self._server.ping()
+        except FilterCacheDown as down:
+            return PartHealth(NAME, PartState.DOWN, down.detail)
         return PartHealth(NAME, PartState.UP)
 
     def close(self) -> None:
         """Closes all connections."""
-        self._client.close()
+        self._server.close()
+
+    def _find(
+        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+    ) -> FoundKeys:
+        # The call that ended just before this one began has left its keys here.
+        kept = self._local.get(wanted.fingerprint)
+        if kept is not None:
+            return FoundKeys(kept)
+        shelf = self._local.shelf()
+        found = self._shared.find_or_collect(wanted, collect, within_s)
+        shelf.put(wanted.fingerprint, found.keys)
+        return found
+
+
+def _obtained(keys: StoredKeys, source: FilterSource, note: str = "") -> ObtainedKeys:
+    return ObtainedKeys(keys.data, source, keys.byte_count, note)

@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
 
 import pytest
 
 from service.adapters.embedded_valkey import EmbeddedValkey
-from service.adapters.filter_cache import RedisFilterCache
+from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
+from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterSource, ObtainedKeys
 from service.model.health import PartHealth, PartState
 from service.ports import FilterCache
+from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.filters import DATES, DAYS, Collecting, date_filter, keys_of
+
+PATIENCE_S = 20.0
+BOUNDS = FilterCacheBounds()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
 
 
 @pytest.fixture(params=["fake", "valkey"])
-def cache(request: pytest.FixtureRequest) -> Iterator[FilterCache]:
+def cache(request: pytest.FixtureRequest, clock: FakeClock) -> Iterator[FilterCache]:
     if request.param == "fake":
-        yield FakeFilterCache()
+        yield FakeFilterCache(clock, BOUNDS.time_to_live)
         return
-    real = RedisFilterCache(request.getfixturevalue("valkey").url)
+    real = RedisFilterCache(request.getfixturevalue("valkey").url, clock, BOUNDS)
+    real.forget(None)
     yield real
     real.close()
 
 
 @pytest.fixture(params=["fake", "refused", "silent"])
-def cache_that_is_down(request: pytest.FixtureRequest) -> Iterator[FilterCache]:
+def cache_that_is_down(request: pytest.FixtureRequest, clock: FakeClock) -> Iterator[FilterCache]:
     if request.param == "fake":
         fake = FakeFilterCache()
         fake.is_down = True
@@ -33,7 +49,7 @@ def cache_that_is_down(request: pytest.FixtureRequest) -> Iterator[FilterCache]:
         return
     is_silent = request.param == "silent"
     address = request.getfixturevalue("silent_address") if is_silent else "127.0.0.1:9"
-    real = RedisFilterCache(f"redis://:topsecret@{address}/0")
+    real = RedisFilterCache(f"redis://:topsecret@{address}/0", clock, BOUNDS)
     yield real
     real.close()
 
@@ -49,11 +65,185 @@ def test_a_cache_that_is_down_says_so_within_a_second(cache_that_is_down: Filter
     assert health == PartHealth("filterCache", PartState.DOWN, "The filter cache does not answer.")
 
 
-def test_a_wrong_password_is_named_and_not_told(valkey: EmbeddedValkey) -> None:
+def test_a_wrong_password_is_named_and_not_told(valkey: EmbeddedValkey, clock: FakeClock) -> None:
     address = valkey.url.split("@")[1]
-    cache = RedisFilterCache(f"redis://:topsecret@{address}")
+    cache = RedisFilterCache(f"redis://:topsecret@{address}", clock, BOUNDS)
     health = cache.health()
+    note = cache.obtain(date_filter(), Collecting(), 1).note
     cache.close()
     assert health.state is PartState.DOWN
-    assert "password" in health.detail
-    assert "topsecret" not in health.detail
+    for told in (health.detail, note):
+        assert "password" in told
+        assert "topsecret" not in told
+
+
+# ---- keys that are there, and keys that are not ------------------------------------------------
+
+
+def test_the_first_collects_and_the_second_finds(cache: FilterCache) -> None:
+    wanted, collect = date_filter(), Collecting()
+    first = cache.obtain(wanted, collect, 1)
+    second = cache.obtain(wanted, collect, 1)
+    assert (first.data, first.source, first.note) == (DAYS, FilterSource.COLLECTED, "")
+    assert second == ObtainedKeys(DAYS, FilterSource.CACHED, first.byte_count)
+    assert first.byte_count > 0
+    assert collect.count == 1
+
+
+def test_other_keys_have_another_address(cache: FilterCache) -> None:
+    collect, other = Collecting(), Collecting(keys_of((1,)))
+    cache.obtain(date_filter(), collect, 1)
+    assert cache.obtain(date_filter(), other, 1).data == keys_of((1,))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DynamicFilteringData((), is_filtering=True),
+        DynamicFilteringData.not_filtering(),
+        DynamicFilteringData.not_filtering(exceeds_threshold=True),
+    ],
+)
+def test_no_keys_are_an_answer_too_and_stay_what_they_mean(
+    cache: FilterCache, data: DynamicFilteringData
+) -> None:
+    wanted, collect = date_filter(), Collecting(data)
+    assert [cache.obtain(wanted, collect, 1).data for _ in range(2)] == [data, data]
+    assert collect.count == 1
+
+
+def test_keys_are_collected_anew_after_their_time(cache: FilterCache, clock: FakeClock) -> None:
+    wanted, collect = date_filter(), Collecting()
+    cache.obtain(wanted, collect, 1)
+    clock.advance(BOUNDS.time_to_live + timedelta(seconds=1))
+    cache.obtain(wanted, collect, 1)
+    assert collect.count == 2
+
+
+def test_a_failure_is_passed_on_and_not_kept(cache: FilterCache) -> None:
+    wanted = date_filter()
+    with pytest.raises(QueryFailed, match="division"):
+        cache.obtain(wanted, Collecting(failure=QueryFailed("division by zero")), 1)
+    assert cache.obtain(wanted, Collecting(), 1).source is FilterSource.COLLECTED
+
+
+# ---- several at once ---------------------------------------------------------------------------
+
+
+def test_fifty_that_ask_at_once_collect_once(cache: FilterCache) -> None:
+    wanted, collect = date_filter(), Collecting()
+    with ThreadPoolExecutor(50) as threads:
+        found = list(threads.map(lambda _: cache.obtain(wanted, collect, PATIENCE_S), range(50)))
+    assert {each.data for each in found} == {DAYS}
+    assert sorted(each.source for each in found) == [FilterSource.CACHED] * 49 + [FilterSource.COLLECTED]
+    assert collect.count == 1
+
+
+class Waiting:
+    """One that collects until it is told to end, and one that waits for it."""
+
+    def __init__(self, cache: FilterCache, collect: Collecting, wanted: DynamicFilter) -> None:
+        collect.may_end.clear()
+        self.second_collect = Collecting(keys_of((7,)))
+        asks = Event()
+        self._threads = ThreadPoolExecutor(2)
+        self.first = self._threads.submit(cache.obtain, wanted, collect, PATIENCE_S)
+        assert collect.has_begun.wait(PATIENCE_S)
+        self.second: Future[ObtainedKeys] = self._threads.submit(self._ask, asks, cache, wanted)
+        assert asks.wait(PATIENCE_S)
+        collect.may_end.set()
+        self._threads.shutdown()
+
+    def _ask(self, asks: Event, cache: FilterCache, wanted: DynamicFilter) -> ObtainedKeys:
+        asks.set()
+        return cache.obtain(wanted, self.second_collect, PATIENCE_S)
+
+
+def test_who_waits_for_another_does_not_fail_by_the_end_of_its_query(cache: FilterCache) -> None:
+    waiting = Waiting(cache, Collecting(failure=QueryCanceled()), date_filter())
+    assert isinstance(waiting.first.exception(), QueryCanceled)
+    assert waiting.second.result().data == keys_of((7,))
+
+
+def test_who_waits_for_another_gives_up_in_time(cache: FilterCache) -> None:
+    wanted, collect = date_filter(), Collecting()
+    collect.may_end.clear()
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(cache.obtain, wanted, collect, PATIENCE_S)
+        assert collect.has_begun.wait(PATIENCE_S)
+        with pytest.raises(FilterCollectionTimedOut):
+            cache.obtain(wanted, collect, 0.05)
+        collect.may_end.set()
+        assert first.result(PATIENCE_S).data == DAYS
+    assert collect.count == 1
+
+
+# ---- looking and forgetting --------------------------------------------------------------------
+
+
+def test_entries_say_what_they_are(cache: FilterCache, clock: FakeClock) -> None:
+    wanted = date_filter()
+    byte_count = cache.obtain(wanted, Collecting(), 1).byte_count
+    [entry] = cache.entries(10)
+    assert entry.fingerprint == wanted.fingerprint
+    assert (entry.tables, entry.columns, entry.predicate) == ((DATES,), ("d_date_sk",), "d_year = 2000")
+    assert (entry.snapshot_ids, entry.exceeds_threshold) == ((2,), False)
+    assert (entry.value_count, entry.byte_count) == (len(DAYS.values), byte_count)
+    assert (entry.created_at, entry.expires_at) == (clock.now(), clock.now() + BOUNDS.time_to_live)
+
+
+def test_the_newest_entries_come_first_and_no_more_than_were_asked_for(
+    cache: FilterCache, clock: FakeClock
+) -> None:
+    for index in range(5):
+        cache.obtain(date_filter(f"f{index}"), Collecting(), 1)
+        clock.advance(timedelta(seconds=1))
+    assert [each.fingerprint for each in cache.entries(10)] == ["f4", "f3", "f2", "f1", "f0"]
+    assert len(cache.entries(2)) == 2
+
+
+def test_one_entry_is_forgotten_and_the_others_stay(cache: FilterCache) -> None:
+    gone, kept = date_filter(), date_filter()
+    for each in (gone, kept):
+        cache.obtain(each, Collecting(), 1)
+    assert cache.forget(gone.fingerprint) == 1
+    assert cache.forget(gone.fingerprint) == 0
+    assert [each.fingerprint for each in cache.entries(10)] == [kept.fingerprint]
+    assert cache.obtain(gone, Collecting(), 1).source is FilterSource.COLLECTED
+    assert cache.obtain(kept, Collecting(), 1).source is FilterSource.CACHED
+
+
+def test_all_entries_are_forgotten(cache: FilterCache) -> None:
+    wanted = [date_filter() for _ in range(3)]
+    for each in wanted:
+        cache.obtain(each, Collecting(), 1)
+    assert (cache.forget(None), cache.forget(None)) == (3, 0)
+    assert cache.entries(10) == []
+    assert {cache.obtain(each, Collecting(), 1).source for each in wanted} == {FilterSource.COLLECTED}
+
+
+# ---- without a server --------------------------------------------------------------------------
+
+
+def test_without_the_server_keys_are_collected_and_a_note_says_why(cache_that_is_down: FilterCache) -> None:
+    found = cache_that_is_down.obtain(date_filter(), Collecting(), 1)
+    assert (found.data, found.source) == (DAYS, FilterSource.COLLECTED)
+    assert found.note == "The filter cache does not answer."
+    assert found.byte_count > 0
+
+
+def test_without_the_server_fifty_that_ask_at_once_still_collect_once(
+    cache_that_is_down: FilterCache,
+) -> None:
+    wanted, collect = date_filter(), Collecting()
+    with ThreadPoolExecutor(50) as threads:
+        found = list(threads.map(lambda _: cache_that_is_down.obtain(wanted, collect, PATIENCE_S), range(50)))
+    assert {each.data for each in found} == {DAYS}
+    assert collect.count == 1
+
+
+def test_without_the_server_looking_and_forgetting_say_so(cache_that_is_down: FilterCache) -> None:
+    with pytest.raises(FilterCacheDown):
+        cache_that_is_down.entries(10)
+    with pytest.raises(FilterCacheDown):
+        cache_that_is_down.forget(None)

@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from service.adapters.filters.shared_calls import SharedCalls
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
+from service.model.filtering import (
+    CachedFilter,
+    DynamicFilter,
+    DynamicFilteringData,
+    FilterSource,
+    ObtainedKeys,
+)
 from service.model.health import PartHealth, PartState
+from service.ports import Clock
+from tests.fakes.clock import FakeClock
+
+KEY_BYTES = 8
 
 
 class FakeFilterCache:
-    def __init__(self) -> None:
+    """Counts bytes as eight for each value."""
+
+    def __init__(self, clock: Clock | None = None, time_to_live: timedelta = timedelta(hours=24)) -> None:
         self.is_down = False
+        self.stored: dict[str, tuple[CachedFilter, DynamicFilteringData]] = {}
+        self._clock: Clock = clock or FakeClock()
+        self._time_to_live = time_to_live
+        self._calls: SharedCalls[ObtainedKeys] = SharedCalls(
+            (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
+        )
+
+    def obtain(
+        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+    ) -> ObtainedKeys:
+        keys, is_ours = self._calls.join(wanted.fingerprint, lambda: self._find(wanted, collect), within_s)
+        source = keys.source if is_ours else FilterSource.CACHED
+        return ObtainedKeys(keys.data, source, keys.byte_count, keys.note)
+
+    def forget(self, fingerprint: str | None) -> int:
+        self._check()
+        forgotten = [each for each in self.stored if fingerprint in (None, each)]
+        for each in forgotten:
+            del self.stored[each]
+        return len(forgotten)
+
+    def entries(self, limit: int) -> Sequence[CachedFilter]:
+        self._check()
+        shown = [each for each, _ in self.stored.values() if each.expires_at > self._clock.now()]
+        return sorted(shown, key=lambda each: each.created_at, reverse=True)[:limit]
 
     def health(self) -> PartHealth:
         if self.is_down:
             return PartHealth("filterCache", PartState.DOWN, "The filter cache does not answer.")
         return PartHealth("filterCache", PartState.UP)
+
+    def close(self) -> None:
+        self.stored.clear()
+
+    def _find(self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData]) -> ObtainedKeys:
+        if wanted.fingerprint in self.stored:
+            shown, data = self.stored[wanted.fingerprint]
+            if shown.expires_at > self._clock.now():
+                return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
+        data = collect()
+        byte_count = KEY_BYTES * len(data.values) * len(wanted.probe.columns)
+        self.stored[wanted.fingerprint] = (self._shown(wanted, data, byte_count), data)
+        note = FilterCacheDown().detail if self.is_down else ""
+        return ObtainedKeys(data, FilterSource.COLLECTED, byte_count, note)
+
+    def _shown(self, wanted: DynamicFilter, data: DynamicFilteringData, byte_count: int) -> CachedFilter:
+        now = self._clock.now()
+        return CachedFilter(
+            fingerprint=wanted.fingerprint,
+            tables=wanted.build.tables,
+            columns=wanted.build.columns,
+            predicate=wanted.build.predicate,
+            snapshot_ids=wanted.build.snapshot_ids,
+            value_count=len(data.values),
+            byte_count=byte_count,
+            created_at=now,
+            expires_at=now + self._time_to_live,
+            exceeds_threshold=data.exceeds_threshold,
+        )
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise FilterCacheDown

@@ -22,6 +22,7 @@ from service.errors import (
 )
 from service.gateway import Gateway, ResultChunk, Submission
 from service.model.explanation import Explanation
+from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
@@ -35,6 +36,7 @@ from service.model.tables import (
     TableName,
 )
 from service.query.explain import explain
+from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.query_records import applied, refused
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
@@ -71,6 +73,7 @@ class FakeGateway(Gateway):
         self.rows = rows
         self.chunk_rows = chunk_rows
         self.failures: dict[str, GatewayError] = {}
+        self.filter_cache = FakeFilterCache()
         self.held: set[str] = set()
         self.queries: dict[UUID, Query] = {}
         self.refusal: Exception | None = None
@@ -179,6 +182,12 @@ class FakeGateway(Gateway):
             data_file_count=2003,
             total_bytes=25_600_000,
         )
+
+    def filters(self, limit: int) -> Sequence[CachedFilter]:
+        return self.filter_cache.entries(limit)
+
+    def forget_filters(self, fingerprint: str | None = None) -> int:
+        return self.filter_cache.forget(fingerprint)
 
     def readiness(self) -> Readiness:
         return Readiness(self.parts)

@@ -1,0 +1,37 @@
+"""The filter cache: what it holds, and forgetting it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from api.edge import EdgeOfApp
+from api.routes.documented import problems
+from api.schemas.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
+from api.schemas.tables import NoQuery
+
+router = APIRouter(tags=["filters"])
+
+Fingerprint = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]+$", max_length=128)]
+
+
+@router.get("/filters", responses=problems(422, 503))
+async def list_filters(query: Annotated[FiltersQuery, Query()], edge: EdgeOfApp) -> FiltersAnswer:
+    """The filter sets that queries share now."""
+    found = await edge.door.call(edge.door.gateway.filters, query.limit)
+    return FiltersAnswer(filters=[filter_answer(each) for each in found])
+
+
+@router.delete("/filters", responses=problems(422, 503))
+async def delete_filters(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> DeletedAnswer:
+    """Forgets all filter sets; the next queries collect them anew."""
+    return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters))
+
+
+@router.delete("/filters/{fingerprint}", responses=problems(422, 503))
+async def delete_filter(
+    fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], edge: EdgeOfApp
+) -> DeletedAnswer:
+    """Forgets one filter set; it is no error if there is none."""
+    return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters, fingerprint))

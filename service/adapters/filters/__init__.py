@@ -1,0 +1,1 @@
+"""What the filter cache is made of."""

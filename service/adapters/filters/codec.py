@@ -1,0 +1,123 @@
+"""A filter's keys as one value: a head in JSON, then the keys as a compressed Arrow stream.
+
+The value begins with a mark, the head's checksum and the head's length; the head has the keys' checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+
+from service.adapters.filters.entry_head import EntryHead, Rubbish, head_of
+from service.adapters.filters.key_types import Uncacheable, key_type
+from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
+
+HEAD_BYTES = 32 * 1024
+"""No mark and head together are longer."""
+
+_MARK = b"SLFK"
+_PREFIX = struct.Struct(">4s16sI")
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeys:
+    """Keys as they lie in the cache, where they take `byte_count`."""
+
+    data: DynamicFilteringData
+    byte_count: int
+    expires_at: datetime
+
+
+def encode(
+    wanted: DynamicFilter, data: DynamicFilteringData, created_at: datetime, time_to_live: timedelta
+) -> tuple[bytes, StoredKeys]:
+    """The value that `decode` reads again, and what it will read.
+
+    Raises:
+        Uncacheable: a key is not of its column's type, or that is no type of keys.
+    """
+    keys = _stored_keys(wanted.probe.type_names, data.values)
+    checksum = _digest(keys).hex()
+    head = head_of(wanted, data, len(keys), checksum, created_at, time_to_live)
+    text = head.to_json()
+    if _PREFIX.size + len(text) > HEAD_BYTES:
+        raise Uncacheable("The build side has too many tables and columns to be described in the cache.")
+    return _PREFIX.pack(_MARK, _digest(text), len(text)) + text + keys, _stored(head, data)
+
+
+def decode(value: bytes, wanted: DynamicFilter) -> StoredKeys:
+    """The keys that were stored for this filter.
+
+    Raises:
+        Rubbish: the value is something else, or damaged.
+    """
+    head, end = _head_and_end(value)
+    keys = memoryview(value)[end:]
+    is_asked_for = (head.shown.fingerprint, head.type_names) == (wanted.fingerprint, wanted.probe.type_names)
+    if not is_asked_for or _digest(keys).hex() != head.checksum:
+        raise Rubbish
+    values = _restored_keys(head.type_names, keys)
+    if len(values) != head.shown.value_count:
+        raise Rubbish
+    return _stored(head, DynamicFilteringData(values, head.is_filtering, head.shown.exceeds_threshold))
+
+
+def decode_head(beginning: bytes) -> EntryHead:
+    """What a value says of itself, from its first `HEAD_BYTES`.
+
+    Raises:
+        Rubbish: the value is something else, or damaged.
+    """
+    return _head_and_end(beginning)[0]
+
+
+def _stored(head: EntryHead, data: DynamicFilteringData) -> StoredKeys:
+    return StoredKeys(data, head.shown.byte_count, head.shown.expires_at)
+
+
+def _head_and_end(value: bytes) -> tuple[EntryHead, int]:
+    if len(value) < _PREFIX.size:
+        raise Rubbish
+    mark, checksum, length = _PREFIX.unpack_from(value)
+    end = _PREFIX.size + length
+    head = value[_PREFIX.size : end]
+    if mark != _MARK or end > HEAD_BYTES or _digest(head) != checksum:
+        raise Rubbish
+    return EntryHead.from_json(head), end
+
+
+def _stored_keys(type_names: tuple[str, ...], values: tuple[Key, ...]) -> bytes:
+    types = [key_type(each) for each in type_names]
+    try:
+        columns = list(zip(*values, strict=True)) or [()] * len(types)
+        arrays = [each.stored(column) for each, column in zip(types, columns, strict=True)]
+    except ValueError as error:
+        raise Uncacheable("The keys have not one value for each column.") from error
+    table = pa.table(arrays, names=[str(index) for index in range(len(types))])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_COMPRESSED) as writer:
+        writer.write_table(table)
+    stored: bytes = sink.getvalue().to_pybytes()
+    return stored
+
+
+def _restored_keys(type_names: tuple[str, ...], stored: memoryview) -> tuple[Key, ...]:
+    try:
+        types = [key_type(each) for each in type_names]
+        table = pa.ipc.open_stream(pa.py_buffer(stored)).read_all()
+        table.validate(full=True)
+    except (Uncacheable, pa.ArrowException, OSError, ValueError) as error:
+        raise Rubbish from error
+    if table.schema.types != [each.arrow for each in types] or any(each.null_count for each in table.columns):
+        raise Rubbish
+    columns = [each.restored(column) for each, column in zip(types, table.columns, strict=True)]
+    return tuple(zip(*columns, strict=True))
+
+
+def _digest(stored: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(stored, digest_size=16).digest()

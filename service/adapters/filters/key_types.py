@@ -1,0 +1,86 @@
+"""Key columns in Arrow: each of Iceberg's types has one, and values come back as they went in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+
+from service.model.filtering import KeyValue
+
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+
+
+class Uncacheable(Exception):
+    """These keys cannot be stored; the message says why, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyType:
+    """How a column's values are stored, and the one Python class that all of them have."""
+
+    arrow: pa.DataType
+    python: type
+
+    def stored(self, values: Sequence[KeyValue]) -> pa.Array:
+        """The values as a column.
+
+        Raises:
+            Uncacheable: one is of another type than the column, or does not fit into it.
+        """
+        # Arrow would cut a datetime to a date, and take a time without a zone for UTC.
+        if not all(map(self._is_of_this_type, values)):
+            raise Uncacheable("The keys are not of their column's type.")
+        try:
+            return pa.array(values, self.arrow)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            raise Uncacheable("The keys do not fit into their column's type.") from error
+
+    def restored(self, column: pa.ChunkedArray) -> list[KeyValue]:
+        """The column's values as they were stored; times with a zone in UTC."""
+        if not self._has_zone:
+            values: list[KeyValue] = column.to_pylist()
+            return values
+        # Arrow's own zones are slower, and another class.
+        moments: list[datetime] = column.cast(pa.timestamp("us")).to_pylist()
+        return [each.replace(tzinfo=UTC) for each in moments]
+
+    @property
+    def _has_zone(self) -> bool:
+        return pa.types.is_timestamp(self.arrow) and self.arrow.tz is not None
+
+    def _is_of_this_type(self, value: KeyValue) -> bool:
+        if isinstance(value, datetime) and self.python is datetime:
+            return (value.tzinfo is not None) is self._has_zone
+        return type(value) is self.python
+
+
+_FIXED = {
+    "boolean": KeyType(pa.bool_(), bool),
+    "int": KeyType(pa.int32(), int),
+    "long": KeyType(pa.int64(), int),
+    "string": KeyType(pa.string(), str),
+    "date": KeyType(pa.date32(), date),
+    "timestamp": KeyType(pa.timestamp("us"), datetime),
+    "timestamptz": KeyType(pa.timestamp("us", "UTC"), datetime),
+}
+
+
+def key_type(type_name: str) -> KeyType:
+    """The type that Iceberg spells so.
+
+    >>> key_type("decimal(7, 2)").arrow
+    Decimal128Type(decimal128(7, 2))
+
+    Raises:
+        Uncacheable: keys of this type are not stored.
+    """
+    if known := _FIXED.get(type_name):
+        return known
+    if found := _DECIMAL.fullmatch(type_name):
+        return KeyType(pa.decimal128(int(found[1]), int(found[2])), Decimal)
+    raise Uncacheable(f"Keys of the type {type_name} are not cached.")

@@ -1,0 +1,85 @@
+"""The keys that this process used last, as they are used; in step with what is deleted on the server."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.filters.codec import StoredKeys
+from service.adapters.filters.server import FilterServer
+from service.errors import FilterCacheDown
+from service.model.filtering import DynamicFilteringData
+from service.ports import Clock
+
+# Bytes bound the layer; this many of the smallest sets need some 100 MB.
+MAX_ENTRIES = 100_000
+LOOK_EVERY_MS = 1000
+_ENTRY_BYTES = 500
+
+
+class LocalLayer:
+    """Bounded by bytes; zero bytes keep nothing."""
+
+    def __init__(self, max_bytes: int, server: FilterServer, clock: Clock) -> None:
+        self._max_bytes = max_bytes
+        self._server = server
+        self._clock = clock
+        self._looking = threading.Lock()
+        self._looked_at_ms: int | None = None
+        self._generation: bytes | None = None
+        self._shelf = _Shelf(max_bytes)
+
+    def get(self, fingerprint: str) -> StoredKeys | None:
+        """The keys, if they are kept and not past their time."""
+        self._follow_the_server()
+        kept = self._shelf.entries.get(fingerprint)
+        return kept if kept is not None and kept.expires_at > self._clock.now() else None
+
+    def shelf(self) -> _Shelf:
+        """Where to put what is read from now on; after a `forget` in between, nobody looks there."""
+        return self._shelf
+
+    def forget(self) -> None:
+        """Keeps nothing of what it has now."""
+        self._shelf = _Shelf(self._max_bytes)
+
+    def _follow_the_server(self) -> None:
+        # One looks for all; entries are addressed by their content, so a late look makes nothing wrong.
+        if not self._looking.acquire(blocking=False):
+            return
+        try:
+            self._look_if_due()
+        except FilterCacheDown:
+            return
+        finally:
+            self._looking.release()
+
+    def _look_if_due(self) -> None:
+        now_ms = self._clock.elapsed_ms()
+        if self._looked_at_ms is not None and now_ms < self._looked_at_ms + LOOK_EVERY_MS:
+            return
+        self._looked_at_ms = now_ms
+        generation = self._server.generation()
+        if generation != self._generation:
+            self.forget()
+            self._generation = generation
+
+
+class _Shelf:
+    """What was kept between two times of forgetting."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self.entries: BoundedLru[str, StoredKeys] = BoundedLru(MAX_ENTRIES, max_bytes)
+
+    def put(self, fingerprint: str, kept: StoredKeys) -> None:
+        """Keeps the keys, unless they alone are larger than the whole layer."""
+        byte_count = _memory(kept.data)
+        if byte_count <= self._max_bytes:
+            self.entries.put(fingerprint, kept, byte_count)
+
+
+def _memory(data: DynamicFilteringData) -> int:
+    keys = sum(sys.getsizeof(key) + sum(map(sys.getsizeof, key)) for key in data.values)
+    return _ENTRY_BYTES + sys.getsizeof(data.values) + keys

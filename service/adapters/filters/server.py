@@ -1,0 +1,156 @@
+"""The Redis-protocol server that holds the keys: each call is short, and says in one way that it failed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import islice
+
+import redis
+from redis.backoff import NoBackoff
+from redis.exceptions import LockError
+from redis.retry import Retry
+
+from service.adapters.filters.circuit import Circuit
+from service.adapters.filters.lease import LEASE_S, Lease
+from service.errors import FilterCacheDown
+from service.ports import Clock
+
+# The number is the version of the values: replicas of two versions share nothing.
+VALUES = "sluice:filter:1:"
+LEASES = "sluice:filter-lease:1:"
+GENERATION = "sluice:filter-generation:1"
+
+ANSWER_WITHIN_S = 0.4
+CONNECTIONS = 32
+SCANNED_AT_ONCE = 1000
+
+
+class FilterServer:
+    """Every method but `ping` and `close` raises FilterCacheDown, at once if the server has just failed."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self._circuit = Circuit(clock)
+        self._last_failure = FilterCacheDown().detail
+        # No retry: health has a second, and a filter that is not there is only a slower query.
+        pool = redis.BlockingConnectionPool.from_url(
+            url,
+            socket_connect_timeout=ANSWER_WITHIN_S,
+            socket_timeout=ANSWER_WITHIN_S,
+            max_connections=CONNECTIONS,
+            timeout=ANSWER_WITHIN_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._client: redis.Redis = redis.Redis.from_pool(pool)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Speaks of every failure of the block as FilterCacheDown, but lets a lost lease's LockError pass."""
+        if not self._circuit.lets_through():
+            raise FilterCacheDown(self._last_failure)
+        try:
+            yield
+        except LockError:
+            self._circuit.note_answer()
+            raise
+        except redis.ResponseError as refusal:
+            self._circuit.note_answer()
+            raise FilterCacheDown(_meaning(refusal)) from refusal
+        except (redis.RedisError, OSError) as failure:
+            self._last_failure = _meaning(failure)
+            self._circuit.note_failure()
+            raise FilterCacheDown(self._last_failure) from failure
+        self._circuit.note_answer()
+
+    def read(self, fingerprint: str) -> bytes | None:
+        """The value; empty when something else lies there."""
+        with self.asking():
+            try:
+                value = self._client.get(VALUES + fingerprint)
+            except redis.ResponseError as refusal:
+                if not str(refusal).startswith("WRONGTYPE"):
+                    raise
+                return b""
+        return _raw(value)
+
+    def write(self, fingerprint: str, value: bytes, time_to_live: timedelta) -> None:
+        """Stores the value, over whatever lies there."""
+        with self.asking():
+            self._client.set(VALUES + fingerprint, value, px=time_to_live)
+
+    def claim(self, fingerprint: str) -> Lease | None:
+        """The right to collect these keys, unless another replica has it."""
+        lock = self._client.lock(LEASES + fingerprint, timeout=LEASE_S, blocking=False, thread_local=False)
+        with self.asking():
+            return Lease(lock, self.asking) if lock.acquire() else None
+
+    def forget(self, fingerprint: str | None) -> int:
+        """Deletes one value, or all; how many there were."""
+        with self.asking():
+            if fingerprint is not None:
+                count = int(self._client.unlink(VALUES + fingerprint))
+            else:
+                count = sum(int(self._client.unlink(*each)) for each in self._batches())
+            # Last: a replica that sees the new generation finds none of the deleted values any more.
+            self._client.set(GENERATION, secrets.token_bytes(16))
+        return count
+
+    def generation(self) -> bytes | None:
+        """Another one after each `forget` of any replica."""
+        with self.asking():
+            return _raw(self._client.get(GENERATION))
+
+    def beginnings(self, count: int, length: int) -> Sequence[bytes]:
+        """So many first bytes of each of at most so many values, in no order."""
+        with self.asking(), self._client.pipeline(transaction=False) as pipeline:
+            for key in islice(self._keys(), count):
+                pipeline.getrange(key, 0, length - 1)
+            answers = pipeline.execute(raise_on_error=False)
+        return [each for each in answers if isinstance(each, bytes)]
+
+    def ping(self) -> None:
+        """Asks whether it is there, whatever happened before.
+
+        Raises:
+            FilterCacheDown: it is not, and why.
+        """
+        try:
+            self._client.ping()
+        except (redis.RedisError, OSError) as failure:
+            raise FilterCacheDown(_meaning(failure)) from failure
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._client.close()
+
+    def _keys(self) -> Iterator[bytes]:
+        seen: set[bytes] = set()
+        for key in self._client.scan_iter(match=f"{VALUES}*", count=SCANNED_AT_ONCE):
+            # A scan may name a key twice.
+            if key not in seen:
+                seen.add(key)
+                yield key
+
+    def _batches(self) -> Iterator[Sequence[bytes]]:
+        keys = self._keys()
+        while batch := list(islice(keys, SCANNED_AT_ONCE)):
+            yield batch
+
+
+def _raw(value: bytes | str | None) -> bytes | None:
+    assert not isinstance(value, str), "the client decodes nothing"
+    return value
+
+
+def _meaning(failure: Exception) -> str:
+    match failure:
+        case redis.AuthenticationError():
+            return "The filter cache refuses the password."
+        case redis.OutOfMemoryError():
+            return "The filter cache is full."
+        case redis.ResponseError():
+            return "The filter cache refuses to answer."
+        case _:
+            return "The filter cache does not answer."
