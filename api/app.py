@@ -19,7 +19,17 @@ from api.hosts import KnownHosts
 from api.openapi import describe
 from api.problems import install_problems
 from api.request_log import RequestLog
-from api.routes import chunks, explain, filters, health, query, tables
+from api.routes import (
+    chunks,
+    explain,
+    filters,
+    health,
+    metrics,
+    pruning,
+    query,
+    query_list,
+    tables,
+)
 from api.settings import Settings
 from api.waiting import Waiting
 from service.errors import CannotStart
@@ -51,7 +61,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.edge = Edge(settings, door, Waiting())
-    for routes in (query, chunks, explain, tables, filters, health):
+    for routes in (query, query_list, chunks, explain, pruning, tables, filters, health, metrics):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

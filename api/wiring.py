@@ -19,8 +19,11 @@ from service.adapters.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded_valkey import EmbeddedValkey
 from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.journal import BufferedJournal
+from service.adapters.metered_journal import MeteredJournal
+from service.adapters.meters import RecordMeters
 from service.adapters.metrics_store import PostgresMetricsStore
 from service.adapters.probe_values import ManifestProbeValues
+from service.adapters.query_history import PostgresQueryHistory
 from service.adapters.result_store import LocalResultStore
 from service.adapters.spark_catalog_properties import spark_catalog_properties
 from service.adapters.tpcds.loader import LoadReport as LoadReport
@@ -155,6 +158,12 @@ class _Parts:
         return store
 
     @cached_property
+    def query_history(self) -> PostgresQueryHistory:
+        history = PostgresQueryHistory(self.metrics_store_url)
+        self.stack.callback(history.close)
+        return history
+
+    @cached_property
     def filter_cache(self) -> RedisFilterCache:
         bounds = FilterCacheBounds(
             time_to_live=timedelta(seconds=self.settings.filter_cache_ttl_s),
@@ -177,6 +186,7 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         settings.chunk_bytes,
     )
     parts.stack.callback(results.close)
+    meters = RecordMeters()
     journal = BufferedJournal(
         parts.metrics_store,
         clock,
@@ -188,7 +198,7 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         engine=parts.engine,
         catalogs=parts.catalogs,
         results=results,
-        journal=journal,
+        journal=MeteredJournal(journal, meters),
         clock=clock,
         pruner=_pruner(settings, parts, clock),
         max_sql_bytes=settings.max_sql_bytes,
@@ -200,7 +210,15 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         result_ttl_ms=settings.result_ttl_s * 1000,
         shutdown_timeout_s=settings.shutdown_timeout_s,
     )
-    return Gateway(ports, parts.metrics_store, parts.filter_cache, bounds, on_closed=parts.stack.close)
+    return Gateway(
+        ports,
+        parts.metrics_store,
+        parts.filter_cache,
+        parts.query_history,
+        meters,
+        bounds,
+        on_closed=parts.stack.close,
+    )
 
 
 def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -23,14 +24,18 @@ from service.errors import (
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import Readiness
+from service.model.history import PruningSummary, QueryListing, QuerySummary
+from service.model.meters import MeterFamily
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
 from service.model.tables import TableFacts, TableName
-from service.ports import FilterCache, MetricsStore
+from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
 from service.query.book import QueryBook
 from service.query.explain import explain
 from service.query.known_requests import KnownRequests
+from service.query.listing import list_queries
 from service.query.live import LiveQuery
+from service.query.open_queries import open_queries
 from service.query.run import QueryPorts
 from service.query.workers import QueryWorkers
 
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
 
 # A record follows its answer within milliseconds; an explanation waits that long for it, at most.
 RECORD_WAIT_S = 5.0
+SUMMARY_OF = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +82,13 @@ class Gateway:
         ports: QueryPorts,
         metrics_store: MetricsStore,
         filter_cache: FilterCache,
+        history: QueryHistory,
+        meters: Meters,
         bounds: GatewayBounds,
         on_closed: Callable[[], None] = lambda: None,
     ) -> None:
+        self._history = history
+        self._meters = meters
         self._on_closed = on_closed
         self._ports = ports
         self._metrics_store = metrics_store
@@ -210,6 +220,27 @@ class Gateway:
             FilterCacheDown: the cache does not answer; this process has forgotten them all the same.
         """
         return self._filter_cache.forget(fingerprint)
+
+    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """A caller's queries, the newest first; one that has just ended may be missing for a moment.
+
+        Raises:
+            MetricsStoreDown: past queries cannot be read now.
+        """
+        return list_queries(listing, self._book.open(), self._history, self._ports.clock.elapsed_ms())
+
+    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
+        """What was read and pruned of each table, by all callers; without `since`, of the last day.
+
+        Raises:
+            MetricsStoreDown: past queries cannot be read now.
+        """
+        beginning = since or self._ports.clock.now() - SUMMARY_OF
+        return PruningSummary(beginning, self._history.pruning(beginning, table))
+
+    def meters(self) -> Sequence[MeterFamily]:
+        """What this process has done since its start, and what it does now, as numbers."""
+        return (*self._meters.families(), open_queries(self._book.open()))
 
     def readiness(self) -> Readiness:
         """Every part by name. Only the engine is required: without it nothing can be answered.

@@ -15,6 +15,8 @@ from uuid import UUID
 from service.model.column_values import ColumnValues
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth
+from service.model.history import QueryListing, QuerySummary, TablePruning
+from service.model.meters import MeterFamily
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord
 from service.model.results import Column, Manifest
@@ -160,6 +162,34 @@ class MetricsStore(Protocol):
 
     def health(self) -> PartHealth:
         """Asks the store, within a second."""
+
+
+class QueryHistory(Protocol):
+    """Looks back on what queries have left behind."""
+
+    def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """A caller's recorded queries, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
+        """Every table that was scanned, or could have been narrowed, since then; in order of name.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class Meters(Protocol):
+    """Numbers of what the gateway has done since its start."""
+
+    def count(self, record: QueryRecord) -> None:
+        """Counts a query that has ended, with its filters and scans. Never blocks, never raises."""
+
+    def families(self) -> Sequence[MeterFamily]:
+        """All numbers as they are now."""
 
 
 class Journal(Protocol):

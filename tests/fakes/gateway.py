@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import pyarrow as pa
 
+from service.adapters.meters import RecordMeters
 from service.errors import (
     ChunkNotFound,
     GatewayError,
@@ -24,6 +25,8 @@ from service.gateway import Gateway, ResultChunk, Submission
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
+from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
+from service.model.meters import MeterFamily
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
@@ -37,6 +40,8 @@ from service.model.tables import (
 )
 from service.query.explain import explain
 from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
@@ -159,6 +164,24 @@ class FakeGateway(Gateway):
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         return explain(self._query(query_id, caller).record)
+
+    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        own = [each.record for each in self.queries.values() if each.record.caller == listing.caller]
+        shown = [summary_of(each, elapsed_ms=6) for each in own]
+        newest_first = sorted(shown, key=lambda each: each.position, reverse=True)
+        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+
+    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
+        store = FakeMetricsStore()
+        store.record([each.record for each in self.queries.values()])
+        beginning = since or NOON
+        return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
+
+    def meters(self) -> Sequence[MeterFamily]:
+        meters = RecordMeters()
+        for each in self.queries.values():
+            meters.count(each.record)
+        return meters.families()
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

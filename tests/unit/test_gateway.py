@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -26,6 +27,7 @@ from service.errors import (
 )
 from service.gateway import Gateway, GatewayBounds
 from service.model.health import PartHealth, PartState
+from service.model.history import QueryListing
 from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.tables import TableName
 from service.query.known_requests import STORE_REST_MS
@@ -36,9 +38,11 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.journal import FakeJournal
+from tests.fakes.meters import FakeMeters
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.pruner import pruner
-from tests.fakes.query_records import scan
+from tests.fakes.query_history import FakeQueryHistory
+from tests.fakes.query_records import full_record, scan
 from tests.fakes.result_store import FakeResultStore
 
 PATIENCE_S = 20.0
@@ -91,7 +95,16 @@ class House:
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
         bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s)
-        self.gateway = Gateway(self._ports, self.store, self.filter_cache, bounds, on_closed=self._on_closed)
+        self.meters = FakeMeters()
+        self.gateway = Gateway(
+            self._ports,
+            self.store,
+            self.filter_cache,
+            FakeQueryHistory(self.store),
+            self.meters,
+            bounds,
+            on_closed=self._on_closed,
+        )
 
     def submit(
         self, sql: str = "SELECT 1", request_id: UUID | None = None, timeout_ms: int = 300_000
@@ -629,3 +642,49 @@ def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(bu
     assert house.gateway._book.open() == []
     assert house.engine.runs == []
     assert [each.error and each.error.code for each in house.store.records] == ["SHUTTING_DOWN"]
+
+
+# ---- looking back ---------------------------------------------------------------------------------
+
+
+def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House) -> None:
+    ended = house.submit("SELECT 1")
+    house.ended(ended)
+    with house.engine.holding():
+        house.clock.advance(timedelta(seconds=1))
+        running = house.submit("SELECT 2")
+        house.engine.wait_for_runs(2)
+        house.clock.advance(timedelta(seconds=1))
+        waiting = house.submit("SELECT 3")
+        listed = house.gateway.list_queries(QueryListing("ann", limit=10))
+        newest = house.gateway.list_queries(QueryListing("ann", limit=2))
+        queued = house.gateway.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
+        older = house.gateway.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
+        gauge = house.gateway.meters()[-1]
+    assert [each.query_id for each in listed] == [waiting, running, ended]
+    assert [each.state.value for each in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
+    assert listed[1].elapsed_ms == 1000
+    assert newest == listed[:2]
+    assert queued == listed[:1]
+    assert older == listed[2:]
+    assert [each.value for each in gauge.samples] == [1, 1]
+    assert house.gateway.list_queries(QueryListing("bob", limit=10)) == []
+
+
+def test_a_summary_is_that_of_the_last_day_unless_another_moment_is_named(house: House) -> None:
+    record = full_record()
+    house.store.record([replace(record, submitted_at=house.clock.now())])
+    assert house.gateway.pruning_summary(None, None).tables
+    house.clock.advance(timedelta(days=1, seconds=1))
+    summary = house.gateway.pruning_summary(None, None)
+    assert (summary.tables, summary.since) == ([], house.clock.now() - timedelta(days=1))
+    assert house.gateway.pruning_summary(house.clock.now() - timedelta(days=2), None).tables
+
+
+def test_without_the_metrics_store_there_is_no_looking_back(house: House) -> None:
+    house.store.is_down = True
+    with pytest.raises(MetricsStoreDown):
+        house.gateway.list_queries(QueryListing("ann", limit=10))
+    with pytest.raises(MetricsStoreDown):
+        house.gateway.pruning_summary(None, None)
+    assert house.gateway.meters()

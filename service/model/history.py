@@ -1,0 +1,102 @@
+"""What past queries say together: lists of them, and what was pruned of each table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from service.model.filtering import FilterSource, Reason
+from service.model.pruning import Selection
+from service.model.query import QueryRecord, QueryState
+
+MAX_SQL_CHARACTERS = 1_000
+"""A list shows the beginnings of long texts."""
+
+NOTHING = Selection(0, 0)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class QueryPosition:
+    """A query's place in time; no two queries have the same."""
+
+    submitted_at: datetime
+    query_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySummary:
+    """One query in a list; `sql` is its beginning."""
+
+    query_id: UUID
+    sql: str
+    state: QueryState
+    submitted_at: datetime
+    error_code: str | None = None
+    queued_ms: int = 0
+    elapsed_ms: int = 0
+    row_count: int = 0
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def position(self) -> QueryPosition:
+        """Where it stands among others."""
+        return QueryPosition(self.submitted_at, self.query_id)
+
+
+def summary_of(record: QueryRecord, elapsed_ms: int) -> QuerySummary:
+    """The record as one of a list."""
+    return QuerySummary(
+        query_id=record.query_id,
+        sql=record.sql[:MAX_SQL_CHARACTERS],
+        state=record.state,
+        submitted_at=record.submitted_at,
+        error_code=record.error.code if record.error else None,
+        queued_ms=record.queued_ms,
+        elapsed_ms=elapsed_ms,
+        row_count=record.row_count,
+        tags=record.tags,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QueryListing:
+    """Which of a caller's queries are asked for: so many at most, only those `before` a place in time."""
+
+    caller: str
+    limit: int
+    state: QueryState | None = None
+    before: QueryPosition | None = None
+
+    def takes(self, summary: QuerySummary) -> bool:
+        """Whether a query of the caller's is one of them."""
+        is_before = self.before is None or summary.position < self.before
+        return is_before and self.state in (None, summary.state)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePruning:
+    """What was read of one table, and what became of the filters that could have narrowed it."""
+
+    table: str
+    query_count: int = 0
+    scan_count: int = 0
+    data_files: Selection = NOTHING
+    bytes: Selection = NOTHING
+    filters_by_reason: Mapping[Reason, int] = field(default_factory=dict)
+    filters_by_source: Mapping[FilterSource, int] = field(default_factory=dict)
+    collection_ms: int = 0
+
+    @property
+    def applied_count(self) -> int:
+        """How many filters were applied."""
+        return self.filters_by_reason.get(Reason.APPLIED, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PruningSummary:
+    """The pruning of every table since a moment."""
+
+    since: datetime
+    tables: Sequence[TablePruning]

@@ -1,0 +1,160 @@
+"""What every history of queries promises; the same for the fake and for PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from service.adapters.metrics_store import PostgresMetricsStore
+from service.adapters.query_history import PostgresQueryHistory
+from service.errors import MetricsStoreDown
+from service.model.filtering import FilterSource, Reason
+from service.model.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
+from service.model.pruning import Selection
+from service.model.query import QueryRecord, QueryState
+from service.ports import MetricsStore, QueryHistory
+from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.query_history import FakeQueryHistory
+from tests.fakes.query_records import SUBMITTED_AT, applied, full_record, refused, scan, short_record
+
+NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
+FACT = "lake.tpcds.store_returns"
+
+
+@dataclass
+class Archive:
+    """What is written, and the history that reads it."""
+
+    store: MetricsStore
+    history: QueryHistory
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def archive(request: pytest.FixtureRequest) -> Iterator[Archive]:
+    if request.param == "fake":
+        fake = FakeMetricsStore()
+        yield Archive(fake, FakeQueryHistory(fake))
+        return
+    url = request.getfixturevalue("metrics_url")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("TRUNCATE queries CASCADE"))
+    engine.dispose()
+    store, history = PostgresMetricsStore(url), PostgresQueryHistory(url)
+    yield Archive(store, history)
+    store.close()
+    history.close()
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def history_that_is_down(request: pytest.FixtureRequest) -> Iterator[QueryHistory]:
+    if request.param == "fake":
+        fake = FakeMetricsStore()
+        fake.is_down = True
+        yield FakeQueryHistory(fake)
+        return
+    real = PostgresQueryHistory(NOBODY_THERE)
+    yield real
+    real.close()
+
+
+def at_second(second: int) -> QueryRecord:
+    return short_record(SUBMITTED_AT + timedelta(seconds=second))
+
+
+def test_a_callers_queries_come_newest_first_and_no_one_elses(archive: Archive) -> None:
+    records = [at_second(each) for each in (2, 0, 1)]
+    archive.store.record([*records, replace(at_second(3), caller="bob")])
+    found = archive.history.queries(QueryListing("ann", limit=10))
+    assert [each.query_id for each in found] == [records[each].query_id for each in (0, 2, 1)]
+    assert archive.history.queries(QueryListing("eve", limit=10)) == []
+
+
+def test_a_listed_query_says_what_its_record_says(archive: Archive) -> None:
+    record = full_record()
+    archive.store.record([record])
+    [found] = archive.history.queries(QueryListing("ann", limit=10))
+    assert found == summary_of(record, elapsed_ms=1 + 2 + 3)
+    assert (found.error_code, found.elapsed_ms) == ("QUERY_FAILED", 6)
+
+
+def test_of_a_long_text_the_beginning_is_listed(archive: Archive) -> None:
+    archive.store.record([replace(short_record(), sql="ü" * (MAX_SQL_CHARACTERS + 1))])
+    [found] = archive.history.queries(QueryListing("ann", limit=10))
+    assert found.sql == "ü" * MAX_SQL_CHARACTERS
+
+
+def test_only_queries_of_a_state_are_listed_when_one_is_asked_for(archive: Archive) -> None:
+    failed = full_record()
+    archive.store.record([failed, short_record()])
+    found = archive.history.queries(QueryListing("ann", limit=10, state=QueryState.FAILED))
+    assert [each.query_id for each in found] == [failed.query_id]
+
+
+def test_pages_follow_one_another_without_gap_or_repetition(archive: Archive) -> None:
+    # Several in one moment: the time alone would not tell them apart.
+    records = [at_second(each // 3) for each in range(10)]
+    archive.store.record(records)
+    listing, pages = QueryListing("ann", limit=4), []
+    while page := archive.history.queries(listing):
+        pages.append([each.query_id for each in page])
+        listing = replace(listing, before=page[-1].position)
+    assert [len(each) for each in pages] == [4, 4, 2]
+    assert {each for page in pages for each in page} == {each.query_id for each in records}
+
+
+def test_pruning_is_summed_by_table(archive: Archive) -> None:
+    again = replace(refused(Reason.NOT_WORTH_COLLECTING), probe=applied().probe)
+    cached = replace(applied("df3"), source=FilterSource.CACHED, collection_ms=0)
+    first = replace(short_record(), scans=(scan(FACT, 10, 1), scan(FACT, 20, 2)), filters=(applied(), again))
+    second = replace(short_record(), scans=(scan(FACT, 30, 3),), filters=(cached,))
+    archive.store.record([first, second])
+    assert archive.history.pruning(SUBMITTED_AT, None) == [
+        TablePruning(
+            table=FACT,
+            query_count=2,
+            scan_count=3,
+            data_files=Selection(180, 18),
+            bytes=Selection(60 << 40, 6 << 40),
+            filters_by_reason={Reason.APPLIED: 2, Reason.NOT_WORTH_COLLECTING: 1},
+            filters_by_source={FilterSource.COLLECTED: 1, FilterSource.NONE: 1, FilterSource.CACHED: 1},
+            collection_ms=17,
+        )
+    ]
+
+
+def test_a_table_that_was_pruned_away_and_one_without_filters_are_both_told(archive: Archive) -> None:
+    archive.store.record([replace(short_record(), scans=(scan("lake.a.t", 1, 1),), filters=(applied(),))])
+    plain, pruned_away = archive.history.pruning(SUBMITTED_AT, None)
+    assert (plain.table, plain.applied_count, plain.scan_count) == ("lake.a.t", 0, 1)
+    assert (pruned_away.table, pruned_away.applied_count, pruned_away.scan_count) == (FACT, 1, 0)
+
+
+def test_pruning_is_that_of_one_table_and_of_late_when_asked_for(archive: Archive) -> None:
+    old = replace(at_second(-1), scans=(scan(FACT, 10, 1),))
+    young = replace(at_second(0), scans=(scan(FACT, 20, 2), scan("lake.a.t", 1, 1)))
+    archive.store.record([old, young])
+    [found] = archive.history.pruning(SUBMITTED_AT, FACT)
+    assert (found.table, found.data_files) == (FACT, Selection(60, 6))
+    assert archive.history.pruning(SUBMITTED_AT, "lake.a.\0") == []
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda history: history.queries(QueryListing("ann", limit=1)),
+        lambda history: history.pruning(SUBMITTED_AT, None),
+    ],
+    ids=["queries", "pruning"],
+)
+def test_a_history_that_is_down_raises_without_address_or_secret(
+    history_that_is_down: QueryHistory, ask: Callable[[QueryHistory], object]
+) -> None:
+    with pytest.raises(MetricsStoreDown) as caught:
+        ask(history_that_is_down)
+    assert "127.0.0.1" not in caught.value.detail
+    assert "topsecret" not in caught.value.detail

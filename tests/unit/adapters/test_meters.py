@@ -1,0 +1,98 @@
+"""What is counted of the records that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from service.adapters.histogram import Histogram
+from service.adapters.metered_journal import MeteredJournal
+from service.adapters.meters import RecordMeters
+from service.model.filtering import FilterSource
+from service.model.pruning import Selection
+from service.model.query import QueryRecord, QueryState
+from tests.fakes.journal import FakeJournal
+from tests.fakes.meters import FakeMeters
+from tests.fakes.query_records import applied, full_record, scan, short_record
+
+
+def numbers(meters: RecordMeters) -> Mapping[str, float]:
+    return {
+        family.name + sample.suffix + "".join(f" {each}" for each in sample.labels.values()): sample.value
+        for family in meters.families()
+        for sample in family.samples
+    }
+
+
+def counted(*records: QueryRecord) -> Mapping[str, float]:
+    meters = RecordMeters()
+    for each in records:
+        meters.count(each)
+    return numbers(meters)
+
+
+def test_every_final_state_has_a_number_from_the_start() -> None:
+    assert [name for name in counted() if name.startswith("sluice_queries_total")] == [
+        "sluice_queries_total SUCCEEDED",
+        "sluice_queries_total FAILED",
+        "sluice_queries_total CANCELED",
+    ]
+
+
+def test_a_query_is_counted_by_its_state_and_its_time() -> None:
+    slow = replace(short_record(), queued_ms=1_000, planning_ms=500, running_ms=1_500)
+    found = counted(slow, replace(short_record(), state=QueryState.CANCELED))
+    assert (found["sluice_queries_total SUCCEEDED"], found["sluice_queries_total CANCELED"]) == (1, 1)
+    assert found["sluice_query_duration_seconds_sum"] == 3
+    assert found["sluice_query_duration_seconds_bucket 2.5"] == 1
+    assert found["sluice_query_duration_seconds_bucket 5"] == 2
+
+
+def test_filters_are_counted_by_source_and_reason_and_only_collections_by_time() -> None:
+    cached = replace(applied("df3"), source=FilterSource.CACHED)
+    found = counted(full_record(), replace(short_record(), filters=(cached, cached)))
+    assert found["sluice_filters_total COLLECTED APPLIED"] == 1
+    assert found["sluice_filters_total CACHED APPLIED"] == 2
+    assert found["sluice_filters_total NONE THRESHOLD_EXCEEDED"] == 1
+    assert found["sluice_filter_cache_hits_total"] == 2
+    assert found["sluice_filter_collect_seconds_count"] == 1
+
+
+def test_what_scans_left_out_is_summed_and_never_below_nothing() -> None:
+    odd = scan("lake.a.t", 1, 1)
+    odd = replace(odd, metrics=replace(odd.metrics, data_files=Selection(1, 5)))
+    found = counted(replace(short_record(), scans=(scan("lake.a.f", 10, 4), odd)))
+    assert found["sluice_scan_data_files_total"] == 31
+    assert found["sluice_scan_data_files_skipped_total"] == 18
+
+
+@pytest.mark.parametrize(
+    ("elapsed_ms", "bound"), [(0, "0.005"), (5, "0.005"), (6, "0.01"), (301_000, "+Inf")]
+)
+def test_a_bound_holds_what_is_not_above_it(elapsed_ms: int, bound: str) -> None:
+    histogram = Histogram()
+    histogram.observe(elapsed_ms)
+    buckets = [each for each in histogram.samples() if each.suffix == "_bucket"]
+    assert next(each.labels["le"] for each in buckets if each.value == 1) == bound
+
+
+def test_no_record_is_lost_when_many_threads_count() -> None:
+    meters = RecordMeters()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(meters.count, [full_record()] * 2_000))
+    assert numbers(meters)["sluice_queries_total FAILED"] == 2_000
+
+
+def test_a_record_is_counted_on_its_way_and_goes_on() -> None:
+    journal, meters = FakeJournal(), FakeMeters()
+    metered = MeteredJournal(journal, meters)
+    record = full_record()
+    metered.append(record)
+    assert journal.records == meters.records == [record]
+    assert record.request_id is not None
+    assert metered.find(record.query_id) == metered.find_request("ann", record.request_id) == record
+    metered.close()
+    assert journal.is_closed
