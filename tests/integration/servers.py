@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -73,6 +74,17 @@ class Valkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def pause(self) -> None:
+        """It takes connections and says nothing, until it is resumed."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
 
     def _answers(self) -> bool:
         with redis.Redis.from_url(self.url) as client:

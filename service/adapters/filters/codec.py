@@ -94,7 +94,7 @@ def _head_and_end(value: bytes) -> tuple[EntryHead, int]:
 def _stored_keys(type_names: tuple[str, ...], values: tuple[Key, ...]) -> bytes:
     types = [key_type(each) for each in type_names]
     try:
-        columns = list(zip(*values, strict=True)) or [()] * len(types)
+        columns = list(zip(*values, strict=True)) if values else [()] * len(types)
         arrays = [each.stored(column) for each, column in zip(types, columns, strict=True)]
     except ValueError as error:
         raise Uncacheable("The keys have not one value for each column.") from error

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.adapters.filters.codec import HEAD_BYTES, decode, decode_head, encode
+from service.adapters.filters.entry_head import EntryHead, Rubbish
+from service.adapters.filters.key_types import Uncacheable
+from service.model.filtering import DynamicFilteringData, Key
+from service.model.tables import TableName
+from tests.fakes.filters import DAYS, date_filter, keys_of
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+WANTED = date_filter("f1")
+VALUE, STORED = encode(WANTED, DAYS, NOON, DAY)
+
+
+def restored(type_names: tuple[str, ...], *keys: Key) -> tuple[Key, ...]:
+    wanted = date_filter("f1", type_names)
+    return decode(encode(wanted, keys_of(*keys), NOON, DAY)[0], wanted).data.values
+
+
+@pytest.mark.parametrize(
+    ("type_name", "values"),
+    [
+        ("boolean", [False, True]),
+        ("int", [-(2**31), 0, 1, 2**31 - 1]),
+        ("long", [-(2**63), 0, 1, 2**63 - 1]),
+        ("string", ["", "a\x00b", "ü", "𝄞"]),
+        ("date", [date(1, 1, 1), date(9999, 12, 31)]),
+        ("timestamp", [datetime(1, 1, 1), datetime(2026, 3, 29, 2, 30, 0, 1)]),
+        ("timestamptz", [datetime(1, 1, 1, tzinfo=UTC), datetime(2026, 3, 29, 2, 30, 0, 1, UTC)]),
+        ("decimal(7, 2)", [Decimal("-99999.99"), Decimal("0.00"), Decimal("0.10")]),
+        ("decimal(38, 0)", [Decimal("9" * 38)]),
+    ],
+)
+def test_every_type_comes_back_as_it_went_in(type_name: str, values: list[object]) -> None:
+    keys: list[Key] = [(each,) for each in values]  # type: ignore[misc]
+    found = restored((type_name,), *keys)
+    assert found == tuple(keys)
+    assert [type(each) for (each,) in found] == [type(each) for each in values]
+    assert [str(each) for (each,) in found] == [str(each) for each in values]
+
+
+def test_a_time_with_a_zone_comes_back_in_utc() -> None:
+    summer = datetime(2026, 7, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    [(found,)] = restored(("timestamptz",), (summer,))
+    assert isinstance(found, datetime)
+    assert (found, found.tzinfo) == (summer, UTC)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-(2**31), 2**31 - 1), st.text()), max_size=20))
+def test_composite_keys_stay_together(keys: list[Key]) -> None:
+    try:
+        assert restored(("boolean", "long", "string"), *keys) == tuple(keys)
+    except Uncacheable:
+        assert any(0xD800 <= ord(each) <= 0xDFFF for _, _, text in keys for each in str(text))
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value"),
+    [
+        ("int", True),
+        ("int", 2**31),
+        ("long", 2**63),
+        ("long", 1.0),
+        ("long", None),
+        ("boolean", 1),
+        ("string", 5),
+        ("string", "\ud800"),
+        ("date", datetime(2026, 1, 1)),
+        ("timestamp", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("timestamp", date(2026, 1, 1)),
+        ("timestamptz", datetime(2026, 1, 1)),
+        ("decimal(7, 2)", Decimal("0.001")),
+        ("decimal(7, 2)", Decimal("NaN")),
+        ("double", 1.0),
+        ("uuid", "x"),
+    ],
+)
+def test_what_would_not_come_back_exactly_is_not_stored(type_name: str, value: object) -> None:
+    with pytest.raises(Uncacheable):
+        restored((type_name,), (value,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keys", [((1,), (1, 2)), ((1, 2),), ((),)])
+def test_a_key_without_a_value_for_each_column_is_not_stored(keys: tuple[Key, ...]) -> None:
+    with pytest.raises(Uncacheable):
+        restored(("long",), *keys)
+
+
+@pytest.mark.parametrize(
+    "data", [keys_of(), DynamicFilteringData.not_filtering(), DynamicFilteringData.not_filtering(True)]
+)
+def test_no_keys_keep_their_meaning(data: DynamicFilteringData) -> None:
+    assert decode(encode(WANTED, data, NOON, DAY)[0], WANTED).data == data
+
+
+def test_what_is_read_is_what_was_said_when_it_was_stored() -> None:
+    assert decode(VALUE, WANTED) == STORED
+    head = decode_head(VALUE[:HEAD_BYTES])
+    assert head.shown.byte_count == STORED.byte_count < len(VALUE) < 8 * len(DAYS.values)
+    assert (head.shown.created_at, head.shown.expires_at) == (NOON, NOON + DAY)
+
+
+def test_a_change_of_any_byte_is_seen() -> None:
+    for index in range(len(VALUE)):
+        damaged = bytearray(VALUE)
+        damaged[index] ^= 0x10
+        with pytest.raises(Rubbish):
+            decode(bytes(damaged), WANTED)
+
+
+def test_a_cut_or_longer_value_is_seen() -> None:
+    for length in range(0, len(VALUE), 7):
+        with pytest.raises(Rubbish):
+            decode(VALUE[:length], WANTED)
+    with pytest.raises(Rubbish):
+        decode(VALUE + b"\x00", WANTED)
+
+
+@given(st.binary(max_size=200))
+def test_anything_else_is_rubbish(value: bytes) -> None:
+    for each in (value, b"SLFK" + value):
+        with pytest.raises(Rubbish):
+            decode(each, WANTED)
+
+
+def test_another_filters_value_is_rubbish() -> None:
+    with pytest.raises(Rubbish):
+        decode(VALUE, date_filter("f2"))
+    with pytest.raises(Rubbish):
+        decode(VALUE, date_filter("f1", ("int",)))
+
+
+def test_a_head_of_another_version_is_rubbish() -> None:
+    text = decode_head(VALUE).to_json()
+    assert EntryHead.from_json(text) == decode_head(VALUE)
+    for other in (text.replace(b'"version": 1', b'"version": 2'), b"{}", b"[]", b"1"):
+        with pytest.raises(Rubbish):
+            EntryHead.from_json(other)
+
+
+def test_a_long_predicate_is_cut_and_a_build_side_beyond_description_is_not_stored() -> None:
+    long = replace(WANTED, build=replace(WANTED.build, predicate="x" * 100_000))
+    assert len(decode_head(encode(long, DAYS, NOON, DAY)[0]).shown.predicate) == 2000
+    many = tuple(TableName("lake", "s" * 200, f"t{index}") for index in range(300))
+    with pytest.raises(Uncacheable):
+        encode(replace(WANTED, build=replace(WANTED.build, tables=many)), DAYS, NOON, DAY)
