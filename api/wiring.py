@@ -35,6 +35,7 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
 from service.ports import Clock
 from service.query.collect import Collector, CollectorBounds
+from service.query.detections import DetectionBounds, Detections
 from service.query.prune import Pruner, PruningBounds
 from service.query.run import QueryPorts
 from spark_session.engine import SparkEngine
@@ -229,19 +230,21 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     )
     readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
     parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
+    probe_values = ManifestProbeValues(parts.catalogs.opened, readers)
+    looked_for = DetectionBounds(
+        max_build_rows=settings.dynamic_filtering_max_build_rows,
+        catalog_names=frozenset(parts.catalog_settings),
+        session={"timeZone": settings.session_time_zone} | settings.spark_conf,
+    )
     return Pruner(
-        parts.catalogs,
-        ManifestProbeValues(parts.catalogs.opened, readers),
+        Detections(parts.catalogs, probe_values, clock, looked_for),
+        probe_values,
         Collector(parts.engine, parts.filter_cache, executor, clock, bounds),
-        clock,
         PruningBounds(
             is_enabled=settings.dynamic_filtering_enabled,
             max_in_list=settings.dynamic_filtering_max_in_list,
             max_ranges=settings.dynamic_filtering_max_ranges,
             min_table_bytes=settings.dynamic_filtering_min_table_bytes,
-            max_build_rows=settings.dynamic_filtering_max_build_rows,
-            catalog_names=frozenset(parts.catalog_settings),
-            session={"timeZone": settings.session_time_zone} | settings.spark_conf,
         ),
     )
 

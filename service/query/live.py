@@ -19,7 +19,7 @@ from service.model.query import (
 )
 from service.model.results import Manifest
 from service.ports import EngineResult
-from service.query.prune import PrunedQuery
+from service.query.pruned_query import PrunedQuery
 
 
 class LiveQuery:

@@ -6,6 +6,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.ports import Catalogs, Clock, Engine, FilterCache
 from service.query.collect import Collector, CollectorBounds
+from service.query.detections import DetectionBounds, Detections
 from service.query.prune import Pruner, PruningBounds
 from tests.fakes.probe_values import FakeProbeValues
 
@@ -22,13 +23,7 @@ def pruner(
     collector = Collector(
         engine, cache, executor or ThreadPoolExecutor(1), clock, CollectorBounds(10.0, 32 << 20)
     )
-    bounds = PruningBounds(
-        is_enabled=is_enabled,
-        max_in_list=200,
-        max_ranges=32,
-        min_table_bytes=0,
-        max_build_rows=1_000_000,
-        catalog_names=frozenset({"lake"}),
-        session={},
-    )
-    return Pruner(catalogs, FakeProbeValues(), collector, clock, bounds)
+    held = FakeProbeValues()
+    looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
+    bounds = PruningBounds(is_enabled=is_enabled, max_in_list=200, max_ranges=32, min_table_bytes=0)
+    return Pruner(Detections(catalogs, held, clock, looked_for), held, collector, bounds)

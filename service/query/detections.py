@@ -1,0 +1,144 @@
+"""The filters of a query's text, found once for as long as its tables stay as they are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sqlglot import exp
+
+from service.model.query import Parameters, QueryRequest
+from service.model.sql import ParsedQuery
+from service.model.tables import TableFacts, TableName
+from service.ports import Catalogs, Clock, ProbeValues
+from service.pruning.detect import Detection, DetectionContext, detect
+from service.pruning.parse import parse
+from service.pruning.qualify import qualify
+from service.pruning.table_names import table_names
+
+TEXTS_KEPT = 512
+# What the files of a table hold is found out in the background: a text is looked at again after this time.
+LOOK_AGAIN_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionBounds:
+    """Where to look. `session` has what changes a query's meaning, such as the time zone."""
+
+    max_build_rows: int
+    catalog_names: frozenset[str]
+    session: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """What was found in a query, and the facts that it was found by."""
+
+    parsed: ParsedQuery
+    names: Mapping[tuple[str, ...], TableName]
+    facts: Mapping[TableName, TableFacts]
+    detection: Detection
+    parse_ms: int
+    detect_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Equal for two requests exactly when detection gives the same for both."""
+
+    sql: str
+    catalog: str | None
+    schema: str | None
+    parameters: str
+    versions: frozenset[tuple[TableName, str, int, int | None]]
+    period: int
+    facts: Mapping[TableName, TableFacts] = field(compare=False)
+    request: QueryRequest = field(compare=False)
+
+
+class Detections:
+    """Finds filters. Any thread may ask."""
+
+    def __init__(
+        self, catalogs: Catalogs, probe_values: ProbeValues, clock: Clock, bounds: DetectionBounds
+    ) -> None:
+        self._catalogs = catalogs
+        self._probe_values = probe_values
+        self._clock = clock
+        self._bounds = bounds
+        self._parsed = lru_cache(TEXTS_KEPT)(parse)
+        self._found = lru_cache(TEXTS_KEPT)(self._detect)
+
+    def of(self, request: QueryRequest) -> Detected | None:
+        """The filters of this query by the tables as they are now; None when it cannot be read here."""
+        began_ms = self._clock.elapsed_ms()
+        parsed = self._parsed(request.sql)
+        parsed_ms = self._clock.elapsed_ms()
+        if parsed is None or _names_tables_in_columns(parsed.tree):
+            return None
+        names = table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
+        facts = self._catalogs.facts_of(sorted(set(names.values())))
+        detection = self._found(self._question(request, facts))
+        if detection is None:
+            return None
+        parse_ms, detect_ms = parsed_ms - began_ms, self._clock.elapsed_ms() - parsed_ms
+        return Detected(parsed, names, facts, detection, parse_ms, detect_ms)
+
+    def _question(self, request: QueryRequest, facts: Mapping[TableName, TableFacts]) -> _Question:
+        return _Question(
+            sql=request.sql,
+            catalog=request.catalog,
+            schema=request.schema,
+            parameters=_text_of(request.parameters),
+            versions=frozenset(
+                (name, str(each.table_uuid), each.schema_id, each.snapshot_id) for name, each in facts.items()
+            ),
+            period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
+            facts=facts,
+            request=request,
+        )
+
+    def _detect(self, question: _Question) -> Detection | None:
+        parsed = self._parsed(question.sql)
+        if parsed is None:
+            return None
+        tree = qualify(parsed.tree, question.facts, question.catalog, question.schema)
+        if tree is None:
+            return None
+        context = DetectionContext(
+            tables=_in_lower_case(question.facts),
+            parameters=question.request.parameters,
+            session=self._bounds.session,
+            max_build_rows=self._bounds.max_build_rows,
+            is_tight=self._is_tight,
+        )
+        return detect(tree, context)
+
+    def _is_tight(self, facts: TableFacts, column: str) -> bool:
+        held = None
+        if facts.snapshot_id is not None:
+            held = self._probe_values.of(facts.name, facts.snapshot_id, column)
+        return held is not None and held.is_tight
+
+
+def _names_tables_in_columns(tree: exp.Query) -> bool:
+    """Whether a column is reached by its table's schema: a narrowed table has its alias only."""
+    return any(each.args.get("db") for each in tree.find_all(exp.Column))
+
+
+def _in_lower_case(facts: Mapping[TableName, TableFacts]) -> Mapping[TableName, TableFacts]:
+    """Without those whose names differ by case only: the tree cannot tell them apart."""
+    lower = {name: TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()) for name in facts}
+    count = Counter(lower.values())
+    return {lower[name]: each for name, each in facts.items() if count[lower[name]] == 1}
+
+
+def _text_of(parameters: Parameters) -> str:
+    if not isinstance(parameters, Mapping):
+        return ""
+    return json.dumps(
+        {name: [each.value, each.type_name] for name, each in parameters.items()}, sort_keys=True
+    )

@@ -1,0 +1,56 @@
+"""What pruning made of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
+from service.pruning.detect import Placement
+from service.pruning.predicate import FormedPredicate
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedQuery:
+    """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
+
+    `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
+    """
+
+    sql: str
+    rewritten_sql: str | None = None
+    pinned_sql: str | None = None
+    filters: tuple[FilterRecord, ...] = ()
+    fingerprints: frozenset[str] = frozenset()
+    parse_ms: int = 0
+    detect_ms: int = 0
+    filters_ms: int = 0
+
+    def as_written(self, sql: str) -> PrunedQuery:
+        """The same, after the engine did not take the rewritten text."""
+        filters = (
+            replace(each, reason=Reason.REWRITE_REJECTED) if each.is_applied else each
+            for each in self.filters
+        )
+        return replace(self, sql=sql, rewritten_sql=None, pinned_sql=None, filters=tuple(filters))
+
+
+def filter_record(
+    placement: Placement, outcome: FilterOutcome, formed: FormedPredicate | None = None
+) -> FilterRecord:
+    """What is recorded of a filter: applied in this form, or not, for the outcome's reason."""
+    found = placement.filter
+    return FilterRecord(
+        filter_id=found.filter_id,
+        join_type=found.join_type,
+        probe=found.probe,
+        build=found.build,
+        source=outcome.source,
+        form=FilterForm.NONE if formed is None else formed.form,
+        reason=outcome.reason if formed is None else Reason.APPLIED,
+        value_count=len(outcome.data.values),
+        byte_count=outcome.byte_count,
+        ranges=() if formed is None else tuple((str(low), str(high)) for low, high in formed.ranges),
+        exceeds_threshold=outcome.data.exceeds_threshold,
+        collection_ms=outcome.collection_ms,
+        cache_note=outcome.note,
+    )
