@@ -1,0 +1,78 @@
+"""What has run can be looked at afterwards: as a list, as sums, as numbers, and as a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.integration.asking import ask, cancel, explain, started
+from tests.integration.guarded import Guarded
+from tests.integration.running import ENDLESS, until
+
+pytestmark = pytest.mark.integration
+
+SELF_JOIN = "SELECT count(*) FROM lake.shop.returns a JOIN lake.shop.returns b USING (return_id)"
+
+
+def listed(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get("/query", params=asked).raise_for_status().json()["queries"]
+    return found
+
+
+def number(client: httpx.Client, name: str) -> float:
+    lines = client.get("/metrics").raise_for_status().text.splitlines()
+    return next(float(line.split()[-1]) for line in lines if line.startswith(f"{name} "))
+
+
+def test_a_query_is_listed_while_it_runs_and_afterwards(guarded: Guarded) -> None:
+    query_id = started(guarded.alice, ENDLESS)
+    [running] = listed(guarded.alice, state="RUNNING")
+    assert running["queryId"] == query_id
+    assert listed(guarded.bob, state="RUNNING") == []
+    cancel(guarded.alice, query_id)
+    canceled = until(lambda: [each for each in listed(guarded.alice) if each["queryId"] == query_id])
+    assert (canceled[0]["state"], canceled[0]["errorCode"]) == ("CANCELED", "QUERY_CANCELED")
+
+
+def test_pages_of_recorded_queries_have_no_gap(guarded: Guarded) -> None:
+    sent = [ask(guarded.bob, f"SELECT {each}")["queryId"] for each in range(3)]
+    until(lambda: {each["queryId"] for each in listed(guarded.bob, limit=1000)} >= set(sent))
+    pages: list[str] = []
+    token: dict[str, Any] = {}
+    for _ in sent:
+        page = guarded.bob.get("/query", params={"limit": 1} | token).raise_for_status().json()
+        pages += [each["queryId"] for each in page["queries"]]
+        token = {"pageToken": page["nextPageToken"]}
+    assert pages == sent[::-1]
+
+
+def test_what_was_read_of_a_table_is_summed(guarded: Guarded) -> None:
+    table = "lake.shop.returns"
+    before = guarded.alice.get("/pruning/summary", params={"table": table}).raise_for_status().json()
+    ask(guarded.alice, f"SELECT * FROM {table}")
+
+    def scans() -> int:
+        summary = guarded.alice.get("/pruning/summary", params={"table": table}).raise_for_status().json()
+        return sum(each["scans"] for each in summary["tables"])
+
+    until(lambda: scans() == sum(each["scans"] for each in before["tables"]) + 1)
+
+
+def test_numbers_grow_with_each_query_and_need_a_token(guarded: Guarded) -> None:
+    name = 'sluice_queries_total{state="SUCCEEDED"}'
+    before = number(guarded.alice, name)
+    ask(guarded.alice, "SELECT 1")
+    until(lambda: number(guarded.alice, name) > before)
+    assert httpx.get(guarded.alice.base_url.join("/metrics")).status_code == 401
+
+
+def test_a_query_that_ran_has_its_plans_and_its_page(guarded: Guarded) -> None:
+    answer = ask(guarded.alice, SELF_JOIN)
+    plans = explain(guarded.alice, answer["queryId"])["plans"]
+    assert "LogicalTableScan(table=[[lake, shop, returns]])" in plans["ast"]
+    assert "HashJoin(joinType=[InnerJoin], where=[return_id = return_id])" in plans["execution"]
+    page = guarded.alice.get(answer["links"]["explain"], headers={"Accept": "text/html"})
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "lake.shop.returns" in page.text
