@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -162,6 +163,12 @@ async def test_json_is_what_is_served_when_nothing_is_asked_for(client: httpx.As
 
 def test_every_reason_has_its_sentence() -> None:
     assert set(SENTENCES) == set(Reason)
+
+
+def test_the_guide_has_every_reason_with_its_sentence() -> None:
+    guide = Path(__file__).parents[3].joinpath("docs/guide.md").read_text("utf-8")
+    for reason, sentence in SENTENCES.items():
+        assert f"| `{reason.value}` | {sentence} |\n" in guide
 
 
 class _Page(HTMLParser):
