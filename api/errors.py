@@ -108,6 +108,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.VerificationFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,

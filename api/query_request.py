@@ -32,7 +32,9 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
         request_id=body.request_id,
         tags=body.tags,
         pruning=PruningRequest(
-            is_enabled=body.dynamic_filtering.enabled, min_table_bytes=body.dynamic_filtering.min_table_bytes
+            is_enabled=body.dynamic_filtering.enabled,
+            is_verified=body.dynamic_filtering.verify,
+            min_table_bytes=body.dynamic_filtering.min_table_bytes,
         ),
     )
 

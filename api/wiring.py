@@ -234,7 +234,11 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     looked_for = DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
         catalog_names=frozenset(parts.catalog_settings),
-        session={"timeZone": settings.session_time_zone} | settings.spark_conf,
+        session={
+            "timeZone": settings.session_time_zone,
+            "maxFilterBytes": str(settings.dynamic_filtering_max_filter_bytes),
+        }
+        | settings.spark_conf,
     )
     return Pruner(
         Detections(parts.catalogs, probe_values, clock, looked_for),

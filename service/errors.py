@@ -168,6 +168,12 @@ class QueryFailed(QueryEnded):
     code = "QUERY_FAILED"
 
 
+class VerificationFailed(QueryEnded):
+    """The narrowed query gave other rows than the query as written. Please report it; its filters are off."""
+
+    code = "VERIFICATION_FAILED"
+
+
 class QueryTimedOut(QueryEnded):
     """The query ran into its own timeout."""
 

@@ -66,6 +66,9 @@ class DynamicFiltering(StrictModel):
     """How far the scans of this query may be narrowed by the keys that it joins."""
 
     enabled: Annotated[bool, Field(description="false: the query runs as it is written")] = True
+    verify: Annotated[
+        bool, Field(description="runs it as it is written too, and fails when the rows are not the same")
+    ] = False
     min_table_bytes: Annotated[
         int | None,
         Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all; unset: the operator's"),

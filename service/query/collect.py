@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
 
-from service.errors import GatewayError, QueryFailed
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError, QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, Key, Reason
 from service.model.query import Parameters
 from service.ports import Clock, Engine, FilterCache, Statement
@@ -52,6 +53,14 @@ class Collector:
         self._executor = executor
         self._clock = clock
         self._bounds = bounds
+        self._disabled: frozenset[str] = frozenset()
+
+    def disable(self, fingerprints: frozenset[str]) -> None:
+        """Gives these keys to no query any more, and forgets them for all replicas."""
+        self._disabled |= fingerprints
+        for each in fingerprints:
+            with suppress(FilterCacheDown):
+                self._cache.forget(each)
 
     def collect(
         self, filters: Sequence[DynamicFilter], asked: Collecting
@@ -70,9 +79,13 @@ class Collector:
         return outcomes, self._clock.elapsed_ms() - began_ms
 
     def _obtain(self, wanted: DynamicFilter, asked: Collecting) -> FilterOutcome:
+        if wanted.fingerprint in self._disabled:
+            return FilterOutcome.none(Reason.DISABLED)
         began_ms = self._clock.elapsed_ms()
         try:
             found = self._cache.obtain(wanted, lambda: self._collected(wanted, asked), self._bounds.timeout_s)
+        except FilterCollectionTimedOut:
+            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
         except GatewayError as failure:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
             return FilterOutcome.none(Reason.COLLECT_FAILED)

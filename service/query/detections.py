@@ -15,6 +15,7 @@ from service.model.sql import ParsedQuery
 from service.model.tables import TableFacts, TableName
 from service.ports import Catalogs, Clock, ProbeValues
 from service.pruning.detect import Detection, DetectionContext, detect
+from service.pruning.nesting import is_shallow
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
@@ -26,7 +27,7 @@ LOOK_AGAIN_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class DetectionBounds:
-    """Where to look. `session` has what changes a query's meaning, such as the time zone."""
+    """Where to look. `session` has what changes a set of keys, such as the time zone."""
 
     max_build_rows: int
     catalog_names: frozenset[str]
@@ -69,7 +70,7 @@ class Detections:
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
-        self._parsed = lru_cache(TEXTS_KEPT)(parse)
+        self._parsed = lru_cache(TEXTS_KEPT)(_parsed)
         self._found = lru_cache(TEXTS_KEPT)(self._detect)
 
     def of(self, request: QueryRequest) -> Detected | None:
@@ -122,6 +123,11 @@ class Detections:
         if facts.snapshot_id is not None:
             held = self._probe_values.of(facts.name, facts.snapshot_id, column)
         return held is not None and held.is_tight
+
+
+def _parsed(sql: str) -> ParsedQuery | None:
+    # The parser recurses on the C stack: a text nested deeply enough would end the process.
+    return parse(sql) if is_shallow(sql) else None
 
 
 def _names_tables_in_columns(tree: exp.Query) -> bool:

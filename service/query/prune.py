@@ -10,7 +10,8 @@ import structlog
 from sqlglot import exp
 
 from service.model.column_values import ColumnValues
-from service.model.filtering import FilterOutcome, FilterRecord, Probe, Reason
+from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Probe, Reason
+from service.model.pruning import ScanRecord
 from service.model.query import PruningRequest, QueryRequest
 from service.model.tables import TableName
 from service.ports import ProbeValues
@@ -21,7 +22,7 @@ from service.pruning.narrow import narrow
 from service.pruning.predicate import FormedPredicate, predicate
 from service.query.collect import Collecting, Collector
 from service.query.detections import Detected, Detections
-from service.query.pruned_query import PrunedQuery, filter_record
+from service.query.pruned_query import PrunedQuery, filter_record, skipped_scan
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +60,10 @@ class Pruner:
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql)
 
+    def distrust(self, fingerprints: frozenset[str]) -> None:
+        """Never uses these sets of keys again in this process: a verification has failed with them."""
+        self._collector.disable(fingerprints)
+
     def _pruned(self, request: QueryRequest, asked: Collecting) -> PrunedQuery:
         detected = self._detections.of(request)
         if detected is None:
@@ -89,6 +94,7 @@ class Pruner:
     ) -> PrunedQuery:
         records: list[FilterRecord] = []
         applied: list[tuple[Placement, exp.Expr]] = []
+        skipped: dict[int, ScanRecord] = {}
         for placement in detected.detection.placements:
             if placement not in worth:
                 records.append(filter_record(placement, _NOT_WORTH))
@@ -98,7 +104,15 @@ class Pruner:
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
                 applied.append((placement, formed.condition))
-        pruned = replace(pruned, filters=(*records, *detected.detection.refused))
+                if formed.form is FilterForm.EMPTY:
+                    skipped[placement.reference_end] = skipped_scan(
+                        detected.facts[placement.filter.probe.table]
+                    )
+        pruned = replace(
+            pruned,
+            filters=(*records, *detected.detection.refused),
+            skipped=tuple(skipped.values()),
+        )
         return _written(pruned, detected, applied) if applied else pruned
 
     def _formed(self, probe: Probe, outcome: FilterOutcome) -> tuple[FilterOutcome, FormedPredicate | None]:

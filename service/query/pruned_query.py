@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables import TableFacts
 from service.pruning.detect import Placement
 from service.pruning.predicate import FormedPredicate
 
@@ -13,7 +15,8 @@ from service.pruning.predicate import FormedPredicate
 class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
-    `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
+    `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
+    an empty set made unnecessary, as 0 of their total.
     """
 
     sql: str
@@ -21,6 +24,7 @@ class PrunedQuery:
     pinned_sql: str | None = None
     filters: tuple[FilterRecord, ...] = ()
     fingerprints: frozenset[str] = frozenset()
+    skipped: tuple[ScanRecord, ...] = ()
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0
@@ -31,7 +35,7 @@ class PrunedQuery:
             replace(each, reason=Reason.REWRITE_REJECTED) if each.is_applied else each
             for each in self.filters
         )
-        return replace(self, sql=sql, rewritten_sql=None, pinned_sql=None, filters=tuple(filters))
+        return replace(self, sql=sql, rewritten_sql=None, pinned_sql=None, filters=tuple(filters), skipped=())
 
 
 def filter_record(
@@ -53,4 +57,21 @@ def filter_record(
         exceeds_threshold=outcome.data.exceeds_threshold,
         collection_ms=outcome.collection_ms,
         cache_note=outcome.note,
+    )
+
+
+def skipped_scan(table: TableFacts) -> ScanRecord:
+    """A scan that was not run; what only the engine could tell of it is 0 of 0."""
+    nothing = Selection(0, 0)
+    return ScanRecord(
+        table=str(table.name),
+        snapshot_id=table.snapshot_id,
+        metrics=PruningMetrics(
+            partitions=nothing,
+            manifests=nothing,
+            data_files=Selection(table.data_file_count, 0),
+            bytes=Selection(table.total_bytes, 0),
+            rows=Selection(table.record_count, 0),
+            planning_ms=0,
+        ),
     )

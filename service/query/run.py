@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.errors import CallerError, EngineLost, GatewayError, QueryEnded, QueryFailed, TableNotFound
+from service.errors import GatewayError, QueryEnded, TableNotFound
 from service.model.query import EngineRun, engine_run
 from service.model.results import Manifest
-from service.ports import Catalogs, Clock, Engine, EngineResult, Journal, ResultStore, Statement
+from service.ports import Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
 from service.query.prune import Pruner
+from service.query.run_pruned import run_pruned
 from service.query.vet import vet
 
 log = structlog.get_logger(__name__)
@@ -42,7 +43,7 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
         vet(query.request.sql, ports.max_sql_bytes)
         check_parameters(query.request.sql, query.request.parameters)
         query.prune(ports.pruner.prune(query.query_id, query.request, query.is_canceled))
-        result = run_pruned(query, ports)
+        result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
         manifest = keep(result, query, ports.results)
     except GatewayError as failure:
         # The query keeps the failure without its causes: here is the last place to see them.
@@ -52,46 +53,6 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
             record(query, ports.journal, run.plan_text if run else "")
     else:
         succeed(query, result, manifest, ports)
-
-
-def run_pruned(query: LiveQuery, ports: QueryPorts) -> EngineResult:
-    """Runs the narrowed text; the caller's own, when there is none or the engine does not take it.
-
-    Raises:
-        GatewayError: the caller's own text failed too, or could not be tried any more.
-    """
-    pruned = query.pruned
-    if pruned.rewritten_sql is not None:
-        try:
-            return run_on_engine(query, pruned.sql, ports)
-        except (CallerError, QueryFailed) as failure:
-            if query.is_canceled():
-                raise
-            log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
-            query.prune(pruned.as_written(query.request.sql))
-    return run_on_engine(query, query.request.sql, ports)
-
-
-def run_on_engine(query: LiveQuery, sql: str, ports: QueryPorts) -> EngineResult:
-    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
-    request = query.request
-    statement = Statement(
-        query_id=query.query_id,
-        sql=sql,
-        parameters=request.parameters,
-        catalog=request.catalog,
-        schema=request.schema,
-        row_limit=request.row_limit,
-        byte_limit=request.byte_limit,
-        is_canceled=query.is_canceled,
-    )
-    for _ in range(ports.engine_retries):
-        try:
-            return ports.engine.run(statement)
-        except EngineLost:
-            if query.is_canceled():
-                raise
-    return ports.engine.run(statement)
 
 
 def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manifest:

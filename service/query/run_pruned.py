@@ -1,0 +1,78 @@
+"""Runs the narrowed text of a query, and falls back to its caller's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import structlog
+
+from service.errors import CallerError, EngineLost, QueryFailed, VerificationFailed
+from service.ports import Engine, EngineResult, Statement
+from service.query.live import LiveQuery
+from service.query.prune import Pruner
+from service.query.same_rows import same_rows
+
+log = structlog.get_logger(__name__)
+
+
+def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
+    """The rows by the narrowed text; by the caller's own, when there is none or the engine does not take it.
+
+    Raises:
+        GatewayError: the caller's own text failed too, or could not be tried any more.
+        VerificationFailed: the query asked for a verification, and the two texts gave other rows.
+    """
+    pruned = query.pruned
+    if pruned.rewritten_sql is not None:
+        try:
+            result = run_on_engine(query, pruned.rewritten_sql, engine, retries)
+        except (CallerError, QueryFailed) as failure:
+            if query.is_canceled():
+                raise
+            log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
+            query.prune(pruned.as_written(query.request.sql))
+        else:
+            verify(query, result, pruner, engine, retries)
+            return replace(result, scans=(*result.scans, *pruned.skipped))
+    return run_on_engine(query, query.request.sql, engine, retries)
+
+
+def verify(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
+    """Compares with the rows of the same snapshots without a filter, if the query asks for it.
+
+    A result that was cut says nothing: another cut of the same rows may be as right.
+
+    Raises:
+        VerificationFailed: they differ. The sets of keys are not used again.
+    """
+    pruned = query.pruned
+    if not query.request.pruning.is_verified or pruned.pinned_sql is None:
+        return
+    plain = run_on_engine(query, pruned.pinned_sql, engine, retries)
+    if narrowed.is_truncated or plain.is_truncated or same_rows(narrowed.rows, plain.rows):
+        return
+    log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
+    pruner.distrust(pruned.fingerprints)
+    raise VerificationFailed
+
+
+def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> EngineResult:
+    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
+    request = query.request
+    statement = Statement(
+        query_id=query.query_id,
+        sql=sql,
+        parameters=request.parameters,
+        catalog=request.catalog,
+        schema=request.schema,
+        row_limit=request.row_limit,
+        byte_limit=request.byte_limit,
+        is_canceled=query.is_canceled,
+    )
+    for _ in range(retries):
+        try:
+            return engine.run(statement)
+        except EngineLost:
+            if query.is_canceled():
+                raise
+    return engine.run(statement)
