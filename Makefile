@@ -31,6 +31,9 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session
 
+soak: $(DEV) ## 20,000 generated queries, narrowed and as they are written (hours)
+	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} $(BIN)/pytest tests/equivalence/test_generated.py -s
+
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
@@ -58,4 +61,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check bench setup lock clean
+.PHONY: help demo serve test check soak bench setup lock clean

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import gc
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from api.settings import Settings
+from api.wiring import build_gateway
+from service.gateway import Gateway
+from spark_session.engine import SparkEngine
+from tests.equivalence.harness import Harness
+from tests.equivalence.lakehouse import make_lakehouse
+from tests.integration.conftest import embedded_catalog
+from tests.integration.running import share_jars
+
+# A query is run once or twice, over a few rows: to compile it would take longer than to run it.
+QUICK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for each in items:
+        if here in each.path.parents:
+            each.add_marker(pytest.mark.integration)
+            # py4j leaves the closing of its sockets to the garbage collector.
+            each.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Iterator[Path]:
+    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    path = Path(tempfile.mkdtemp(prefix="sluice-equivalence-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def gateway(data_dir: Path) -> Iterator[Gateway]:
+    """Every part real and in this process, and tables narrowed however small they are."""
+    share_jars(data_dir)
+    settings = Settings(
+        data_dir=data_dir,
+        spark_master="local[2]",
+        spark_driver_memory="2g",
+        spark_conf=QUICK,
+        dynamic_filtering_min_table_bytes=0,
+        dynamic_filtering_collect_timeout_s=60,
+    )
+    gateway = build_gateway(settings)
+    yield gateway
+    gateway.close()
+    del gateway
+    gc.unfreeze()
+    gc.collect()
+
+
+@pytest.fixture(scope="session")
+def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
+    """The catalog, as somebody else would open it, with every table."""
+    engine = gateway._ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine._session is not None
+    root = engine._session.children._root
+    with closing(embedded_catalog(data_dir)) as catalog:
+        make_lakehouse(catalog, root.sql)
+        yield catalog
+
+
+@pytest.fixture(scope="session")
+def harness(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
+    return Harness(gateway)

@@ -1,0 +1,431 @@
+"""Queries that nobody would write by hand, over the tables of `lakehouse`: all valid, all with one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from tests.equivalence.lakehouse import DIMENSION, DIMENSIONS, FACT, FACTS, LAYOUTS
+
+T = TypeVar("T")
+
+FACT_KINDS: Mapping[str, str] = dict(
+    zip(
+        FACT,
+        ("int", "int", "int", "moment", "moment", "moment", "text", "int", "bool", "double"),
+        strict=True,
+    )
+)
+DIMENSION_KINDS: Mapping[str, str] = dict(
+    zip(
+        DIMENSION,
+        (
+            "int",
+            "int",
+            "int",
+            "int",
+            "moment",
+            "moment",
+            "moment",
+            "text",
+            "int",
+            "bool",
+            "double",
+            "int",
+            "int",
+        ),
+        strict=True,
+    )
+)
+LITERALS: Mapping[str, Sequence[str]] = {
+    "int": ("-1", "0", "1", "3", "5", "7", "10", "2000", "2147483648"),
+    "moment": ("DATE '1969-12-30'", "DATE '1970-01-01'", "TIMESTAMP '1970-01-02 07:00:00'"),
+    "text": ("'Ada'", "'Bo'", "'O''Neil'", "'é'", "''", "'Adam'"),
+    "bool": ("TRUE", "FALSE"),
+    "double": ("0.0", "0.5", "1.5"),
+    "year": ("1998", "1999", "2000", "2001"),
+    "parent": ("0", "1", "2", "3"),
+}
+KEYS = (
+    "k",
+    "big_k",
+    "b",
+    "day",
+    "at",
+    "at_utc",
+    "name",
+    "price",
+    "wide_price",
+    "text_k",
+    "is_paid",
+    "weight",
+)
+JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Something in a FROM: its text with the alias, and its columns with their kinds."""
+
+    text: str
+    alias: str
+    columns: Mapping[str, str]
+    preferred: str | None = None
+
+
+@st.composite
+def queries(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
+    """One query."""
+    return _Writer(draw).query()
+
+
+class _Writer:
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+        self._names = 0
+        self._common: list[Relation] = []
+        self._written: list[str] = []
+
+    def query(self) -> str:
+        for _ in range(self._pick((0, 0, 1, 1, 2))):
+            self._share(*self._derived(1))
+        body = self._body()
+        return f"WITH {', '.join(self._written)} {body}" if self._written else body
+
+    def _share(self, text: str, columns: Mapping[str, str], preferred: str | None = None) -> Relation:
+        """A common table expression, which may be used again."""
+        name = self._name("c")
+        self._written.append(f"{name} AS ({text})")
+        self._common.append(Relation(name, name, columns, preferred))
+        return self._common[-1]
+
+    def _body(self) -> str:
+        kind = self._pick(("plain",) * 5 + ("set",))
+        if kind == "plain":
+            return self._select(2)[0]
+        return self._set_operation(1)[0]
+
+    def _select(self, depth: int, shape: str | None = None) -> tuple[str, Mapping[str, str]]:
+        source, visible, conditions = self._from(depth)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        columns = [
+            (self._column(each, name, visible), kind, name)
+            for each in visible
+            for name, kind in each.columns.items()
+        ]
+        keys = [each for each in columns if each[2] in KEYS] or columns
+        shape = shape or self._pick(("list", "list", "group", "distinct", "count", "window"))
+        chosen = self._some(keys, 1, 3)
+        named = {f"c{position}": kind for position, (_, kind, _) in enumerate(chosen)}
+        texts = [text for text, _, _ in chosen]
+        items = ", ".join(f"{text} AS c{position}" for position, text in enumerate(texts))
+        match shape:
+            case "group":
+                measure = self._pick([text for text, _, _ in columns])
+                having = self._pick(("", "", " HAVING count(*) > 1"))
+                sql = f"SELECT {items}, count(*) AS n, max({measure}) AS top FROM {source}{where}"
+                return f"{sql} GROUP BY {', '.join(texts)}{having}", {**named, "n": "int"}
+            case "distinct":
+                return f"SELECT DISTINCT {items} FROM {source}{where}", named
+            case "count":
+                measure = self._pick([text for text, _, _ in columns])
+                sql = (
+                    f"SELECT count(*) AS n, count({measure}) AS m, min({texts[0]}) AS c0 FROM {source}{where}"
+                )
+                return sql, {"n": "int", "m": "int", "c0": chosen[0][1]}
+            case "window":
+                by = self._pick(texts)
+                return (
+                    f"SELECT {items}, count(*) OVER (PARTITION BY {by}) AS n FROM {source}{where}",
+                    {**named, "n": "int"},
+                )
+            case "limit":
+                order = ", ".join(str(position + 1) for position in range(len(texts)))
+                limit = self._pick((1, 3, 10))
+                return f"SELECT {items} FROM {source}{where} ORDER BY {order} LIMIT {limit}", named
+            case _:
+                return f"SELECT {items} FROM {source}{where}", named
+
+    def _derived(self, depth: int) -> tuple[str, Mapping[str, str]]:
+        if depth > 0 and self._one_in(4):
+            return self._set_operation(depth - 1)
+        shape = self._pick(("list", "list", "list", "group", "distinct", "window", "limit"))
+        return self._select(depth - 1, shape)
+
+    def _set_operation(self, depth: int) -> tuple[str, Mapping[str, str]]:
+        operator = self._pick(("UNION ALL", "UNION ALL", "UNION", "EXCEPT", "INTERSECT"))
+        kind = self._pick(("int", "moment", "text"))
+        left, right = self._one_column(kind, depth), self._one_column(kind, depth)
+        return f"{left} {operator} {right}", {"c0": kind}
+
+    def _one_column(self, kind: str, depth: int) -> str:
+        source, visible, conditions = self._from(depth)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        fitting = [
+            f"{each.alias}.{name}" for each in visible for name, its in each.columns.items() if its == kind
+        ]
+        plain = [each for each in fitting if each.rsplit(".", 1)[1] not in ("text_k",)]
+        return f"SELECT {self._pick(plain) if plain else 'NULL'} AS c0 FROM {source}{where}"
+
+    def _from(self, depth: int) -> tuple[str, list[Relation], list[str]]:
+        count = self._pick((1, 2, 2, 2, 3, 3, 4) if depth > 0 else (1, 2, 2, 3))
+        if count > 1 and not self._one_in(3):
+            text, visible, conditions = self._star()
+            count -= 1
+        else:
+            first = self._relation(depth, is_fact=True)
+            if count > 1 and self._one_in(2):
+                return self._comma_joined(first, count, depth)
+            text, visible, conditions = first.text, [first], []
+        for _ in range(count - 1):
+            added = self._relation(depth, is_fact=self._one_in(3))
+            join = self._pick((*JOINS[:1] * 4, *JOINS))
+            text = f"{text} {join} {added.text} {self._joined_by(visible, added)}"
+            if "SEMI" not in join and "ANTI" not in join:
+                visible = [*visible, added]
+        return text, visible, [*conditions, *self._conditions(visible, depth)]
+
+    def _star(self) -> tuple[str, list[Relation], list[str]]:
+        """A fact and a filtered dimension, joined by what the fact is laid out by."""
+        fact, dimension = self._table(FACTS), self._dimension()
+        if self._one_in(3):
+            fact = self._wrapped(fact)
+        key = fact.preferred or "k"
+        other = self._pick(
+            {"k": ("k", "k", "big_k"), "b": ("big_k", "k"), "price": ("price",)}.get(key, (key,))
+        )
+        equality = f"{fact.alias}.{key} = {dimension.alias}.{other}"
+        column = self._pick(("year", "year", "parent"))
+        only = f"{dimension.alias}.{column} = {self._pick(LITERALS[column])}"
+        joined = f"{fact.text} JOIN {dimension.text} ON {equality}"
+        keys = f"SELECT {dimension.alias}.{other} FROM {dimension.text} WHERE {only}"
+        both, turned = [fact, dimension], [dimension, fact]
+        return self._pick(
+            (
+                (joined, both, [only]),
+                (f"{joined} AND {only}", both, []),
+                (f"{fact.text} CROSS JOIN {dimension.text}", both, [equality, only]),
+                (f"{dimension.text} JOIN {fact.text} ON {equality} AND {only}", turned, []),
+                (f"{dimension.text} LEFT JOIN {fact.text} ON {equality}", turned, [only]),
+                (f"{fact.text} RIGHT JOIN {dimension.text} ON {equality}", both, [only]),
+                (f"{fact.text} LEFT JOIN {dimension.text} ON {equality} AND {only}", both, []),
+                (f"{fact.text} LEFT SEMI JOIN {dimension.text} ON {equality} AND {only}", [fact], []),
+                (fact.text, [fact], [f"{fact.alias}.{key} IN ({keys})"]),
+                (fact.text, [fact], [f"EXISTS ({keys} AND {equality})"]),
+            )
+        )
+
+    def _wrapped(self, fact: Relation) -> Relation:
+        """The same columns, from a derived table or a common table expression."""
+        alias, key, other = self._name("r"), fact.preferred or "k", self._table(FACTS)
+        only = f" WHERE {self._filter(fact)}" if self._one_in(2) else ""
+        text = self._pick(
+            (
+                f"SELECT * FROM {fact.text}{only}",
+                f"SELECT DISTINCT * FROM {fact.text}{only}",
+                f"SELECT * FROM {fact.text} UNION ALL SELECT * FROM {other.text}",
+                f"SELECT * FROM {fact.text} EXCEPT SELECT * FROM {other.text}",
+                f"SELECT * FROM {fact.text}{only} ORDER BY id LIMIT 20",
+                f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM {fact.text}{only}",
+                f"SELECT *, row_number() OVER (ORDER BY id) AS n FROM {fact.text}{only}",
+                f"SELECT {key}, max(id) AS id, count(*) AS b FROM {fact.text}{only} GROUP BY {key}",
+            )
+        )
+        columns = {each: fact.columns[each] for each in (key, "id")} if "GROUP BY" in text else fact.columns
+        if self._one_in(3):
+            shared = self._share(text, columns, key)
+            return Relation(f"{shared.text} AS {alias}", alias, columns, key)
+        return Relation(f"({text}) AS {alias}", alias, columns, key)
+
+    def _comma_joined(self, first: Relation, count: int, depth: int) -> tuple[str, list[Relation], list[str]]:
+        visible, conditions = [first], []
+        for _ in range(count - 1):
+            added = self._relation(depth, is_fact=False)
+            conditions.append(self._on(visible, added))
+            visible.append(added)
+        separator = self._pick((", ", " CROSS JOIN "))
+        return (
+            separator.join(each.text for each in visible),
+            visible,
+            [
+                *conditions,
+                *self._conditions(visible, depth),
+            ],
+        )
+
+    def _relation(self, depth: int, is_fact: bool) -> Relation:
+        alias = self._name("r")
+        if self._common and self._one_in(2):
+            common = self._pick(self._common)
+            return Relation(f"{common.text} AS {alias}", alias, common.columns)
+        if depth > 0 and self._one_in(4):
+            text, columns = self._derived(depth)
+            return Relation(f"({text}) AS {alias}", alias, columns)
+        return self._table(FACTS) if is_fact else self._dimension()
+
+    def _dimension(self) -> Relation:
+        alias = self._name("r")
+        return Relation(f"{self._pick(DIMENSIONS)} {alias}", alias, DIMENSION_KINDS)
+
+    def _table(self, tables: Sequence[str]) -> Relation:
+        alias, table = self._name("r"), self._pick(tables)
+        layout = LAYOUTS.get(table)
+        laid = (
+            "k" if layout is None else layout.sorted_by or next((name for name, _ in layout.partitions), None)
+        )
+        name = self._pick((table, table, f"shop.{table}", f"lake.shop.{table}", f"`{table}`"))
+        return Relation(f"{name} AS {alias}", alias, FACT_KINDS, laid)
+
+    def _joined_by(self, visible: Sequence[Relation], added: Relation) -> str:
+        shared = [
+            name
+            for name, kind in added.columns.items()
+            if name in KEYS and visible[0].columns.get(name) == kind and len(visible) == 1
+        ]
+        if shared and self._one_in(6):
+            return f"USING ({self._pick(shared)})"
+        return f"ON {self._on(visible, added)}"
+
+    def _on(self, visible: Sequence[Relation], added: Relation) -> str:
+        conditions = [self._equality(visible, added)]
+        if self._one_in(4):
+            conditions.append(self._equality(visible, added))
+        if self._one_in(3):
+            conditions.append(self._filter(self._pick((*visible, added, added))))
+        return " AND ".join(conditions)
+
+    def _equality(self, visible: Sequence[Relation], added: Relation) -> str:
+        pairs = [
+            (f"{left.alias}.{mine}", f"{added.alias}.{its}", _is_natural(left, mine, added, its))
+            for left in visible
+            for mine, kind in left.columns.items()
+            for its, other in added.columns.items()
+            if kind == other and {mine, its} <= {*KEYS, "c0", "c1", "c2"}
+        ]
+        if not pairs:
+            return "TRUE"
+        natural = [each for each in pairs if each[2]]
+        left, right, _ = self._pick(natural if natural and not self._one_in(3) else pairs)
+        operator = self._pick(("=",) * 7 + ("<=>", ">="))
+        return f"{left} {operator} {right}" if self._one_in(2) else f"{right} {_turned(operator)} {left}"
+
+    def _conditions(self, visible: Sequence[Relation], depth: int) -> list[str]:
+        found = [self._filter(self._pick(visible), visible) for _ in range(self._pick((0, 1, 1, 2)))]
+        if depth > 0 and self._one_in(3):
+            found.append(self._subquery_condition(self._pick(visible)))
+        return found
+
+    def _filter(self, relation: Relation, visible: Sequence[Relation] = ()) -> str:
+        name, kind = self._pick(sorted(relation.columns.items()))
+        if "year" in relation.columns and not self._one_in(3):
+            name, kind = self._pick((("year", "int"), ("parent", "int")))
+        column = self._column(relation, name, visible)
+        literals = LITERALS.get(name, LITERALS[kind])
+        one, two = self._pick(literals), self._pick(literals)
+        return str(
+            self._pick(
+                (
+                    f"{column} = {one}",
+                    f"{column} = {one}",
+                    f"{column} IN ({one}, {two})",
+                    f"{column} <= {one}",
+                    f"{column} <> {one}",
+                    f"{column} BETWEEN {one} AND {two}",
+                    f"({column} = {one} OR {column} IS NULL)",
+                    f"{column} IS NULL",
+                    f"{column} IS NOT NULL",
+                    f"NOT ({column} > {one})",
+                    f"coalesce({column}, {one}) = {two}",
+                    f"CASE WHEN {column} = {one} THEN TRUE ELSE {column} = {two} END",
+                )
+            )
+        )
+
+    def _subquery_condition(self, outer: Relation) -> str:
+        inner = self._relation(0, is_fact=self._one_in(3))
+        equality = self._equality([outer], inner)
+        only = f" AND {self._filter(inner, [inner])}" if not self._one_in(3) else ""
+        match self._pick(
+            ("exists", "exists", "not exists", "in", "in", "not in", "scalar", "or", "aggregate")
+        ):
+            case "exists":
+                return f"EXISTS (SELECT 1 FROM {inner.text} WHERE {equality}{only})"
+            case "not exists":
+                return f"NOT EXISTS (SELECT 1 FROM {inner.text} WHERE {equality}{only})"
+            case "in":
+                return self._membership(outer, inner, "IN")
+            case "not in":
+                return self._membership(outer, inner, "NOT IN")
+            case "or":
+                return (
+                    f"({self._filter(outer)} OR EXISTS (SELECT 1 FROM {inner.text} WHERE {equality}{only}))"
+                )
+            case "aggregate":
+                name = self._pick([each for each, kind in outer.columns.items() if kind == "int"] or ["c0"])
+                if outer.columns.get(name) != "int":
+                    return "TRUE"
+                same = _as_equality(equality)
+                return f"{outer.alias}.{name} IN (SELECT count(*) FROM {inner.text} WHERE {same}{only})"
+            case _:
+                same = _as_equality(equality)
+                return f"(SELECT count(*) FROM {inner.text} WHERE {same}{only}) >= 1"
+
+    def _membership(self, outer: Relation, inner: Relation, operator: str) -> str:
+        pairs = [
+            (f"{outer.alias}.{mine}", f"{inner.alias}.{its}")
+            for mine, kind in outer.columns.items()
+            for its, other in inner.columns.items()
+            if kind == other and "text_k" not in (mine, its)
+        ]
+        if not pairs:
+            return "TRUE"
+        left, right = self._pick(pairs)
+        return f"{left} {operator} (SELECT {right} FROM {inner.text} WHERE {self._filter(inner, [inner])})"
+
+    def _column(self, relation: Relation, name: str, visible: Sequence[Relation]) -> str:
+        """A mention of the column: bare only where no other relation has one of that name."""
+        if sum(name in each.columns for each in visible) == 1 and self._one_in(4):
+            return name
+        text = f"{relation.alias}.{name}"
+        return text.upper() if self._one_in(8) else text
+
+    def _name(self, prefix: str) -> str:
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    def _one_in(self, count: int) -> bool:
+        return self._pick(range(count)) == count - 1
+
+    def _pick(self, choices: Sequence[T]) -> T:
+        picked: T = self._draw(st.sampled_from(choices))
+        return picked
+
+    def _some(self, choices: Sequence[T], at_least: int, at_most: int) -> list[T]:
+        some: list[T] = self._draw(
+            st.lists(
+                st.sampled_from(choices),
+                min_size=min(at_least, len(choices)),
+                max_size=min(at_most, len(choices)),
+                unique=True,
+            )
+        )
+        return some
+
+
+def _is_natural(left: Relation, mine: str, added: Relation, its: str) -> bool:
+    """Whether somebody would join by these, and the left one may be narrowed."""
+    same = mine == its or {mine, its} in ({"b", "big_k"}, {"k", "big_k"}, {"k", "text_k"}, {"day", "at"})
+    wanted = {left.preferred, added.preferred} - {None}
+    return same and (not wanted or mine in wanted or its in wanted)
+
+
+def _turned(operator: str) -> str:
+    return {">=": "<="}.get(operator, operator)
+
+
+def _as_equality(condition: str) -> str:
+    """Spark takes only equalities as the correlation of a scalar subquery."""
+    return condition.replace(">=", "=").replace("<=>", "=").replace("<=", "=")

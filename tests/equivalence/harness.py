@@ -1,0 +1,118 @@
+"""Runs one query as it is written and as it is narrowed, and compares the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isclose
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from service.gateway import Gateway
+from service.model.filtering import FilterRecord
+from service.model.pruning import Selection
+from service.model.query import Parameters, QueryRequest
+from service.ports import EngineResult, Statement
+from service.query.pruned_query import PrunedQuery
+from tests.equivalence.lakehouse import SCHEMA
+
+ROWS_AT_MOST = 500_000
+BYTES_AT_MOST = 200 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of a query whose rows were the same both ways."""
+
+    pruned: PrunedQuery
+    written: EngineResult
+    narrowed: EngineResult
+
+    @property
+    def applied(self) -> Mapping[str, FilterRecord]:
+        """Filters by the column that they narrow, as `table.column`."""
+        found = (each for each in self.pruned.filters if each.is_applied)
+        return {f"{each.probe.table.table}.{each.probe.columns[0]}": each for each in found}
+
+    def files(self, table: str) -> Selection:
+        """What the narrowed scans of a table read."""
+        return _files(self.narrowed, table)
+
+    def files_as_written(self, table: str) -> Selection:
+        """What the same scans read without a filter of ours."""
+        return _files(self.written, table)
+
+
+class Harness:
+    """A gateway's own parts, without the HTTP around them."""
+
+    def __init__(self, gateway: Gateway, schema: str = SCHEMA) -> None:
+        self._ports = gateway._ports
+        self._schema = schema
+
+    def check(self, sql: str, parameters: Parameters = ()) -> Checked:
+        """Narrowed, at first and again with cached keys, the query has the rows that it has anyway."""
+        written = self.run(sql, parameters)
+        cold = self.prune(sql, parameters)
+        narrowed = written
+        if cold.rewritten_sql is not None:
+            narrowed = self.run(cold.sql, parameters)
+            _assert_same(written, narrowed, sql, cold)
+        cached = self.prune(sql, parameters)
+        if cached.sql != cold.sql:
+            _assert_same(written, self.run(cached.sql, parameters), sql, cached)
+        return Checked(cold, written, narrowed)
+
+    def prune(self, sql: str, parameters: Parameters = ()) -> PrunedQuery:
+        request = QueryRequest(sql, parameters, "lake", self._schema)
+        return self._ports.pruner.prune(uuid4(), request, is_canceled=lambda: False)
+
+    def run(self, sql: str, parameters: Parameters = ()) -> EngineResult:
+        statement = Statement(
+            query_id=uuid4(),
+            sql=sql,
+            parameters=parameters,
+            catalog="lake",
+            schema=self._schema,
+            row_limit=ROWS_AT_MOST,
+            byte_limit=BYTES_AT_MOST,
+            is_canceled=lambda: False,
+        )
+        result = self._ports.engine.run(statement)
+        assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"
+        return result
+
+
+def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
+    """The rows as a multiset."""
+    columns = [column.to_pylist() for column in table.columns]
+    return Counter(zip(*columns, strict=True)) if columns else Counter({(): table.num_rows})
+
+
+def _assert_same(written: EngineResult, narrowed: EngineResult, sql: str, pruned: PrunedQuery) -> None:
+    expected, found = rows_of(written.rows), rows_of(narrowed.rows)
+    missing = sorted((expected - found).elements(), key=repr)
+    too_many = sorted((found - expected).elements(), key=repr)
+    is_same = len(missing) == len(too_many) and all(map(_is_close, missing, too_many))
+    assert is_same, (
+        f"other rows\nas written: {sql}\nnarrowed:   {pruned.sql}\n"
+        f"missing: {missing[:10]}\ntoo many: {too_many[:10]}"
+    )
+
+
+def _is_close(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether they are equal but for floating point, whose sums depend on the order."""
+    return all(
+        isclose(one, two, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(one, float) and isinstance(two, float)
+        else one == two
+        for one, two in zip(row, other, strict=True)
+    )
+
+
+def _files(result: EngineResult, table: str) -> Selection:
+    found = [each.metrics.data_files for each in result.scans if each.table.endswith(f".{table}")]
+    return Selection(sum(each.total for each in found), sum(each.selected for each in found))

@@ -1,0 +1,239 @@
+"""Small tables of many small files, in every layout, and dimensions with duplicates and NULLs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.catalog import Catalog
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortField, SortOrder
+from pyiceberg.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    IdentityTransform,
+    MonthTransform,
+    Transform,
+    TruncateTransform,
+    YearTransform,
+)
+from pyiceberg.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+
+SCHEMA = "shop"
+KEYS = 12
+FACT_ROWS = 36
+FIRST_DAY = date(1969, 12, 26)
+NAMES = ("Ada", "Bo", "Cy", "Di", "O'Neil", "é", "", "Zoë", "a\\b", "x\ny", "Bob", "Adam")
+
+FACT: Mapping[str, IcebergType] = {
+    "id": LongType(),
+    "k": IntegerType(),
+    "b": LongType(),
+    "day": DateType(),
+    "at": TimestampType(),
+    "at_utc": TimestamptzType(),
+    "name": StringType(),
+    "price": DecimalType(7, 2),
+    "is_paid": BooleanType(),
+    "weight": DoubleType(),
+}
+DIMENSION: Mapping[str, IcebergType] = {
+    "k": IntegerType(),
+    "big_k": LongType(),
+    "text_k": StringType(),
+    "wide_price": DecimalType(9, 2),
+    "day": DateType(),
+    "at": TimestampType(),
+    "at_utc": TimestamptzType(),
+    "name": StringType(),
+    "price": DecimalType(7, 2),
+    "is_paid": BooleanType(),
+    "weight": DoubleType(),
+    "year": IntegerType(),
+    "parent": IntegerType(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a fact lies on the disk: partition fields (source, transform), or a sort order."""
+
+    partitions: tuple[tuple[str, Transform[Any, Any]], ...] = ()
+    sorted_by: str | None = None
+    properties: Mapping[str, str] | None = None
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "by_k": Layout((("k", IdentityTransform()),)),
+    "by_day": Layout((("day", IdentityTransform()),)),
+    "by_name": Layout((("name", IdentityTransform()),)),
+    "by_price": Layout((("price", IdentityTransform()),)),
+    "by_paid": Layout((("is_paid", IdentityTransform()),)),
+    "by_bucket": Layout((("b", BucketTransform(8)),)),
+    "by_name_bucket": Layout((("name", BucketTransform(5)),)),
+    "by_day_of_at": Layout((("at", DayTransform()),)),
+    "by_hour": Layout((("at_utc", HourTransform()),)),
+    "by_month": Layout((("day", MonthTransform()),)),
+    "by_year": Layout((("at", YearTransform()),)),
+    "by_prefix": Layout((("name", TruncateTransform(1)),)),
+    "by_tens": Layout((("b", TruncateTransform(5)),)),
+    "by_both": Layout((("k", IdentityTransform()), ("b", BucketTransform(3)))),
+    "sorted_by_k": Layout(sorted_by="k"),
+    "unordered": Layout(),
+}
+FACTS = (*LAYOUTS, "evolved", "thinned", "emptied", "never_filled")
+DIMENSIONS = ("dim", "tiny", "parents")
+
+
+def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
+    """All tables in `SCHEMA`. What only Spark can write (deletes by position) is written by `spark`."""
+    catalog.create_namespace(SCHEMA)
+    for seed, (name, layout) in enumerate(LAYOUTS.items()):
+        table = created(catalog, name, FACT, layout)
+        rows = fact_rows(seed)
+        for part in _parts(rows, layout.sorted_by):
+            append(table, part)
+    _make_evolved(catalog)
+    _make_thinned(catalog, spark)
+    emptied = created(catalog, "emptied", FACT, Layout((("k", IdentityTransform()),)))
+    append(emptied, fact_rows(98)[:5])
+    emptied.delete()
+    created(catalog, "never_filled", FACT, Layout((("k", IdentityTransform()),)))
+    append(created(catalog, "dim", DIMENSION, Layout()), dimension_rows(KEYS + 4))
+    append(created(catalog, "tiny", DIMENSION, Layout()), dimension_rows(3))
+    append(created(catalog, "parents", DIMENSION, Layout()), dimension_rows(5)[1:])
+
+
+def fact_rows(seed: int) -> list[dict[str, Any]]:
+    """Each key several times, and some NULLs; other rows for another seed."""
+    return [_fact_row(number, (number * 7 + seed) % (KEYS + 1), seed) for number in range(FACT_ROWS)]
+
+
+def dimension_rows(count: int) -> list[dict[str, Any]]:
+    """Keys around those of the facts, the first twice, and one row of NULLs."""
+    keys: list[int | None] = [None, 0, *range(count - 2)]
+    return [_dimension_row(number, key) for number, key in enumerate(keys)]
+
+
+def _fact_row(number: int, key: int, seed: int) -> dict[str, Any]:
+    is_null = key == KEYS
+
+    def unless_null(value: Any) -> Any:
+        return None if is_null else value
+
+    return {
+        "id": seed * 1000 + number,
+        "k": unless_null(key - 1),
+        "b": unless_null((key - 2) * (1 if number % 2 else 7)),
+        "day": unless_null(FIRST_DAY + timedelta(days=key)),
+        "at": unless_null(_moment(key, number % 3)),
+        "at_utc": unless_null(_moment(key, number % 3).replace(tzinfo=UTC)),
+        "name": unless_null(NAMES[key % len(NAMES)]),
+        "price": unless_null(Decimal(key - 3) / 4 * 1),
+        "is_paid": unless_null(key % 3 == 0),
+        "weight": unless_null((key - 4) / 2),
+    }
+
+
+def _dimension_row(number: int, key: int | None) -> dict[str, Any]:
+    if key is None:
+        return dict.fromkeys(DIMENSION) | {"year": 2000, "parent": 1}
+    return {
+        "k": key - 1,
+        "big_k": key - 2,
+        "text_k": f"{key - 1:02}" if key % 2 else str(key - 1),
+        "wide_price": Decimal(key - 3) / 4,
+        "day": FIRST_DAY + timedelta(days=key),
+        "at": _moment(key, number % 3),
+        "at_utc": _moment(key, number % 3).replace(tzinfo=UTC),
+        "name": NAMES[key % len(NAMES)],
+        "price": Decimal(key - 3) / 4,
+        "is_paid": key % 3 == 0,
+        "weight": (key - 4) / 2,
+        "year": 1998 + number % 4,
+        "parent": number % 5,
+    }
+
+
+def _moment(key: int, hour: int) -> datetime:
+    """Midnight now and then, so that dates and moments meet."""
+    return datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=key, hours=hour * 7)
+
+
+def created(catalog: Catalog, name: str, columns: Mapping[str, IcebergType], layout: Layout) -> Table:
+    schema = _schema(columns)
+    ids = {each.name: each.field_id for each in schema.fields}
+    fields = (
+        PartitionField(ids[source], 1000 + position, transform, f"{source}_part")
+        for position, (source, transform) in enumerate(layout.partitions)
+    )
+    spec = PartitionSpec(*fields) if layout.partitions else UNPARTITIONED_PARTITION_SPEC
+    order = (
+        UNSORTED_SORT_ORDER
+        if layout.sorted_by is None
+        else SortOrder(SortField(ids[layout.sorted_by], IdentityTransform()))
+    )
+    properties = {"format-version": "2", **(layout.properties or {})}
+    return catalog.create_table(
+        f"{SCHEMA}.{name}", schema, partition_spec=spec, sort_order=order, properties=properties
+    )
+
+
+def _schema(columns: Mapping[str, IcebergType]) -> Schema:
+    return Schema(
+        *(NestedField(field_id, name, kind) for field_id, (name, kind) in enumerate(columns.items(), 1))
+    )
+
+
+def append(table: Table, rows: list[dict[str, Any]]) -> None:
+    table.append(pa.Table.from_pylist(rows, schema=table.schema().as_arrow()))
+
+
+def _parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[str, Any]]]:
+    """Two commits for a partitioned table; for a sorted one six, which do not overlap."""
+    if sorted_by is None:
+        return [rows[: FACT_ROWS // 2], rows[FACT_ROWS // 2 :]]
+    ordered = sorted(rows, key=lambda row: (row[sorted_by] is not None, row[sorted_by]))
+    return [ordered[start : start + 6] for start in range(0, FACT_ROWS, 6)]
+
+
+def _make_evolved(catalog: Catalog) -> None:
+    """Files of three partition specs."""
+    table = created(catalog, "evolved", FACT, Layout((("k", IdentityTransform()),)))
+    rows = fact_rows(96)
+    append(table, rows[:12])
+    with table.update_spec() as update:
+        update.add_field("b", BucketTransform(4), "b_bucket")
+    append(table, rows[12:24])
+    with table.update_spec() as update:
+        update.remove_field("k_part")
+        update.add_field("at", DayTransform(), "at_day")
+    append(table, rows[24:])
+
+
+def _make_thinned(catalog: Catalog, spark: Callable[[str], object]) -> None:
+    """A table with deletes by position, in some files of some rows and in one file of all."""
+    properties = {"write.delete.mode": "merge-on-read"}
+    table = created(catalog, "thinned", FACT, Layout((("k", IdentityTransform()),), properties=properties))
+    append(table, fact_rows(97))
+    spark(f"DELETE FROM lake.{SCHEMA}.thinned WHERE id % 3 = 0")
+    spark(f"DELETE FROM lake.{SCHEMA}.thinned WHERE k = 4 AND id > 0")

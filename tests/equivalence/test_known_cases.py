@@ -1,0 +1,300 @@
+"""What others test of their dynamic pruning, written anew: FLIP-248's planner test and Spark's own suite.
+
+Here are the cases where a scan must be narrowed, and those where it must not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from service.model.filtering import Reason
+from service.model.query import Parameter
+from tests.equivalence.harness import Harness
+
+NARROWED = {
+    "the fact on the left": ("SELECT * FROM by_k f, dim d WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),
+    "the fact on the right": ("SELECT * FROM dim d, by_k f WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),
+    "conditions on both sides": (
+        "SELECT * FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND f.id > 3",
+        {"by_k.k"},
+    ),
+    "other names in an alias": (
+        "SELECT x.c FROM (SELECT k AS c, b + 1 AS e FROM by_k) x JOIN dim d ON x.c = d.k AND x.e > 0"
+        " AND d.year = 1999",
+        {"by_k.k"},
+    ),
+    "another order of columns": (
+        "SELECT x.* FROM (SELECT name, id, k, day FROM by_k) x JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "another column of the join is computed": (
+        "SELECT count(*) FROM (SELECT k, b + 1 AS b FROM by_k) x JOIN dim d ON x.k = d.k AND x.b = d.big_k"
+        " WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "a column of the sort order": (
+        "SELECT f.id FROM sorted_by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"sorted_by_k.k"},
+    ),
+    "an outer join with the fact on the side that is filled": (
+        "SELECT d.k, f.id FROM dim d LEFT OUTER JOIN by_k f ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "the same turned round": (
+        "SELECT d.k, f.id FROM by_k f RIGHT OUTER JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "an outer join whose NULLs WHERE drops": (
+        "SELECT d.k, f.id FROM by_k f LEFT JOIN tiny t ON f.b = t.big_k JOIN dim d ON d.k = f.k"
+        " WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "IN": ("SELECT id FROM by_k WHERE k IN (SELECT k FROM dim WHERE year = 1999)", {"by_k.k"}),
+    "EXISTS": (
+        "SELECT id FROM by_k f WHERE EXISTS (SELECT 1 FROM dim d WHERE d.k = f.k AND d.year = 1999)",
+        {"by_k.k"},
+    ),
+    "LEFT SEMI JOIN": (
+        "SELECT id FROM by_k f LEFT SEMI JOIN dim d ON d.k = f.k AND d.year = 1999",
+        {"by_k.k"},
+    ),
+    "several dimensions": (
+        "SELECT f.id FROM by_both f, dim d, parents p WHERE f.k = d.k AND f.b = p.big_k AND d.year = 1999"
+        " AND p.parent = 2",
+        {"by_both.k", "by_both.b"},
+    ),
+    "a chain of dimensions": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN tiny t ON d.parent = t.k WHERE t.year = 2000",
+        {"by_k.k"},
+    ),
+    "several facts on one dimension": (
+        "SELECT f.id, g.id FROM by_k f JOIN dim d ON f.k = d.k JOIN sorted_by_k g ON g.k = d.k"
+        " WHERE d.year = 1999",
+        {"by_k.k", "sorted_by_k.k"},
+    ),
+    "a union on the fact's side": (
+        "SELECT x.id FROM (SELECT id, k FROM by_k WHERE id % 2 = 0 UNION ALL SELECT id, k FROM evolved) x"
+        " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        {"by_k.k", "evolved.k"},
+    ),
+    "an aggregate with the key in its GROUP BY": (
+        "SELECT x.k, x.n FROM (SELECT k, count(*) AS n FROM by_k GROUP BY k) x JOIN dim d ON x.k = d.k"
+        " WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "a subquery that is joined with others": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+        " AND d.parent IN (SELECT k FROM tiny WHERE parent = (SELECT max(parent) FROM tiny))",
+        {"by_k.k"},
+    ),
+    "another type of the same values": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.big_k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "a union of two stars": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT f.id FROM by_k f",
+        {"by_k.k"},
+    ),
+    "a self join": (
+        "SELECT f.id, g.id FROM by_k f JOIN by_k g ON f.k = g.k WHERE g.id BETWEEN 3 AND 5",
+        {"by_k.k"},
+    ),
+    "a broadcast hint": (
+        "SELECT /*+ BROADCAST(d) */ f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "no broadcast": (
+        "SELECT /*+ MERGE(d, f) */ f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "a build side that is empty": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1900",
+        {"by_k.k"},
+    ),
+    "a static condition on the same column": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND f.k < 6",
+        {"by_k.k"},
+    ),
+    "LIKE": ("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.name LIKE 'A%'", {"by_k.k"}),
+    "a fact with deletes by position": (
+        "SELECT f.id, f.k FROM thinned f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"thinned.k"},
+    ),
+    "files of several partition specs": (
+        "SELECT f.id FROM evolved f JOIN dim d ON f.k = d.k AND f.b = d.big_k WHERE d.year = 1999",
+        {"evolved.k", "evolved.b"},
+    ),
+    "day(timestamp)": (
+        "SELECT f.id FROM by_day_of_at f JOIN dim d ON f.at = d.at WHERE d.year = 1999",
+        {"by_day_of_at.at"},
+    ),
+    "hour(timestamp with zone)": (
+        "SELECT f.id FROM by_hour f JOIN dim d ON f.at_utc = d.at_utc WHERE d.year = 1999",
+        {"by_hour.at_utc"},
+    ),
+    "month(date)": (
+        "SELECT f.id FROM by_month f JOIN dim d ON f.day = d.day WHERE d.k = 0",
+        {"by_month.day"},
+    ),
+    "truncate(string)": (
+        "SELECT f.id FROM by_prefix f JOIN dim d ON f.name = d.name WHERE d.year = 1999",
+        {"by_prefix.name"},
+    ),
+    "truncate(long)": (
+        "SELECT f.id FROM by_tens f JOIN dim d ON f.b = d.big_k WHERE d.year = 1999",
+        {"by_tens.b"},
+    ),
+    "bucket(long) by an int": (
+        "SELECT f.id FROM by_bucket f JOIN dim d ON f.b = d.k WHERE d.year = 1999",
+        {"by_bucket.b"},
+    ),
+    "bucket(string)": (
+        "SELECT f.id FROM by_name_bucket f JOIN dim d ON f.name = d.name WHERE d.year = 1999",
+        {"by_name_bucket.name"},
+    ),
+    "decimals": (
+        "SELECT f.id FROM by_price f JOIN dim d ON f.price = d.price WHERE d.year = 1999",
+        {"by_price.price"},
+    ),
+    "strings that look like SQL": (
+        "SELECT f.id, f.name FROM by_name f JOIN dim d ON f.name = d.name WHERE d.year <> 1999",
+        {"by_name.name"},
+    ),
+}
+
+NOT_NARROWED = {
+    "a column that nothing is laid out by": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
+        None,
+    ),
+    "a dimension without a filter": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE f.id > 3",
+        Reason.BUILD_HAS_NO_FILTER,
+    ),
+    "IS NOT NULL is no filter": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.big_k IS NOT NULL",
+        Reason.BUILD_HAS_NO_FILTER,
+    ),
+    "the fact on the side that is kept": (
+        "SELECT f.id, d.k FROM by_k f LEFT JOIN dim d ON f.k = d.k AND d.year = 1999",
+        Reason.PROBE_IS_PRESERVED_SIDE,
+    ),
+    "a full outer join": (
+        "SELECT f.id, d.k FROM by_k f FULL JOIN (SELECT * FROM dim WHERE year = 1999) d ON f.k = d.k",
+        Reason.PROBE_IS_PRESERVED_SIDE,
+    ),
+    "NOT EXISTS": (
+        "SELECT id FROM by_k f WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.k = f.k AND d.year = 1999)",
+        None,
+    ),
+    "NOT IN": ("SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny WHERE k IS NOT NULL)", None),
+    "NOT IN with a NULL": ("SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny)", None),
+    "LEFT ANTI JOIN": (
+        "SELECT id FROM by_k f LEFT ANTI JOIN dim d ON d.k = f.k AND d.year = 1999",
+        Reason.ANTI_JOIN,
+    ),
+    "a computed key on the fact's side": (
+        "SELECT x.id FROM (SELECT k + 1 AS k, id FROM by_k) x JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "an aggregate of the key": (
+        "SELECT x.n FROM (SELECT name, sum(k) AS k, count(*) AS n FROM by_k GROUP BY name) x"
+        " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "LIMIT on the fact's side": (
+        "SELECT x.id FROM (SELECT id, k FROM by_k ORDER BY id LIMIT 10) x JOIN dim d ON x.k = d.k"
+        " WHERE d.year = 1999",
+        None,
+    ),
+    "a window over other rows": (
+        "SELECT x.id, x.n FROM (SELECT id, k, row_number() OVER (ORDER BY id) AS n FROM by_k) x"
+        " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "a common table expression that is used again": (
+        "WITH c AS (SELECT id, k FROM by_k) SELECT x.id, (SELECT count(*) FROM c) AS n FROM c x"
+        " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "one that an anti join reads again": (
+        "WITH c AS (SELECT id, k, b FROM by_k) SELECT x.id FROM c x JOIN dim d ON x.k = d.k"
+        " LEFT ANTI JOIN c y ON x.b = y.b AND x.id < y.id WHERE d.year = 1999",
+        None,
+    ),
+    "an inequality": ("SELECT f.id FROM by_k f JOIN dim d ON f.k > d.k WHERE d.year = 1999", None),
+    "a NULL-safe equality": (
+        "SELECT f.id, d.big_k FROM by_k f JOIN dim d ON f.k <=> d.k WHERE d.year = 2000",
+        None,
+    ),
+    "OR": (
+        "SELECT f.id FROM by_k f JOIN dim d ON (f.k = d.k OR f.b = d.big_k) WHERE d.year = 1999",
+        None,
+    ),
+    "EXISTS of an aggregate, which has a row for every row": (
+        "SELECT id FROM by_k f WHERE EXISTS (SELECT count(*) FROM dim d WHERE d.k = f.k AND d.year = 1999)",
+        None,
+    ),
+    "an aggregate of nothing": (
+        "SELECT id FROM by_k f WHERE f.k IN (SELECT count(*) FROM dim d WHERE d.k = f.k AND d.year = 1999)",
+        None,
+    ),
+    "USING after a RIGHT JOIN": (
+        "SELECT count(*) FROM tiny t RIGHT JOIN dim d USING (k) JOIN by_k f USING (k) WHERE t.year IS NULL",
+        None,
+    ),
+    "columns renamed in the table's alias": (
+        "SELECT f.id FROM by_k f JOIN dim AS d (big_k, k, c3, c4, c5, c6, c7, c8, c9, c10, c11, year, c13)"
+        " ON f.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "an INT as text": ("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.text_k WHERE d.year = 1999", None),
+    "a date as a moment": ("SELECT f.id FROM by_day f JOIN dim d ON f.day = d.at WHERE d.year = 1999", None),
+    "decimals of another precision": (
+        "SELECT f.id FROM by_price f JOIN dim d ON f.price = d.wide_price WHERE d.year = 1999",
+        None,
+    ),
+    "floating point": (
+        "SELECT f.id FROM unordered f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
+        None,
+    ),
+    "a table that was never written to": (
+        "SELECT f.id FROM never_filled f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "time travel in the text": (
+        "SELECT f.id FROM by_k TIMESTAMP AS OF '2100-01-01' f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "columns"), NARROWED.values(), ids=NARROWED)
+def test_a_scan_is_narrowed(sql: str, columns: set[str], harness: Harness) -> None:
+    checked = harness.check(sql)
+    assert columns <= checked.applied.keys(), checked.pruned.filters
+    for each in columns:
+        table = each.split(".")[0]
+        assert checked.files(table).selected < max(1, checked.files(table).total)
+
+
+@pytest.mark.parametrize(("sql", "reason"), NOT_NARROWED.values(), ids=NOT_NARROWED)
+def test_a_scan_is_not_narrowed(sql: str, reason: Reason | None, harness: Harness) -> None:
+    checked = harness.check(sql)
+    assert checked.applied == {}
+    if reason is not None:
+        assert reason in {each.reason for each in checked.pruned.filters}
+
+
+def test_other_parameters_are_other_keys(harness: Harness) -> None:
+    query = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = :year AND d.name <> :name"
+    for year in (1998, 1999, 2000, 1999):
+        parameters = {"year": Parameter(year), "name": Parameter("O'Neil")}
+        assert "by_k.k" in harness.check(query, parameters).applied
+
+
+def test_parameters_by_position_choose_no_keys(harness: Harness) -> None:
+    query = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = ? AND d.parent < 4"
+    for year in (1998, 1999):
+        assert harness.check(query, (Parameter(year),)).written.rows.num_rows > 0
