@@ -1,0 +1,253 @@
+"""What every implementation of `KeyCollector` promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.table import Table
+from pyiceberg.typedef import Record
+from pyiceberg.types import LongType
+
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.key_collector import ArrowKeyCollector
+from service.errors import QueryCanceled
+from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
+from service.model.query import Parameter, Parameters
+from service.model.tables import TableName
+from service.ports import KeyCollector
+from tests.fakes.clock import FakeClock
+from tests.fakes.key_collector import FakeKeyCollector
+
+DAYS, SALES = TableName("lake", "shop", "days"), TableName("lake", "shop", "sales")
+MAX_KEYS = 50
+_ROWS = {
+    "k": [3, 1, 1, None, *range(1000, 1100)],
+    "year": [2000, 2000, 2000, 2000, *[1999] * 100],
+    "name": ["b", "a", "a", "c", *["d"] * 100],
+    "day": [date(2000, 1, 1)] * 104,
+}
+
+
+class Builds:
+    """One table of days, and the collector to ask about it."""
+
+    def __init__(
+        self, collector: KeyCollector, snapshot_id: int, tell: Callable[[str, list[Any]], None]
+    ) -> None:
+        self.collector = collector
+        self._snapshot_id = snapshot_id
+        self._tell = tell
+
+    def collect(
+        self,
+        condition: str,
+        keys: list[Any],
+        parameters: Parameters = (),
+        is_canceled: Callable[[], bool] = lambda: False,
+    ) -> DynamicFilteringData | None:
+        """Asks for `k` under the condition; a fake is told beforehand which keys that has."""
+        asked = filter_of(self._snapshot_id, condition)
+        self._tell(asked.filtering_query, keys)
+        return self.collector.collect(asked, parameters, is_canceled)
+
+
+def filter_of(snapshot_id: int, condition: str) -> DynamicFilter:
+    sql = (
+        f"SELECT DISTINCT `t0`.`k` AS `k0` FROM `lake`.`shop`.`days` VERSION AS OF {snapshot_id} AS `t0`"
+        f" WHERE {condition} AND NOT `t0`.`k` IS NULL"
+    )
+    probe = Probe(SALES, ("day_key",), ("int",), 1)
+    return DynamicFilter("df1", JoinType.INNER, probe, Build((DAYS,), ("k",), "", (snapshot_id,)), sql, "f")
+
+
+@pytest.fixture
+def catalogs(tmp_path: Path) -> Iterator[PyIcebergCatalogs]:
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/lake.db", "warehouse": f"file://{tmp_path}"}
+    catalogs = PyIcebergCatalogs({"lake": properties}, FakeClock())
+    yield catalogs
+    catalogs.close()
+
+
+@pytest.fixture
+def table(catalogs: PyIcebergCatalogs) -> Table:
+    rows = pa.table(
+        _ROWS, schema=pa.schema({"k": "int32", "year": "int32", "name": "string", "day": "date32"})
+    )
+    catalog = catalogs.pyiceberg("lake")
+    catalog.create_namespace("shop")
+    table = catalog.create_table("shop.days", rows.schema)
+    table.append(rows)
+    return table
+
+
+@pytest.fixture
+def arrow_collector(catalogs: PyIcebergCatalogs) -> ArrowKeyCollector:
+    return ArrowKeyCollector(catalogs.opened, max_filter_bytes=MAX_KEYS * 16)
+
+
+@pytest.fixture(params=["fake", "arrow"])
+def builds(request: pytest.FixtureRequest) -> Builds:
+    if request.param == "fake":
+        fake = FakeKeyCollector(MAX_KEYS)
+        return Builds(fake, 1, lambda sql, keys: fake.put(sql, tuple((each,) for each in keys)))
+    collector: ArrowKeyCollector = request.getfixturevalue("arrow_collector")
+    return Builds(collector, _snapshot_id(request.getfixturevalue("table")), lambda *_: None)
+
+
+def _snapshot_id(table: Table) -> int:
+    snapshot = table.refresh().current_snapshot()
+    assert snapshot is not None
+    return snapshot.snapshot_id
+
+
+def test_keys_are_distinct_sorted_and_without_null(builds: Builds) -> None:
+    assert builds.collect("`t0`.`year` = 2000", [3, 1, 1]) == DynamicFilteringData(((1,), (3,)), True)
+
+
+def test_no_key_is_a_set_that_nothing_matches(builds: Builds) -> None:
+    assert builds.collect("`t0`.`year` = 1066", []) == DynamicFilteringData((), is_filtering=True)
+
+
+def test_too_many_keys_are_no_filter(builds: Builds) -> None:
+    found = builds.collect("`t0`.`year` = 1999", list(range(1000, 1100)))
+    assert found == DynamicFilteringData.not_filtering(exceeds_threshold=True)
+
+
+def test_a_canceled_query_collects_no_more(builds: Builds) -> None:
+    with pytest.raises(QueryCanceled):
+        builds.collect("`t0`.`year` = 2000", [1, 3], is_canceled=lambda: True)
+
+
+def test_parameters_are_bound(builds: Builds) -> None:
+    parameters = {"year": Parameter(2000), "name": Parameter("a"), "day": Parameter("2000-01-01", "DATE")}
+    found = builds.collect(
+        "`t0`.`year` = :year AND `t0`.`name` = :name AND `t0`.`day` = :day", [1], parameters
+    )
+    assert found == DynamicFilteringData(((1,),), is_filtering=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "keys"),
+    [
+        ("`t0`.`name` NOT LIKE 'd%'", [1, 3]),
+        ("NOT `t0`.`name` LIKE 'd%'", [1, 3]),
+        ("NOT `t0`.`name` NOT LIKE 'a%'", [1]),
+        ("`t0`.`name` NOT IN ('a', 'd')", [3]),
+        ("NOT `t0`.`name` NOT IN ('a')", [1]),
+        ("`t0`.`k` NOT BETWEEN 2 AND 2000", [1]),
+        ("NOT (`t0`.`year` = 1999 OR `t0`.`k` IS NULL OR `t0`.`name` > 'a')", [1]),
+        ("2001 - 1 = `t0`.`year` AND 1 < `t0`.`k`", [3]),
+    ],
+)
+def test_conditions_mean_what_they_mean_in_sql(
+    table: Table, arrow_collector: ArrowKeyCollector, condition: str, keys: list[int]
+) -> None:
+    found = arrow_collector.collect(filter_of(_snapshot_id(table), condition), (), lambda: False)
+    assert found is not None
+    assert found.values == tuple((each,) for each in keys)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "`t0`.`year` BETWEEN SYMMETRIC 2001 AND 1999",
+        "`t0`.`year` = '2000'",
+        "`t0`.`year` = 2000.0",
+        "`t0`.`year` = 3000000000",
+        "`t0`.`year` + 1 = 2001",
+        "`t0`.`year` = `t0`.`k`",
+        "`t0`.`year` IN (2000, NULL)",
+        "`t0`.`year` <=> 2000",
+        "`t0`.`name` = 1",
+        "`t0`.`name` LIKE '%a'",
+        "`t0`.`name` LIKE 'a_%'",
+        "`t0`.`name` LIKE 'a%' ESCAPE '!'",
+        "`t0`.`name` = 'it''s'",
+        "lower(`t0`.`name`) = 'a'",
+        "`t0`.`day` = '2000-01-01'",
+        "`t0`.`day` = CAST('2000-1-1' AS DATE)",
+        "`t0`.`day` = CAST('2000-01-01' AS TIMESTAMP)",
+        "`t0`.`year` = :missing",
+        "`t0`.`year` = :text",
+        "`t0`.`nowhere` = 1",
+        "`t1`.`year` = 2000",
+        "`t0`.`year` IN (SELECT 2000)",
+        "`t0`.`year` = 2147483647 + 1",
+    ],
+)
+def test_what_may_mean_something_else_is_left_to_the_engine(
+    table: Table, arrow_collector: ArrowKeyCollector, condition: str
+) -> None:
+    asked = filter_of(_snapshot_id(table), condition)
+    assert arrow_collector.collect(asked, {"text": Parameter("2000")}, lambda: False) is None
+
+
+def test_a_table_that_moved_on_is_read_as_it_was(table: Table, arrow_collector: ArrowKeyCollector) -> None:
+    before = _snapshot_id(table)
+    table.delete("year = 2000")
+    asked = filter_of(before, "`t0`.`year` = 2000")
+    assert arrow_collector.collect(asked, (), lambda: False) == DynamicFilteringData(((1,), (3,)), True)
+
+
+def test_a_schema_that_is_not_the_snapshots_is_left_to_the_engine(
+    table: Table, arrow_collector: ArrowKeyCollector
+) -> None:
+    with table.update_schema() as schema:
+        schema.rename_column("name", "title")
+    with table.update_schema() as schema:
+        schema.add_column("name", LongType())
+    asked = filter_of(_snapshot_id(table), "`t0`.`name` = 'a'")
+    assert arrow_collector.collect(asked, (), lambda: False) is None
+
+
+def test_a_column_of_a_type_that_was_widened_is_left_to_the_engine(
+    table: Table, arrow_collector: ArrowKeyCollector
+) -> None:
+    with table.update_schema() as schema:
+        schema.update_column("year", LongType())
+    table.delete("k = 3")
+    wide = filter_of(_snapshot_id(table), "`t0`.`year` = 2000")
+    other = filter_of(_snapshot_id(table), "`t0`.`name` = 'a'")
+    assert arrow_collector.collect(wide, (), lambda: False) is None
+    assert arrow_collector.collect(other, (), lambda: False) == DynamicFilteringData(((1,),), True)
+
+
+def test_equality_deletes_are_left_to_the_engine(table: Table, arrow_collector: ArrowKeyCollector) -> None:
+    deletes = DataFile.from_args(
+        content=DataFileContent.EQUALITY_DELETES,
+        file_path=f"{table.location()}/data/deletes.parquet",
+        file_format=FileFormat.PARQUET,
+        partition=Record(),
+        record_count=1,
+        file_size_in_bytes=100,
+        equality_ids=[1],
+    )
+    deletes.spec_id = 0
+    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+        append.append_data_file(deletes)
+    asked = filter_of(_snapshot_id(table), "`t0`.`year` = 2000")
+    assert arrow_collector.collect(asked, (), lambda: False) is None
+
+
+def test_many_files_are_left_to_the_engine(table: Table, catalogs: PyIcebergCatalogs) -> None:
+    table.append(pa.table({"k": [7]}, schema=pa.schema({"k": "int32"})))
+    asked = filter_of(_snapshot_id(table), "`t0`.`year` = 2000")
+    assert ArrowKeyCollector(catalogs.opened, 10**6, max_files=1).collect(asked, (), lambda: False) is None
+    assert (
+        ArrowKeyCollector(catalogs.opened, 10**6, max_files=2).collect(asked, (), lambda: False) is not None
+    )
+
+
+def test_files_that_cannot_be_read_are_left_to_the_engine(
+    table: Table, arrow_collector: ArrowKeyCollector
+) -> None:
+    asked = filter_of(_snapshot_id(table), "`t0`.`year` = 2000")
+    (task,) = table.refresh().scan().plan_files()
+    Path(task.file.file_path.removeprefix("file://")).unlink()
+    assert arrow_collector.collect(asked, (), lambda: False) is None

@@ -1,0 +1,198 @@
+"""Keys read from the files are those that Spark collects, on tables that Spark wrote and changed."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from pyiceberg.table import StaticTable
+
+from service.adapters.key_collector import ArrowKeyCollector
+from service.adapters.opened_tables import OpenedTable
+from service.adapters.table_facts import table_facts
+from service.errors import QueryFailed
+from service.model.filtering import Build, DynamicFilter, JoinType, Probe
+from service.model.tables import TableName
+from service.ports import Statement
+from spark_session.engine import SparkEngine
+from spark_session.jars import resolve
+from spark_session.settings import SparkSettings
+from tests.integration.running import REPOSITORY
+
+# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+EXAMPLES = 60
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+COLUMNS = "k BIGINT, n INT, s STRING, d DATE, m DECIMAL(5, 2)"
+DELETING = "TBLPROPERTIES ('write.delete.mode'='merge-on-read', 'format-version'='2')"
+ROWS = """
+    SELECT id AS k,
+        CASE WHEN id % 7 = 0 THEN NULL ELSE CAST(id % 6 - 2 AS INT) END AS n,
+        CASE WHEN id % 5 = 0 THEN NULL ELSE element_at(array('', 'a', 'ab', 'abc', 'Ab', 'ä'), CAST(id % 6 + 1 AS INT)) END AS s,
+        CASE WHEN id % 8 = 0 THEN NULL ELSE date_add(DATE '1969-12-30', CAST(id % 5 AS INT)) END AS d,
+        CASE WHEN id % 9 = 0 THEN NULL ELSE CAST((id % 7 - 3) * 0.25 AS DECIMAL(5, 2)) END AS m
+    FROM range({first}, {last})
+"""  # noqa: E501
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "plain": (
+        f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg",
+        "INSERT INTO {t} {rows}",
+        "INSERT INTO {t} {more}",
+    ),
+    "by_value": (
+        f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg PARTITIONED BY (n, s)",
+        "INSERT INTO {t} {rows}",
+    ),
+    "hidden": (
+        f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg"
+        " PARTITIONED BY (bucket(3, n), truncate(1, s), months(d), truncate(100, m))",
+        "INSERT INTO {t} {rows}",
+    ),
+    "deleted": (
+        f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg PARTITIONED BY (n) {DELETING}",
+        "INSERT INTO {t} {rows}",
+        "DELETE FROM {t} WHERE k % 4 = 1",
+        "INSERT INTO {t} {more}",
+        "DELETE FROM {t} WHERE s = 'ab' OR k % 11 = 0",
+    ),
+    "evolved": (
+        "CREATE TABLE {t} (k BIGINT, n INT, gone STRING, day DATE) USING iceberg PARTITIONED BY (n)",
+        "INSERT INTO {t} SELECT k, n, s, d FROM ({rows})",
+        "ALTER TABLE {t} RENAME COLUMN day TO d",
+        "ALTER TABLE {t} DROP COLUMN gone",
+        "ALTER TABLE {t} ADD COLUMNS (s STRING, m DECIMAL(5, 2))",
+        "ALTER TABLE {t} REPLACE PARTITION FIELD n WITH truncate(2, s)",
+        "INSERT INTO {t} SELECT k, n, d, s, m FROM ({more})",
+        "ALTER TABLE {t} DROP PARTITION FIELD truncate(2, s)",
+        "INSERT INTO {t} SELECT k, n, d, s, m FROM ({rows})",
+    ),
+}
+
+
+class Collectors:
+    """The same keys, asked for by both ways."""
+
+    def __init__(self, engine: SparkEngine, warehouse: Path) -> None:
+        self._engine = engine
+        self._warehouse = warehouse
+        self._opened = {name: self._open(name) for name in TABLES}
+        self._arrow = ArrowKeyCollector(lambda name: self._opened[name.table], max_filter_bytes=2**20)
+
+    def by_arrow(self, asked: DynamicFilter) -> tuple[object, ...] | None:
+        found = self._arrow.collect(asked, (), lambda: False)
+        return None if found is None else found.values
+
+    def by_spark(self, asked: DynamicFilter) -> tuple[object, ...]:
+        sql = asked.filtering_query
+        statement = Statement(uuid4(), sql, (), None, None, 10_000, 10**7, is_canceled=lambda: False)
+        return tuple(sorted((key,) for key in self._engine.run(statement).rows.column(0).to_pylist()))
+
+    def filter_of(self, table: str, key: str, condition: str) -> DynamicFilter:
+        name, facts = TableName("lake", "s", table), self._opened[table].facts
+        assert facts.snapshot_id is not None
+        sql = (
+            f"SELECT DISTINCT `t0`.`{key}` AS `k0`"
+            f" FROM `lake`.`s`.`{table}` VERSION AS OF {facts.snapshot_id} AS `t0`"
+            f" WHERE {condition} AND NOT `t0`.`{key}` IS NULL"
+        )
+        build = Build((name,), (key,), condition, (facts.snapshot_id,))
+        return DynamicFilter("df1", JoinType.INNER, Probe(name, ("k",), ("long",), 1), build, sql, "f")
+
+    def _open(self, table: str) -> OpenedTable:
+        folder = self._warehouse / "s" / table / "metadata"
+        newest = max(folder.glob("v*.metadata.json"), key=lambda each: int(each.name[1:].split(".")[0]))
+        opened = StaticTable.from_metadata(str(newest))
+        return OpenedTable(opened, table_facts(TableName("lake", "s", table), opened))
+
+
+@pytest.fixture(scope="module")
+def collectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collectors]:
+    folder = tmp_path_factory.mktemp("engine")
+    lake = {
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
+        "spark.sql.catalog.lake.cache-enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
+    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
+    engine.start()
+    assert engine._session is not None
+    rows, more = ROWS.format(first=0, last=200), ROWS.format(first=150, last=300)
+    for name, commands in TABLES.items():
+        for command in commands:
+            engine._session.children._root.sql(command.format(t=f"lake.s.{name}", rows=rows, more=more))
+    yield Collectors(engine, folder / "warehouse")
+    engine.close()
+    del engine
+    gc.collect()
+
+
+_LITERALS = {
+    "k": st.integers(-1, 310).map(str),
+    "n": st.integers(-4, 6).map(str),
+    "s": st.sampled_from(["''", "'a'", "'ab'", "'b'", "'ä'", "'Ab'"]),
+    "d": st.integers(27, 31).map(lambda day: f"CAST('1969-12-{day}' AS DATE)")
+    | st.integers(1, 4).map(lambda day: f"DATE '1970-01-0{day}'"),
+    "m": st.integers(-4, 4).map(lambda quarters: f"{quarters * 0.25:.2f}"),
+}
+
+
+@st.composite
+def _comparison(draw: st.DrawFn) -> str:
+    column = draw(st.sampled_from(sorted(_LITERALS)))
+    literal = _LITERALS[column]
+    name = f"`t0`.`{column}`"
+    kind = draw(st.sampled_from(["compare", "mirrored", "between", "in", "null", "like"]))
+    operator = draw(st.sampled_from(["=", "<>", "<", "<=", ">", ">="]))
+    negated = draw(st.sampled_from(["", "NOT "]))
+    if kind == "mirrored":
+        return f"{draw(literal)} {operator} {name}"
+    if kind == "between":
+        return f"{name} {negated}BETWEEN {draw(literal)} AND {draw(literal)}"
+    if kind == "in":
+        return f"{name} {negated}IN ({', '.join(draw(st.lists(literal, min_size=1, max_size=4)))})"
+    if kind == "null":
+        return f"{name} IS {negated}NULL"
+    if kind == "like":
+        return f"`t0`.`s` {negated}LIKE '{draw(st.sampled_from(['a', 'ab', 'A', 'ä', 'x', 'abcd']))}%'"
+    return f"{name} {operator} {draw(literal)}"
+
+
+_CONDITIONS = st.recursive(
+    _comparison(),
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda of: f"({' '.join(of)})")
+        | inner.map(lambda of: f"(NOT {of})")
+    ),
+    max_leaves=4,
+)
+
+
+@given(table=st.sampled_from(sorted(TABLES)), key=st.sampled_from(sorted(_LITERALS)), condition=_CONDITIONS)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: str, condition: str) -> None:
+    asked = collectors.filter_of(table, key, condition)
+    by_arrow = collectors.by_arrow(asked)
+    assert by_arrow is not None
+    try:
+        by_spark = collectors.by_spark(asked)
+    except QueryFailed:
+        # Iceberg 1.12 itself fails on LIKE 'a%' where the value of a partition is NULL.
+        assume("LIKE" not in condition)
+        raise
+    assert by_arrow == by_spark
