@@ -95,6 +95,9 @@ class Settings(BaseSettings):
     catalogs: dict[Name, dict[str, str]] = Field(
         {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"
     )
+    catalog_cache_max_bytes: int = Field(
+        128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
+    )
     default_catalog: Name = Field("lake", description="catalog of queries that name none")
     default_schema: str | None = Field(
         None, min_length=1, max_length=255, description="schema of queries that name none"
@@ -164,6 +167,15 @@ class Settings(BaseSettings):
     )
     dynamic_filtering_max_build_rows: int = Field(
         5_000_000, ge=1, le=2**53, description="rows of a table that keys are collected from"
+    )
+    dynamic_filtering_max_listed_files: int = Field(
+        20_000,
+        ge=0,
+        le=10_000_000,
+        description="files whose values are looked up; a table with more has bounds",
+    )
+    dynamic_filtering_listing_max_bytes: int = Field(
+        64 * MIB, ge=0, le=64 * GIB, description="memory for what files hold"
     )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 

@@ -140,7 +140,9 @@ class _Parts:
 
     @cached_property
     def catalogs(self) -> PyIcebergCatalogs:
-        catalogs = PyIcebergCatalogs(self.catalog_settings, SystemClock())
+        catalogs = PyIcebergCatalogs(
+            self.catalog_settings, SystemClock(), kept_bytes=self.settings.catalog_cache_max_bytes
+        )
         self.stack.callback(catalogs.close)
         return catalogs
 
@@ -230,7 +232,12 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     )
     readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
     parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
-    probe_values = ManifestProbeValues(parts.catalogs.opened, readers)
+    probe_values = ManifestProbeValues(
+        parts.catalogs.opened,
+        readers,
+        max_files=settings.dynamic_filtering_max_listed_files,
+        kept_bytes=settings.dynamic_filtering_listing_max_bytes,
+    )
     looked_for = DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
         catalog_names=frozenset(parts.catalog_settings),

@@ -45,8 +45,8 @@ class PyIcebergCatalogs:
         timeout_s: float = 10.0,
         health_timeout_s: float = 1.0,
         facts_timeout_s: float = 1.0,
-        kept_tables: int = 2_000,
-        kept_tables_bytes: int = 128 * _MIB,
+        kept_tables: int = 10_000,
+        kept_bytes: int = 128 * _MIB,
     ) -> None:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
@@ -54,7 +54,7 @@ class PyIcebergCatalogs:
         self._clock = clock
         self._health_timeout_s = health_timeout_s
         self._facts_timeout_s = facts_timeout_s
-        self._tables = OpenedTables(kept_tables, kept_tables_bytes)
+        self._tables = OpenedTables(kept_tables, kept_bytes)
         self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, *_NOT_THERE))
         self._connections = {
             name: CatalogConnection(name, properties, timeout_s) for name, properties in catalogs.items()
