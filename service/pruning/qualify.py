@@ -12,6 +12,11 @@ from sqlglot.schema import MappingSchema
 
 from service.model.tables import TableFacts, TableName
 
+_METADATA_COLUMNS = {
+    *("_file", "_pos", "_spec_id", "_partition", "_deleted", "_metadata"),
+    *("_row_id", "_last_updated_sequence_number"),
+}
+
 
 def qualify(
     tree: exp.Query, tables: Mapping[TableName, TableFacts], catalog: str | None, schema: str | None
@@ -53,8 +58,12 @@ def _is_understood(tree: exp.Query) -> bool:
     has_shared_columns = any(each.args.get("using") or each.method == "NATURAL" for each in joins)
     # The columns of such a table have other names than the table's own.
     has_renamed_columns = any(each.alias_column_names for each in tree.find_all(exp.Table))
+    # A narrowed table is a SELECT of its own, which has none of these; another relation may.
+    reads_metadata = any(each.name.lower() in _METADATA_COLUMNS for each in tree.find_all(exp.Column))
     are_names_unique = all(_has_unique_names(each) for each in tree.find_all(exp.Select))
-    return not (adds_rows and has_shared_columns) and not has_renamed_columns and are_names_unique
+    if reads_metadata or has_renamed_columns:
+        return False
+    return are_names_unique and not (adds_rows and has_shared_columns)
 
 
 def _has_unique_names(select: exp.Select) -> bool:
