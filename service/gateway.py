@@ -25,7 +25,6 @@ from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
-from service.model.meters import MeterFamily
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
 from service.model.tables import TableFacts, TableName
@@ -238,9 +237,9 @@ class Gateway:
         beginning = since or self._ports.clock.now() - SUMMARY_OF
         return PruningSummary(beginning, self._history.pruning(beginning, table))
 
-    def meters(self) -> Sequence[MeterFamily]:
-        """What this process has done since its start, and what it does now, as numbers."""
-        return (*self._meters.families(), open_queries(self._book.open()))
+    def meters(self) -> bytes:
+        """What this process has done since its start, and what it does now, in Prometheus' text format."""
+        return self._meters.exposition(open_queries(self._book.open()))
 
     def readiness(self) -> Readiness:
         """Every part by name. Only the engine is required: without it nothing can be answered.

@@ -16,9 +16,8 @@ from service.model.column_values import ColumnValues
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth
 from service.model.history import QueryListing, QuerySummary, TablePruning
-from service.model.meters import MeterFamily
 from service.model.pruning import ScanRecord
-from service.model.query import Parameters, QueryRecord
+from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.results import Column, Manifest
 from service.model.tables import TableFacts, TableName
 
@@ -188,8 +187,8 @@ class Meters(Protocol):
     def count(self, record: QueryRecord) -> None:
         """Counts a query that has ended, with its filters and scans. Never blocks, never raises."""
 
-    def families(self) -> Sequence[MeterFamily]:
-        """All numbers as they are now."""
+    def exposition(self, open_queries: Mapping[QueryState, int]) -> bytes:
+        """All numbers as they are now, in Prometheus' text format 0.0.4, with the queries that are open."""
 
 
 class Journal(Protocol):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from service.model.meters import MeterFamily, MeterKind, Sample
 from service.model.query import QueryState
 from service.query.live import LiveQuery
 
 
-def open_queries(queries: Iterable[LiveQuery]) -> MeterFamily:
-    """The queries that have not ended, by their state."""
+def open_queries(queries: Iterable[LiveQuery]) -> Mapping[QueryState, int]:
+    """The number of queries in each state that is not an end, also where there are none."""
     states = Counter(each.record.state for each in queries)
-    samples = [
-        Sample(states[state], {"state": state.value}) for state in (QueryState.QUEUED, QueryState.RUNNING)
-    ]
-    meaning = "Queries that wait or run now, by their state."
-    return MeterFamily("sluice_queries_open", meaning, MeterKind.GAUGE, samples)
+    return {state: states[state] for state in QueryState if not state.is_final}

@@ -26,7 +26,6 @@ from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
-from service.model.meters import MeterFamily
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
@@ -177,11 +176,11 @@ class FakeGateway(Gateway):
         beginning = since or NOON
         return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
 
-    def meters(self) -> Sequence[MeterFamily]:
+    def meters(self) -> bytes:
         meters = RecordMeters()
         for each in self.queries.values():
             meters.count(each.record)
-        return meters.families()
+        return meters.exposition({})
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from service.model.meters import MeterFamily, MeterKind, Sample
-from service.model.query import QueryRecord
+from service.model.query import QueryRecord, QueryState
 
 
 class FakeMeters:
     def __init__(self) -> None:
         self.records: list[QueryRecord] = []
+        self.open_queries: Mapping[QueryState, int] = {}
 
     def count(self, record: QueryRecord) -> None:
         self.records.append(record)
 
-    def families(self) -> Sequence[MeterFamily]:
-        ended = [Sample(len(self.records), {})]
-        return (MeterFamily("records_total", "Records.", MeterKind.COUNTER, ended),)
+    def exposition(self, open_queries: Mapping[QueryState, int]) -> bytes:
+        self.open_queries = open_queries
+        return f"records_total {len(self.records)}\n".encode()

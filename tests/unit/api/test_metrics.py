@@ -21,9 +21,9 @@ async def lines(client: httpx.AsyncClient) -> list[str]:
 
 async def test_numbers_are_there_before_anything_has_happened(client: httpx.AsyncClient) -> None:
     found = await lines(client)
-    assert 'sluice_queries_total{state="FAILED"} 0' in found
-    assert "sluice_filter_cache_hits_total 0" in found
-    assert 'sluice_query_duration_seconds_bucket{le="+Inf"} 0' in found
+    assert 'sluice_queries_total{state="FAILED"} 0.0' in found
+    assert "sluice_filter_cache_hits_total 0.0" in found
+    assert 'sluice_query_duration_seconds_bucket{le="+Inf"} 0.0' in found
 
 
 async def test_queries_filters_and_what_scans_left_out_are_counted(
@@ -35,18 +35,18 @@ async def test_queries_filters_and_what_scans_left_out_are_counted(
     found = await lines(client)
     for line in (
         "# TYPE sluice_queries_total counter",
-        'sluice_queries_total{state="SUCCEEDED"} 1',
-        'sluice_queries_total{state="FAILED"} 1',
-        'sluice_filters_total{source="COLLECTED",reason="APPLIED"} 2',
-        'sluice_filters_total{source="NONE",reason="THRESHOLD_EXCEEDED"} 2',
-        "sluice_scan_data_files_skipped_total 3274",
-        "sluice_scan_bytes_total 51200000",
+        'sluice_queries_total{state="SUCCEEDED"} 1.0',
+        'sluice_queries_total{state="FAILED"} 1.0',
+        'sluice_filters_total{reason="APPLIED",source="COLLECTED"} 2.0',
+        'sluice_filters_total{reason="THRESHOLD_EXCEEDED",source="NONE"} 2.0',
+        "sluice_scan_data_files_skipped_total 3274.0",
+        "sluice_scan_bytes_total 5.12e+07",
         "# TYPE sluice_filter_collect_seconds histogram",
-        'sluice_filter_collect_seconds_bucket{le="0.01"} 0',
-        'sluice_filter_collect_seconds_bucket{le="0.025"} 2',
+        'sluice_filter_collect_seconds_bucket{le="0.01"} 0.0',
+        'sluice_filter_collect_seconds_bucket{le="0.025"} 2.0',
         "sluice_filter_collect_seconds_sum 0.034",
-        "sluice_filter_collect_seconds_count 2",
-        "sluice_query_duration_seconds_count 2",
+        "sluice_filter_collect_seconds_count 2.0",
+        "sluice_query_duration_seconds_count 2.0",
     ):
         assert line in found
 
