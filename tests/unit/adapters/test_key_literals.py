@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+import sqlglot
+from pyiceberg.types import (
+    DateType,
+    DecimalType,
+    DoubleType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    StringType,
+    TimestampType,
+)
+
+from service.adapters.key_literals import LiteralValue, NotTranslatable, literal_value
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "value"),
+    [
+        ("7", IntegerType(), 7),
+        ("-7", LongType(), -7),
+        ("(1999 + 1)", IntegerType(), 2000),
+        ("1999 - (1 + 1)", LongType(), 1997),
+        ("3000000000", LongType(), 3_000_000_000),
+        ("'ab'", StringType(), "ab"),
+        ("DATE '2000-02-29'", DateType(), date(2000, 2, 29)),
+        ("CAST('2000-02-29' AS DATE)", DateType(), date(2000, 2, 29)),
+        ("1.50", DecimalType(5, 2), Decimal("1.50")),
+        ("-0.25", DecimalType(5, 2), Decimal("-0.25")),
+    ],
+)
+def test_a_literal_of_the_columns_own_type_is_its_value(
+    text: str, type_: IcebergType, value: LiteralValue
+) -> None:
+    assert literal_value(sqlglot.parse_one(text, read="spark"), type_, ()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("3000000000", IntegerType()),
+        ("2147483647 + 1", LongType()),
+        ("7L", LongType()),
+        ("1e3", LongType()),
+        ("7 * 2", IntegerType()),
+        ("NULL", IntegerType()),
+        ("TRUE", IntegerType()),
+        ("'7'", IntegerType()),
+        ("7", StringType()),
+        ("1.5", DecimalType(5, 2)),
+        ("15", DecimalType(5, 2)),
+        ("1234.50", DecimalType(5, 2)),
+        ("DATE '2001-02-29'", DateType()),
+        ("DATE '2000'", DateType()),
+        ("current_date()", DateType()),
+        ("DATE '2000-01-01'", TimestampType()),
+        ("1.5", DoubleType()),
+        ("r'a'", StringType()),
+        ("'a' || 'b'", StringType()),
+    ],
+)
+def test_whatever_else_is_left_to_the_engine(text: str, type_: IcebergType) -> None:
+    with pytest.raises(NotTranslatable):
+        literal_value(sqlglot.parse_one(text, read="spark"), type_, ())
