@@ -69,6 +69,11 @@ def fingerprint(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def is_filtered(graph: JoinGraph, relation: str) -> bool:
+    """Whether a condition on this relation alone removes rows of it."""
+    return any(_is_filter(each) and _relations_in(each) == {relation} for each in graph.conjuncts)
+
+
 def _is_filter(condition: exp.Expr) -> bool:
     """Whether it removes rows: that a key is there is no filter."""
     return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))

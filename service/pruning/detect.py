@@ -24,7 +24,7 @@ from service.model.keys import key_family
 from service.model.query import Parameters
 from service.model.tables import TableColumn, TableFacts, TableName
 from service.pruning.accepted_columns import accepted_columns
-from service.pruning.build_query import BuildQuery, build_query, fingerprint
+from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.column_classes import column_classes
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
@@ -117,7 +117,8 @@ class _Detector:
         type_name = field.type_name
         probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
         if column not in accepted_columns(facts) and not self._context.is_tight(facts, field.name):
-            self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
+            if is_filtered(candidate.build_graph, candidate.build.relation):
+                self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
         elif key_family(type_name) is None or key_family(type_name) != key_family(build_type):
