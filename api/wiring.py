@@ -34,6 +34,7 @@ from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
 from service.ports import Clock
+from service.pruning.form import FormBounds
 from service.query.collect import Collector, CollectorBounds
 from service.query.detections import DetectionBounds, Detections
 from service.query.prune import Pruner, PruningBounds
@@ -228,7 +229,9 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
     parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     bounds = CollectorBounds(
-        settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_filter_bytes
+        settings.dynamic_filtering_collect_timeout_s,
+        settings.dynamic_filtering_max_filter_bytes,
+        settings.dynamic_filtering_max_ranges,
     )
     readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
     parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
@@ -244,6 +247,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         session={
             "timeZone": settings.session_time_zone,
             "maxFilterBytes": str(settings.dynamic_filtering_max_filter_bytes),
+            "maxRanges": str(settings.dynamic_filtering_max_ranges),
         }
         | settings.spark_conf,
     )
@@ -253,9 +257,12 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         Collector(parts.engine, parts.filter_cache, executor, clock, bounds),
         PruningBounds(
             is_enabled=settings.dynamic_filtering_enabled,
-            max_in_list=settings.dynamic_filtering_max_in_list,
-            max_ranges=settings.dynamic_filtering_max_ranges,
             min_table_bytes=settings.dynamic_filtering_min_table_bytes,
+            form=FormBounds(
+                max_in_list=settings.dynamic_filtering_max_in_list,
+                max_ranges=settings.dynamic_filtering_max_ranges,
+                max_bucketed_list=settings.dynamic_filtering_max_bucketed_list,
+            ),
         ),
     )
 

@@ -18,6 +18,9 @@ KeyValue = bool | int | str | Decimal | date | datetime
 Key = tuple[KeyValue, ...]
 """One key: a value for each key column, in their order."""
 
+KeyRange = tuple[KeyValue, KeyValue]
+"""From one value to another, both inclusive."""
+
 
 class JoinType(StrEnum):
     """How probe and build are joined, with the probe named first."""
@@ -72,6 +75,18 @@ class FilterForm(StrEnum):
     EMPTY = "EMPTY"
 
 
+class KeySpan(StrEnum):
+    """Which values of the probe's column one key stands for.
+
+    `DAY` and `DAY_ANYWHERE`: the moments of that day, in UTC (without a zone: as they stand) or in whatever
+    zone.
+    """
+
+    VALUE = "VALUE"
+    DAY = "DAY"
+    DAY_ANYWHERE = "DAY_ANYWHERE"
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """The scan that may be narrowed, by its key columns as the table spells them.
@@ -99,8 +114,8 @@ class Build:
 class DynamicFilter:
     """One filter that may be applied.
 
-    `filtering_query` yields the distinct keys, one column for each probe column, in the probe's types, and
-    reads every table at the snapshot in `build`; of the query's named parameters it needs
+    `filtering_query` yields the distinct keys, one column for each probe column, in `key_types` (the probe's,
+    if not given), and reads every table at the snapshot in `build`; of the query's named parameters it needs
     `parameter_names`. `fingerprint` is the same for two filters exactly when
     their keys are: the address of the keys in the filter cache.
 
@@ -114,6 +129,13 @@ class DynamicFilter:
     filtering_query: str
     fingerprint: str
     parameter_names: frozenset[str] = frozenset()
+    collected_types: tuple[str, ...] = ()
+    span: KeySpan = KeySpan.VALUE
+
+    @property
+    def key_types(self) -> tuple[str, ...]:
+        """The types of the keys as they are collected and cached, in Iceberg's spelling."""
+        return self.collected_types or self.probe.type_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +143,8 @@ class DynamicFilteringData:
     """The keys of one build side: distinct, sorted, without NULL.
 
     `is_filtering` False says that nothing is known and every row may match; then there are no values.
-    `exceeds_threshold`: there were too many keys to keep. No values, yet `is_filtering`: nothing matches.
+    `exceeds_threshold`: there were too many keys to keep; `ranges`, in order, stand for them if there is one
+    key column whose values have an order. Neither values nor ranges, yet `is_filtering`: nothing matches.
 
     Source: FLIP-248, `DynamicFilteringData`.
     """
@@ -129,6 +152,7 @@ class DynamicFilteringData:
     values: tuple[Key, ...]
     is_filtering: bool
     exceeds_threshold: bool = False
+    ranges: tuple[KeyRange, ...] = ()
 
     @classmethod
     def not_filtering(cls, exceeds_threshold: bool = False) -> DynamicFilteringData:

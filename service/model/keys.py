@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+from service.model.filtering import KeyRange, KeyValue
+
 _INTEGERS = {"int": 31, "long": 63}
 _EXACT = ("date", "string", "boolean", "timestamp", "timestamptz")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_DIGITS = {"int": 10, "long": 20}
+_MAX_DIGITS = 38
+# Any number of the types here has far fewer digits: nothing is rounded unasked.
+_EXACTLY = Context(prec=100)
 
 
 def key_family(type_name: str) -> str | None:
@@ -21,6 +33,30 @@ def key_family(type_name: str) -> str | None:
     return None
 
 
+def digits_of(type_name: str) -> tuple[int, int] | None:
+    """How many digits a number has before and after the point, as the engine counts; None: no exact number.
+
+    >>> digits_of("decimal(7, 2)"), digits_of("int"), digits_of("double")
+    ((5, 2), (10, 0), None)
+    """
+    if type_name in _DIGITS:
+        return _DIGITS[type_name], 0
+    found = _DECIMAL.fullmatch(type_name)
+    return None if found is None else (int(found[1]) - int(found[2]), int(found[2]))
+
+
+def are_compared_exactly(type_name: str, other: str) -> bool:
+    """Whether two types of numbers have a common one that holds every value of both.
+
+    >>> are_compared_exactly("long", "decimal(9, 2)"), are_compared_exactly("long", "decimal(38, 30)")
+    (True, False)
+    """
+    digits, others = digits_of(type_name), digits_of(other)
+    if digits is None or others is None:
+        return False
+    return max(digits[0], others[0]) + max(digits[1], others[1]) <= _MAX_DIGITS
+
+
 def can_hold(type_name: str, value: object) -> bool:
     """Whether a value of the type's family is one of the type.
 
@@ -29,3 +65,56 @@ def can_hold(type_name: str, value: object) -> bool:
     """
     bits = _INTEGERS.get(type_name)
     return bits is None or (isinstance(value, int) and -(2**bits) <= value < 2**bits)
+
+
+def converted(type_name: str, value: KeyValue) -> KeyValue | None:
+    """The same value as one of the type; None when the type has none that equals it.
+
+    >>> converted("int", Decimal("7.00")), converted("int", Decimal("7.50")), converted("int", 2**31)
+    (7, None, None)
+    """
+    if isinstance(value, int) and type_name in _INTEGERS:
+        return value if can_hold(type_name, value) else None
+    ends = converted_range(type_name, (value, value))
+    return None if ends is None else ends[0]
+
+
+def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:
+    """The values of the type that lie between the two; None when there is none.
+
+    >>> converted_range("int", (Decimal("1.5"), Decimal("3000000000")))
+    (2, 2147483647)
+    """
+    low: Any
+    high: Any
+    low, high = ends
+    if not (_is_number(low) and _is_number(high)):
+        return ends
+    limits = _limits(type_name)
+    if limits is None:
+        return ends
+    low, high = max(_rounded(type_name, low, up=True), limits[0]), min(_rounded(type_name, high), limits[1])
+    return (low, high) if low <= high else None
+
+
+def _is_number(value: KeyValue) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _limits(type_name: str) -> tuple[Any, Any] | None:
+    if bits := _INTEGERS.get(type_name):
+        return -(2**bits), 2**bits - 1
+    digits = digits_of(type_name)
+    if digits is None:
+        return None
+    largest = Decimal(10 ** (digits[0] + digits[1]) - 1).scaleb(-digits[1], _EXACTLY)
+    return -largest, largest
+
+
+def _rounded(type_name: str, value: int | Decimal, up: bool = False) -> KeyValue:
+    if type_name in _INTEGERS:
+        return math.ceil(value) if up else math.floor(value)
+    digits = digits_of(type_name)
+    assert digits is not None
+    step = Decimal(1).scaleb(-digits[1])
+    return Decimal(value).quantize(step, ROUND_CEILING if up else ROUND_FLOOR, _EXACTLY)

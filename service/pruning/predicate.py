@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from sqlglot import exp
 
-from service.model.filtering import FilterForm, Key, KeyValue
-from service.model.keys import can_hold
+from service.model.filtering import FilterForm, Key, KeyRange, KeyValue
+from service.model.keys import converted
 
 # With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
 VALUES_PER_RUN = 4
@@ -23,7 +24,7 @@ class FormedPredicate:
 
     condition: exp.Expr
     form: FilterForm
-    ranges: tuple[tuple[KeyValue, KeyValue], ...] = ()
+    ranges: tuple[KeyRange, ...] = ()
 
 
 def predicate(
@@ -44,18 +45,45 @@ def predicate(
     >>> formed.form.value, formed.condition.sql("spark")
     ('RANGES', '(`k` BETWEEN 1 AND 4 OR `k` BETWEEN 9 AND 12)')
     """
-    values = sorted({key[0] for key in keys if can_hold(type_name, key[0])})
-    name = exp.column(column, quoted=True)
-    if not values:
-        return FormedPredicate(exp.false(), FilterForm.EMPTY)
+    values = _values(type_name, keys)
     runs = _runs(values, domain)
     if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
-        return FormedPredicate(
-            exp.In(this=name, expressions=[_literal(each, type_name) for each in values]), FilterForm.IN
-        )
-    ranges = _joined(runs, max_ranges)
-    parts = [_between(name, low, high, type_name) for low, high in ranges]
-    return FormedPredicate(exp.paren(exp.or_(*parts, copy=False)), FilterForm.RANGES, tuple(ranges))
+        return list_predicate(column, type_name, keys)
+    return ranges_predicate(column, type_name, runs, max_ranges)
+
+
+def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPredicate:
+    """The same as a list, however long it is: the only form that prunes buckets and asks bloom filters."""
+    literals = [_literal(each, type_name) for each in _values(type_name, keys)]
+    if not literals:
+        return _nothing()
+    name = exp.column(column, quoted=True)
+    return FormedPredicate(exp.In(this=name, expressions=literals), FilterForm.IN)
+
+
+def ranges_predicate(
+    column: str, type_name: str, ranges: Sequence[KeyRange], max_ranges: int
+) -> FormedPredicate:
+    """A condition that is true of all rows within the ranges, which are in order and apart.
+
+    >>> ranges_predicate("k", "int", [(1, 4), (6, 6), (90, 95)], 2).condition.sql("spark")
+    '(`k` BETWEEN 1 AND 6 OR `k` BETWEEN 90 AND 95)'
+    """
+    if not ranges:
+        return _nothing()
+    name = exp.column(column, quoted=True)
+    joined = _joined(ranges, max_ranges)
+    parts = [_between(name, low, high, type_name) for low, high in joined]
+    return FormedPredicate(exp.paren(exp.or_(*parts, copy=False)), FilterForm.RANGES, tuple(joined))
+
+
+def _nothing() -> FormedPredicate:
+    return FormedPredicate(exp.false(), FilterForm.EMPTY)
+
+
+def _values(type_name: str, keys: Sequence[Key]) -> list[KeyValue]:
+    found: set[Any] = {converted(type_name, key[0]) for key in keys}
+    return sorted(found - {None})
 
 
 def _between(name: exp.Column, low: KeyValue, high: KeyValue, type_name: str) -> exp.Expr:
@@ -64,9 +92,9 @@ def _between(name: exp.Column, low: KeyValue, high: KeyValue, type_name: str) ->
     return exp.Between(this=name.copy(), low=_literal(low, type_name), high=_literal(high, type_name))
 
 
-def _runs(values: Sequence[KeyValue], domain: Sequence[KeyValue] | None) -> list[tuple[KeyValue, KeyValue]]:
+def _runs(values: Sequence[KeyValue], domain: Sequence[KeyValue] | None) -> list[KeyRange]:
     rank = {value: position for position, value in enumerate(domain or ())}
-    runs: list[tuple[KeyValue, KeyValue]] = []
+    runs: list[KeyRange] = []
     for value in values:
         before = runs[-1][1] if runs else None
         if before is None:
@@ -82,7 +110,7 @@ def _runs(values: Sequence[KeyValue], domain: Sequence[KeyValue] | None) -> list
     return runs
 
 
-def _joined(runs: list[tuple[KeyValue, KeyValue]], at_most: int) -> list[tuple[KeyValue, KeyValue]]:
+def _joined(runs: Sequence[KeyRange], at_most: int) -> Sequence[KeyRange]:
     if len(runs) <= at_most:
         return runs
     gaps = sorted(range(1, len(runs)), key=lambda at: _distance(runs[at - 1][1], runs[at][0]), reverse=True)

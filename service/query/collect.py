@@ -15,6 +15,7 @@ from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayErr
 from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, Key, Reason
 from service.model.query import Parameters
 from service.ports import Clock, Engine, FilterCache, Statement
+from service.pruning.range_queries import bounds_query, gaps_query, ranges_between
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,10 +37,14 @@ class Collecting:
 
 @dataclass(frozen=True, slots=True)
 class CollectorBounds:
-    """How long a query waits for its filters, and how much a filter's keys may weigh."""
+    """How long a query waits for its filters, and how much a filter's keys may weigh.
+
+    Of heavier ones, so many ranges at most are kept.
+    """
 
     timeout_s: float
     max_filter_bytes: int
+    max_ranges: int
 
 
 class Collector:
@@ -90,24 +95,42 @@ class Collector:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
             return FilterOutcome.none(Reason.COLLECT_FAILED)
         took_ms = self._clock.elapsed_ms() - began_ms
-        reason = Reason.THRESHOLD_EXCEEDED if found.data.exceeds_threshold else Reason.APPLIED
+        reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
         return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
 
     def _collected(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
-        statement = Statement(
+        rows_at_most = self._bounds.max_filter_bytes // KEY_BYTES
+        result = self._engine.run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
+        if result.is_truncated:
+            return self._ranges(wanted, asked)
+        return DynamicFilteringData(tuple(sorted(_keys(result.rows))), is_filtering=True)
+
+    def _ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+        """Between which values the keys lie, which are too many to be kept."""
+        sql = wanted.filtering_query
+        gaps_sql = gaps_query(sql, wanted.key_types[0], self._bounds.max_ranges - 1)
+        if len(wanted.key_types) > 1:
+            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
+        [bounds] = _keys(self._engine.run(self._statement(wanted, asked, bounds_query(sql), 1)).rows)
+        gaps: Sequence[Key] = ()
+        if gaps_sql is not None:
+            statement = self._statement(wanted, asked, gaps_sql, self._bounds.max_ranges)
+            gaps = _keys(self._engine.run(statement).rows)
+        return DynamicFilteringData(
+            (), is_filtering=True, exceeds_threshold=True, ranges=ranges_between(bounds, gaps)
+        )
+
+    def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
+        return Statement(
             query_id=asked.query_id,
-            sql=wanted.filtering_query,
+            sql=sql,
             parameters=_used(asked.parameters, wanted.parameter_names),
             catalog=None,
             schema=None,
-            row_limit=self._bounds.max_filter_bytes // KEY_BYTES,
+            row_limit=row_limit,
             byte_limit=self._bounds.max_filter_bytes,
             is_canceled=asked.is_canceled,
         )
-        result = self._engine.run(statement)
-        if result.is_truncated:
-            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        return DynamicFilteringData(_keys(result.rows), is_filtering=True)
 
 
 def _outcome(future: Future[FilterOutcome]) -> FilterOutcome:
@@ -123,9 +146,9 @@ def _used(parameters: Parameters, names: frozenset[str]) -> Parameters:
     return {name: each for name, each in parameters.items() if name in names}
 
 
-def _keys(rows: pa.Table) -> tuple[Key, ...]:
+def _keys(rows: pa.Table) -> list[Key]:
     try:
         columns = [column.to_pylist() for column in rows.columns]
     except (ValueError, OverflowError) as failure:
         raise QueryFailed("A key is a day or a time that only the engine can hold.") from failure
-    return tuple(sorted(zip(*columns, strict=True)))
+    return list(zip(*columns, strict=True))

@@ -10,16 +10,24 @@ import structlog
 from sqlglot import exp
 
 from service.model.column_values import ColumnValues
-from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Probe, Reason
+from service.model.filtering import (
+    DynamicFilter,
+    FilterForm,
+    FilterOutcome,
+    FilterRecord,
+    Probe,
+    Reason,
+)
 from service.model.pruning import ScanRecord
 from service.model.query import PruningRequest, QueryRequest
-from service.model.tables import TableName
+from service.model.tables import TableFacts, TableName
 from service.ports import ProbeValues
 from service.pruning.detect import Placement
+from service.pruning.form import FormBounds, form
 from service.pruning.inject import Narrowing, inject
 from service.pruning.is_worth_collecting import is_worth_collecting
-from service.pruning.narrow import narrow
-from service.pruning.predicate import FormedPredicate, predicate
+from service.pruning.predicate import FormedPredicate
+from service.pruning.takes_lists_only import takes_lists_only
 from service.query.collect import Collecting, Collector
 from service.query.detections import Detected, Detections
 from service.query.pruned_query import PrunedQuery, filter_record, skipped_scan
@@ -34,9 +42,8 @@ class PruningBounds:
     """How far pruning goes."""
 
     is_enabled: bool
-    max_in_list: int
-    max_ranges: int
     min_table_bytes: int
+    form: FormBounds
 
 
 class Pruner:
@@ -100,14 +107,13 @@ class Pruner:
                 records.append(filter_record(placement, _NOT_WORTH))
                 continue
             outcome = outcomes[placement.filter.filter_id]
-            outcome, formed = self._formed(placement.filter.probe, outcome)
+            facts = detected.facts[placement.filter.probe.table]
+            outcome, formed = self._formed(placement.filter, facts, outcome)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
                 applied.append((placement, formed.condition))
                 if formed.form is FilterForm.EMPTY:
-                    skipped[placement.reference_end] = skipped_scan(
-                        detected.facts[placement.filter.probe.table]
-                    )
+                    skipped[placement.reference_end] = skipped_scan(facts)
         pruned = replace(
             pruned,
             filters=(*records, *detected.detection.refused),
@@ -115,16 +121,17 @@ class Pruner:
         )
         return _written(pruned, detected, applied) if applied else pruned
 
-    def _formed(self, probe: Probe, outcome: FilterOutcome) -> tuple[FilterOutcome, FormedPredicate | None]:
+    def _formed(
+        self, found: DynamicFilter, facts: TableFacts, outcome: FilterOutcome
+    ) -> tuple[FilterOutcome, FormedPredicate | None]:
         """The predicate, or the reason for which there is none."""
         if not outcome.data.is_filtering:
             return outcome, None
-        keys = narrow(outcome.data.values, self._held(probe))
-        if keys.is_all:
-            return replace(outcome, reason=Reason.NOT_SELECTIVE), None
-        bounds = self._bounds
-        column, type_name = probe.columns[0], probe.type_names[0]
-        formed = predicate(column, type_name, keys.values, bounds.max_in_list, bounds.max_ranges, keys.domain)
+        held = self._held(found.probe)
+        is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held and held.is_tight)
+        formed = form(found, outcome.data, held, is_hashed, self._bounds.form)
+        if isinstance(formed, Reason):
+            return replace(outcome, reason=formed), None
         return outcome, formed
 
     def _held(self, probe: Probe) -> ColumnValues | None:

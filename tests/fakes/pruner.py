@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.ports import Catalogs, Clock, Engine, FilterCache
+from service.pruning.form import FormBounds
 from service.query.collect import Collector, CollectorBounds
 from service.query.detections import DetectionBounds, Detections
 from service.query.prune import Pruner, PruningBounds
@@ -21,9 +22,15 @@ def pruner(
 ) -> Pruner:
     """The real one; unless enabled it does nothing."""
     collector = Collector(
-        engine, cache, executor or ThreadPoolExecutor(1), clock, CollectorBounds(10.0, 32 << 20)
+        engine,
+        cache,
+        executor or ThreadPoolExecutor(1),
+        clock,
+        CollectorBounds(10.0, 32 << 20, max_ranges=32),
     )
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
-    bounds = PruningBounds(is_enabled=is_enabled, max_in_list=200, max_ranges=32, min_table_bytes=0)
+    bounds = PruningBounds(
+        is_enabled=is_enabled, min_table_bytes=0, form=FormBounds(200, 32, max_bucketed_list=2000)
+    )
     return Pruner(Detections(catalogs, held, clock, looked_for), held, collector, bounds)

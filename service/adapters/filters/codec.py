@@ -41,7 +41,8 @@ def encode(
     Raises:
         Uncacheable: a key is not of its column's type, or that is no type of keys.
     """
-    keys = _stored_keys(wanted.probe.type_names, data.values)
+    ends = tuple((end,) for each in data.ranges for end in each)
+    keys = _stored_keys(wanted.key_types, (*data.values, *ends))
     checksum = _digest(keys).hex()
     head = head_of(wanted, data, len(keys), checksum, created_at, time_to_live)
     text = head.to_json()
@@ -58,13 +59,10 @@ def decode(value: bytes, wanted: DynamicFilter) -> StoredKeys:
     """
     head, end = _head_and_end(value)
     keys = memoryview(value)[end:]
-    is_asked_for = (head.shown.fingerprint, head.type_names) == (wanted.fingerprint, wanted.probe.type_names)
+    is_asked_for = (head.shown.fingerprint, head.type_names) == (wanted.fingerprint, wanted.key_types)
     if not is_asked_for or _digest(keys).hex() != head.checksum:
         raise Rubbish
-    values = _restored_keys(head.type_names, keys)
-    if len(values) != head.shown.value_count:
-        raise Rubbish
-    return _stored(head, DynamicFilteringData(values, head.is_filtering, head.shown.exceeds_threshold))
+    return _stored(head, _restored(head, _restored_keys(head.type_names, keys)))
 
 
 def decode_head(beginning: bytes) -> EntryHead:
@@ -74,6 +72,15 @@ def decode_head(beginning: bytes) -> EntryHead:
         Rubbish: the value is something else, or damaged.
     """
     return _head_and_end(beginning)[0]
+
+
+def _restored(head: EntryHead, rows: tuple[Key, ...]) -> DynamicFilteringData:
+    """The values, and after them the ranges: the two ends of each as two rows."""
+    values, ends = rows[: head.shown.value_count], [each[0] for each in rows[head.shown.value_count :]]
+    if (len(values), len(ends)) != (head.shown.value_count, 2 * head.range_count):
+        raise Rubbish
+    ranges = tuple(zip(ends[::2], ends[1::2], strict=True))
+    return DynamicFilteringData(values, head.is_filtering, head.shown.exceeds_threshold, ranges)
 
 
 def _stored(head: EntryHead, data: DynamicFilteringData) -> StoredKeys:

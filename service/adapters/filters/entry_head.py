@@ -27,6 +27,7 @@ class EntryHead:
     type_names: tuple[str, ...]
     is_filtering: bool
     checksum: str
+    range_count: int = 0
 
     def to_json(self) -> bytes:
         """The head as it is stored."""
@@ -43,6 +44,7 @@ class EntryHead:
                 "predicate": shown.predicate,
                 "snapshotIds": shown.snapshot_ids,
                 "values": shown.value_count,
+                "ranges": self.range_count,
                 "bytes": shown.byte_count,
                 "createdAt": shown.created_at.isoformat(),
                 "expiresAt": shown.expires_at.isoformat(),
@@ -62,7 +64,7 @@ class EntryHead:
             if stored["version"] != VERSION:
                 raise Rubbish
             types = tuple(stored["types"])
-            return cls(_shown(stored), types, stored["isFiltering"], stored["checksum"])
+            return cls(_shown(stored), types, stored["isFiltering"], stored["checksum"], stored["ranges"])
         except (ValueError, KeyError, TypeError) as error:
             raise Rubbish from error
 
@@ -88,7 +90,7 @@ def head_of(
         expires_at=created_at + time_to_live,
         exceeds_threshold=data.exceeds_threshold,
     )
-    return EntryHead(shown, wanted.probe.type_names, data.is_filtering, checksum)
+    return EntryHead(shown, wanted.key_types, data.is_filtering, checksum, len(data.ranges))
 
 
 def _shown(stored: Mapping[str, Any]) -> CachedFilter:

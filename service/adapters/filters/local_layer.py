@@ -81,5 +81,6 @@ class _Shelf:
 
 
 def _memory(data: DynamicFilteringData) -> int:
-    keys = sum(sys.getsizeof(key) + sum(map(sys.getsizeof, key)) for key in data.values)
-    return _ENTRY_BYTES + sys.getsizeof(data.values) + keys
+    kept = (*data.values, *data.ranges)
+    keys = sum(sys.getsizeof(key) + sum(map(sys.getsizeof, key)) for key in kept)
+    return _ENTRY_BYTES + sys.getsizeof(kept) + keys

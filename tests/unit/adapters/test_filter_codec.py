@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.adapters.filters.codec import HEAD_BYTES, decode, decode_head, encode
 from service.adapters.filters.entry_head import EntryHead, Rubbish
 from service.adapters.filters.key_types import Uncacheable
-from service.model.filtering import DynamicFilteringData, Key
+from service.model.filtering import DynamicFilteringData, Key, KeyRange
 from service.model.tables import TableName
 from tests.fakes.filters import DAYS, date_filter, keys_of
 
@@ -100,6 +100,20 @@ def test_a_key_without_a_value_for_each_column_is_not_stored(keys: tuple[Key, ..
 )
 def test_no_keys_keep_their_meaning(data: DynamicFilteringData) -> None:
     assert decode(encode(WANTED, data, NOON, DAY)[0], WANTED).data == data
+
+
+@pytest.mark.parametrize("ranges", [((1, 9), (12, 12)), ((-(2**63), 2**63 - 1),)])
+def test_ranges_are_kept_where_there_are_too_many_keys(ranges: tuple[KeyRange, ...]) -> None:
+    data = DynamicFilteringData((), is_filtering=True, exceeds_threshold=True, ranges=ranges)
+    value, stored = encode(WANTED, data, NOON, DAY)
+    assert decode(value, WANTED) == stored
+    assert (stored.data, decode_head(value).shown.value_count) == (data, 0)
+
+
+def test_keys_may_be_collected_in_another_type_than_the_probe_has() -> None:
+    wanted = replace(date_filter("f1", ("timestamp",)), collected_types=("date",))
+    days = keys_of((date(2000, 2, 29),))
+    assert decode(encode(wanted, days, NOON, DAY)[0], wanted).data == days
 
 
 def test_what_is_read_is_what_was_said_when_it_was_stored() -> None:

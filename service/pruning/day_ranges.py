@@ -1,0 +1,44 @@
+"""Days as the moments that they consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any
+
+from service.model.filtering import KeyRange, KeySpan
+
+_DAY = timedelta(days=1)
+_MOMENT = timedelta(microseconds=1)
+# No zone is further from UTC. In a zone of its own, a day may begin twice, or not at all.
+_FARTHEST = timedelta(hours=18)
+
+
+def day_ranges(days: Sequence[KeyRange], span: KeySpan, type_name: str) -> list[KeyRange]:
+    """The moments of these days, from the first to the last of each; ranges that touch become one.
+
+    >>> from datetime import date
+    >>> [(low, high)] = day_ranges([(date(2000, 2, 28), date(2000, 2, 29))], KeySpan.DAY, "timestamp")
+    >>> str(low), str(high)
+    ('2000-02-28 00:00:00', '2000-02-29 23:59:59.999999')
+    """
+    zone = UTC if type_name == "timestamptz" else None
+    margin = _FARTHEST if span is KeySpan.DAY_ANYWHERE else timedelta()
+    found: list[Any] = []
+    for first, last in days:
+        low, high = _moved(first, -margin, zone), _moved(last, _DAY - _MOMENT + margin, zone)
+        if found and low - found[-1][1] <= _MOMENT:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
+
+
+def _moved(day: Any, by: timedelta, zone: tzinfo | None) -> datetime:
+    """Midnight of the day and so much later; the first or last moment that there is, if that is past it."""
+    assert isinstance(day, date)
+    midnight = datetime.combine(day, time(), zone)
+    try:
+        return midnight + by
+    except OverflowError:
+        return (datetime.min if by < timedelta() else datetime.max).replace(tzinfo=zone)

@@ -1,0 +1,60 @@
+"""From a filter's keys to the predicate that its probe is narrowed by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.model.column_values import ColumnValues
+from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
+from service.model.keys import converted_range
+from service.pruning.day_ranges import day_ranges
+from service.pruning.narrow import narrow
+from service.pruning.narrow_ranges import narrow_ranges
+from service.pruning.predicate import FormedPredicate, list_predicate, predicate, ranges_predicate
+
+
+@dataclass(frozen=True, slots=True)
+class FormBounds:
+    """How long predicates become. `max_bucketed_list` is for columns that only lists can narrow."""
+
+    max_in_list: int
+    max_ranges: int
+    max_bucketed_list: int
+
+
+def form(
+    found: DynamicFilter,
+    data: DynamicFilteringData,
+    held: ColumnValues | None,
+    takes_lists_only: bool,
+    bounds: FormBounds,
+) -> FormedPredicate | Reason:
+    """A predicate on the probe's column which is true of every row with a key; or why there is none."""
+    column, type_name = found.probe.columns[0], found.probe.type_names[0]
+    has_ranges = bool(data.ranges) or found.span is not KeySpan.VALUE
+    if has_ranges and takes_lists_only:
+        return Reason.RANGES_ONLY
+    if has_ranges:
+        narrowed = narrow_ranges(_ranges(found, data), held)
+        if narrowed.is_all:
+            return Reason.NOT_SELECTIVE
+        return ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
+    keys = narrow(data.values, held)
+    if keys.is_all:
+        return Reason.NOT_SELECTIVE
+    if takes_lists_only:
+        is_short = len(keys.values) <= bounds.max_bucketed_list
+        return list_predicate(column, type_name, keys.values) if is_short else Reason.RANGES_ONLY
+    return predicate(column, type_name, keys.values, bounds.max_in_list, bounds.max_ranges, keys.domain)
+
+
+def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:
+    """The ranges, or each value as one, in the type of the probe's column."""
+    ranges = [*data.ranges, *((each[0], each[0]) for each in data.values)]
+    type_name = found.probe.type_names[0]
+    match found.span:
+        case KeySpan.VALUE:
+            converted = (converted_range(type_name, each) for each in ranges)
+            return [each for each in converted if each is not None]
+        case KeySpan.DAY | KeySpan.DAY_ANYWHERE:
+            return day_ranges(ranges, found.span, type_name)

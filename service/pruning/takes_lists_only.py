@@ -1,0 +1,18 @@
+"""Is a column one that only lists of values can narrow?"""
+
+from __future__ import annotations
+
+from service.model.tables import TableFacts
+
+
+def takes_lists_only(facts: TableFacts, column: str) -> bool:
+    """Whether files are told apart by hashes of the column alone: of a range, no hash is known.
+
+    The sort order, and partition fields of any other transform, keep neighbours together.
+    """
+    fields = (*facts.partition_fields, *facts.past_partition_fields)
+    transforms = {each.transform for each in fields if each.source.lower() == column.lower()}
+    has_order = any(each.source.lower() == column.lower() for each in facts.sort_fields)
+    has_bloom_filter = column.lower() in (each.lower() for each in facts.bloom_filter_columns)
+    is_hashed = bool(transforms) or has_bloom_filter
+    return is_hashed and not has_order and all(each.startswith("bucket[") for each in transforms)

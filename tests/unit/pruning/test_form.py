@@ -1,0 +1,159 @@
+"""In which form keys narrow a probe, and when they do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from service.model.column_values import ColumnValues
+from service.model.filtering import (
+    DynamicFilteringData,
+    FilterForm,
+    KeyRange,
+    KeySpan,
+    KeyValue,
+    Probe,
+    Reason,
+)
+from service.model.tables import PartitionField, SortField, TableFacts, TableName
+from service.pruning.form import FormBounds, form
+from service.pruning.predicate import FormedPredicate
+from service.pruning.takes_lists_only import takes_lists_only
+from tests.fakes.filters import SALES, date_filter
+from tests.unit.pruning.tables import TABLES
+
+BOUNDS = FormBounds(max_in_list=5, max_ranges=3, max_bucketed_list=20)
+LEAP_DAY = date(2000, 2, 29)
+
+
+def formed(
+    *values: KeyValue,
+    type_name: str = "int",
+    ranges: tuple[KeyRange, ...] = (),
+    held: ColumnValues | None = None,
+    span: KeySpan = KeySpan.VALUE,
+    takes_lists: bool = False,
+) -> FormedPredicate | Reason:
+    found = replace(date_filter(), probe=Probe(SALES, ("k",), (type_name,), 1), span=span)
+    data = DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges)
+    return form(found, data, held, takes_lists, BOUNDS)
+
+
+def text(predicate: FormedPredicate | Reason) -> str:
+    return predicate if isinstance(predicate, Reason) else predicate.condition.sql("spark")
+
+
+def test_ranges_are_cut_to_what_the_probe_holds() -> None:
+    held = ColumnValues(None, 5, 50, is_tight=False)
+    assert text(formed(ranges=((1, 9), (20, 30), (60, 70)), held=held)) == (
+        "(`k` BETWEEN 5 AND 9 OR `k` BETWEEN 20 AND 30)"
+    )
+
+
+def test_ranges_without_any_value_of_the_probe_are_left_out() -> None:
+    held = ColumnValues((5, 25, 50), 5, 50, is_tight=False)
+    assert text(formed(ranges=((1, 9), (10, 20), (21, 30)), held=held)) == (
+        "(`k` BETWEEN 1 AND 9 OR `k` BETWEEN 21 AND 30)"
+    )
+
+
+@pytest.mark.parametrize(
+    "held", [ColumnValues((5, 9), 5, 9, is_tight=False), ColumnValues(None, 5, 9, is_tight=False)]
+)
+def test_ranges_that_hold_the_whole_probe_are_not_selective(held: ColumnValues) -> None:
+    assert formed(ranges=((1, 90),), held=held) is Reason.NOT_SELECTIVE
+
+
+def test_ranges_beside_the_probe_leave_nothing_to_read() -> None:
+    for held in (ColumnValues(None, 5, 9, is_tight=False), ColumnValues(None, None, None, is_tight=False)):
+        found = formed(ranges=((10, 90),), held=held)
+        assert isinstance(found, FormedPredicate)
+        assert found.form is FilterForm.EMPTY
+
+
+def test_ranges_keep_within_the_type_of_the_probe() -> None:
+    assert text(formed(ranges=((7, 2**40),))) == f"(`k` BETWEEN 7 AND {2**31 - 1})"
+    assert text(formed(ranges=((2**40, 2**41),))) == "FALSE"
+    assert text(formed(ranges=((Decimal("1.5"), Decimal("9.5")),))) == "(`k` BETWEEN 2 AND 9)"
+
+
+def test_numbers_of_another_type_are_those_that_equal_them() -> None:
+    assert text(formed(Decimal("7.00"), Decimal("7.50"), Decimal("3000000000.00"))) == "`k` IN (7)"
+    assert text(formed(7, 1000, type_name="decimal(4, 2)")) == "`k` IN (CAST('7.00' AS DECIMAL(4, 2)))"
+    assert text(formed(Decimal("0.125"), type_name="decimal(7, 2)")) == "FALSE"
+
+
+def test_buckets_are_narrowed_by_lists_only() -> None:
+    assert text(formed(*range(8), takes_lists=True)) == "`k` IN (0, 1, 2, 3, 4, 5, 6, 7)"
+    assert formed(*range(21), takes_lists=True) is Reason.RANGES_ONLY
+    assert formed(ranges=((1, 9),), takes_lists=True) is Reason.RANGES_ONLY
+    assert formed(LEAP_DAY, type_name="timestamp", span=KeySpan.DAY, takes_lists=True) is Reason.RANGES_ONLY
+
+
+def test_a_day_is_all_its_moments() -> None:
+    assert text(formed(LEAP_DAY, date(2000, 3, 1), type_name="timestamp", span=KeySpan.DAY)) == (
+        "(`k` BETWEEN CAST('2000-02-29 00:00:00' AS TIMESTAMP_NTZ)"
+        " AND CAST('2000-03-01 23:59:59.999999' AS TIMESTAMP_NTZ))"
+    )
+    assert text(formed(LEAP_DAY, type_name="timestamptz", span=KeySpan.DAY)) == (
+        "(`k` BETWEEN CAST('2000-02-29 00:00:00+00:00' AS TIMESTAMP)"
+        " AND CAST('2000-02-29 23:59:59.999999+00:00' AS TIMESTAMP))"
+    )
+
+
+def test_a_day_somewhere_is_the_day_of_all_zones() -> None:
+    assert text(formed(LEAP_DAY, type_name="timestamptz", span=KeySpan.DAY_ANYWHERE)) == (
+        "(`k` BETWEEN CAST('2000-02-28 06:00:00+00:00' AS TIMESTAMP)"
+        " AND CAST('2000-03-01 17:59:59.999999+00:00' AS TIMESTAMP))"
+    )
+
+
+def test_the_first_and_the_last_day_end_with_time_itself() -> None:
+    days = (date(1, 1, 1), date(9999, 12, 31))
+    found = formed(*days, type_name="timestamptz", span=KeySpan.DAY_ANYWHERE)
+    assert isinstance(found, FormedPredicate)
+    assert found.ranges[0][0] == datetime.min.replace(tzinfo=UTC)
+    assert found.ranges[-1][1] == datetime.max.replace(tzinfo=UTC)
+
+
+def test_too_many_days_are_their_ranges() -> None:
+    ranges = ((LEAP_DAY, date(2000, 3, 7)),)
+    assert text(formed(ranges=ranges, type_name="timestamp", span=KeySpan.DAY)) == (
+        "(`k` BETWEEN CAST('2000-02-29 00:00:00' AS TIMESTAMP_NTZ)"
+        " AND CAST('2000-03-07 23:59:59.999999' AS TIMESTAMP_NTZ))"
+    )
+
+
+BARE = replace(TABLES[TableName("lake", "shop", "sales")], partition_fields=(), sort_fields=())
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_so"),
+    [
+        (BARE, False),
+        (replace(BARE, partition_fields=(PartitionField("b", "Item_Key", "bucket[8]"),)), True),
+        (replace(BARE, past_partition_fields=(PartitionField("b", "item_key", "bucket[8]"),)), True),
+        (replace(BARE, bloom_filter_columns=("item_key",)), True),
+        (
+            replace(
+                BARE,
+                partition_fields=(PartitionField("b", "item_key", "bucket[8]"),),
+                past_partition_fields=(PartitionField("t", "item_key", "truncate[5]"),),
+            ),
+            False,
+        ),
+        (
+            replace(
+                BARE,
+                partition_fields=(PartitionField("b", "item_key", "bucket[8]"),),
+                sort_fields=(SortField("item_key", "identity", "asc", "nulls-first"),),
+            ),
+            False,
+        ),
+    ],
+)
+def test_hashes_take_lists_only(facts: TableFacts, is_so: bool) -> None:
+    assert takes_lists_only(facts, "item_key") is is_so

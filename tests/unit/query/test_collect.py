@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+
+from service.errors import QueryFailed
+from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, FilterSource, Reason
+from service.ports import EngineResult
+from service.query.collect import KEY_BYTES, Collecting, Collector, CollectorBounds
+from tests.fakes.clock import FakeClock
+from tests.fakes.engine import FakeEngine, engine_result
+from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.filters import date_filter, keys_of
+
+BOUNDS = CollectorBounds(timeout_s=20, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+
+
+def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
+    columns = [pa.array(column) for column in zip(*rows, strict=True)]
+    table = pa.table(columns, names=[str(position) for position in range(len(columns))])
+    return replace(engine_result(), rows=table, is_truncated=is_cut)
+
+
+def outcome(engine: FakeEngine, wanted: DynamicFilter, cache: FakeFilterCache | None = None) -> FilterOutcome:
+    with ThreadPoolExecutor(1) as executor:
+        collector = Collector(engine, cache or FakeFilterCache(), executor, FakeClock(), BOUNDS)
+        asked = Collecting(uuid4(), (), is_canceled=lambda: False)
+        return collector.collect([wanted], asked)[0][wanted.filter_id]
+
+
+def test_keys_are_sorted() -> None:
+    found = outcome(FakeEngine(answer((3,), (1,), (2,))), date_filter())
+    assert (found.data, found.reason) == (keys_of((1,), (2,), (3,)), Reason.APPLIED)
+
+
+def test_too_many_keys_become_ranges_between_their_widest_gaps() -> None:
+    engine = FakeEngine(answer((1,), is_cut=True), answer((1, 900)), answer((500, 800), (40, 100)))
+    found = outcome(engine, date_filter())
+    assert found.data.ranges == ((1, 40), (100, 500), (800, 900))
+    assert (found.data.values, found.data.exceeds_threshold, found.reason) == ((), True, Reason.APPLIED)
+    assert "LIMIT 2" in engine.runs[2].sql
+
+
+def test_too_many_days_become_ranges_too() -> None:
+    first, last = date(1999, 1, 1), date(2001, 1, 1)
+    engine = FakeEngine(answer((first,), is_cut=True), answer((first, last)), answer((first, last)))
+    assert outcome(engine, date_filter(type_names=("date",))).data.ranges == ((first, first), (last, last))
+
+
+def test_of_other_types_the_bounds_remain() -> None:
+    engine = FakeEngine(answer(("a",), is_cut=True), answer(("a", "z")))
+    assert outcome(engine, date_filter(type_names=("string",))).data.ranges == (("a", "z"),)
+
+
+def test_of_too_many_composite_keys_nothing_remains() -> None:
+    found = outcome(FakeEngine(answer((1, 2), is_cut=True)), date_filter(type_names=("long", "long")))
+    assert found.data == DynamicFilteringData.not_filtering(exceeds_threshold=True)
+    assert found.reason is Reason.THRESHOLD_EXCEEDED
+
+
+def test_ranges_are_cached_as_keys_are() -> None:
+    cache, wanted = FakeFilterCache(), date_filter(type_names=("string",))
+    engine = FakeEngine(answer(("a",), is_cut=True), answer(("a", "z")))
+    first, second = outcome(engine, wanted, cache), outcome(engine, wanted, cache)
+    assert (first.source, second.source) == (FilterSource.COLLECTED, FilterSource.CACHED)
+    assert first.data == second.data
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_a_failure_at_any_step_is_a_reason_and_is_not_cached(failing: int) -> None:
+    steps: list[EngineResult | Exception] = [answer((1,), is_cut=True), answer((1, 9)), answer((2, 5))]
+    engine = FakeEngine(*steps[:failing], QueryFailed("no"), *steps)
+    cache, wanted = FakeFilterCache(), date_filter()
+    assert outcome(engine, wanted, cache).reason is Reason.COLLECT_FAILED
+    assert outcome(engine, wanted, cache).data.ranges == ((1, 2), (5, 9))
