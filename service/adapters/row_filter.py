@@ -98,8 +98,8 @@ class RowFilters:
     def row_filter(self, condition: exp.Expr, is_negated: bool = False) -> BooleanExpression:
         """Keeps the rows for which the condition (its negation) is true; not those where it is NULL.
 
-        NOT is moved down to the comparisons, where it becomes the opposite one; each of them asks for a
-        value besides, since to PyIceberg NULL is unequal to everything.
+        NOT before a comparison becomes the opposite one; each of them asks for a value besides, since to
+        PyIceberg NULL is unequal to everything.
 
         Raises:
             NotTranslatable: something in it may mean something else to PyIceberg.
@@ -111,9 +111,12 @@ class RowFilters:
                 return self.row_filter(condition.this, is_negated)
             case exp.Not():
                 return self.row_filter(condition.this, not is_negated)
+            case exp.And() | exp.Or() if is_negated:
+                # Of a partition's NULL, the engine with Iceberg 1.12 makes true what SQL makes NULL.
+                raise NotTranslatable
             case exp.And() | exp.Or():
-                sides = [self.row_filter(each, is_negated) for each in (condition.left, condition.right)]
-                return And(*sides) if isinstance(condition, exp.And) != is_negated else Or(*sides)
+                sides = [self.row_filter(each) for each in (condition.left, condition.right)]
+                return And(*sides) if isinstance(condition, exp.And) else Or(*sides)
             case _:
                 return self._of_column(condition, is_negated)
 

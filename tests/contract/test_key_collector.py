@@ -141,7 +141,7 @@ def test_parameters_are_bound(builds: Builds) -> None:
         ("`t0`.`name` NOT IN ('a', 'd')", [3]),
         ("NOT `t0`.`name` NOT IN ('a')", [1]),
         ("`t0`.`k` NOT BETWEEN 2 AND 2000", [1]),
-        ("NOT (`t0`.`year` = 1999 OR `t0`.`k` IS NULL OR `t0`.`name` > 'a')", [1]),
+        ("NOT `t0`.`year` = 1999 AND NOT (`t0`.`name` > 'a')", [1]),
         ("2001 - 1 = `t0`.`year` AND 1 < `t0`.`k`", [3]),
     ],
 )
@@ -157,6 +157,7 @@ def test_conditions_mean_what_they_mean_in_sql(
     "condition",
     [
         "`t0`.`year` BETWEEN SYMMETRIC 2001 AND 1999",
+        "NOT (`t0`.`year` = 1999 AND `t0`.`k` = 3)",
         "`t0`.`year` = '2000'",
         "`t0`.`year` = 2000.0",
         "`t0`.`year` = 3000000000",

@@ -188,7 +188,10 @@ _CONDITIONS = st.recursive(
 def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: str, condition: str) -> None:
     asked = collectors.filter_of(table, key, condition)
     by_arrow = collectors.by_arrow(asked)
-    assert by_arrow is not None
+    if by_arrow is None:
+        # NOT over AND and OR is left to the engine, which has NULLs of its own there.
+        assert "(NOT (" in condition
+        return
     try:
         by_spark = collectors.by_spark(asked)
     except QueryFailed:
