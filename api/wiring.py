@@ -19,6 +19,7 @@ from service.adapters.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded_valkey import EmbeddedValkey
 from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.journal import BufferedJournal
+from service.adapters.key_collector import ArrowKeyCollector
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
 from service.adapters.metrics_store import PostgresMetricsStore
@@ -35,8 +36,9 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
 from service.ports import Clock
 from service.pruning.form import FormBounds
-from service.query.collect import Collector, CollectorBounds
+from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
+from service.query.engine_keys import EngineKeys
 from service.query.prune import Pruner, PruningBounds
 from service.query.run import QueryPorts
 from spark_session.engine import SparkEngine
@@ -228,10 +230,14 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
 def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
     parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-    bounds = CollectorBounds(
+    max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
+    collector = Collector(
+        ArrowKeyCollector(parts.catalogs.opened, max_filter_bytes),
+        EngineKeys(parts.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
+        parts.filter_cache,
+        executor,
+        clock,
         settings.dynamic_filtering_collect_timeout_s,
-        settings.dynamic_filtering_max_filter_bytes,
-        settings.dynamic_filtering_max_ranges,
     )
     readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
     parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
@@ -246,7 +252,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         catalog_names=frozenset(parts.catalog_settings),
         session={
             "timeZone": settings.session_time_zone,
-            "maxFilterBytes": str(settings.dynamic_filtering_max_filter_bytes),
+            "maxFilterBytes": str(max_filter_bytes),
             "maxRanges": str(settings.dynamic_filtering_max_ranges),
         }
         | settings.spark_conf,
@@ -254,7 +260,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     return Pruner(
         Detections(parts.catalogs, probe_values, clock, looked_for),
         probe_values,
-        Collector(parts.engine, parts.filter_cache, executor, clock, bounds),
+        collector,
         PruningBounds(
             is_enabled=settings.dynamic_filtering_enabled,
             min_table_bytes=settings.dynamic_filtering_min_table_bytes,

@@ -28,8 +28,9 @@ from service.pruning.inject import Narrowing, inject
 from service.pruning.is_worth_collecting import is_worth_collecting
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
-from service.query.collect import Collecting, Collector
+from service.query.collect import Collector
 from service.query.detections import Detected, Detections
+from service.query.engine_keys import Collecting
 from service.query.pruned_query import PrunedQuery, filter_record, skipped_scan
 
 log = structlog.get_logger(__name__)

@@ -6,9 +6,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.ports import Catalogs, Clock, Engine, FilterCache
 from service.pruning.form import FormBounds
-from service.query.collect import Collector, CollectorBounds
+from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
+from service.query.engine_keys import EngineKeys
 from service.query.prune import Pruner, PruningBounds
+from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.probe_values import FakeProbeValues
 
 
@@ -21,12 +23,9 @@ def pruner(
     executor: Executor | None = None,
 ) -> Pruner:
     """The real one; unless enabled it does nothing."""
+    keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
     collector = Collector(
-        engine,
-        cache,
-        executor or ThreadPoolExecutor(1),
-        clock,
-        CollectorBounds(10.0, 32 << 20, max_ranges=32),
+        FakeKeyCollector(), keys, cache, executor or ThreadPoolExecutor(1), clock, timeout_s=10.0
     )
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})

@@ -12,13 +12,13 @@ import pytest
 from service.errors import QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, FilterSource, Reason
 from service.ports import EngineResult
-from service.query.collect import KEY_BYTES, Collecting, Collector, CollectorBounds
+from service.query.collect import Collector
+from service.query.engine_keys import KEY_BYTES, Collecting, EngineKeys
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.filters import date_filter, keys_of
-
-BOUNDS = CollectorBounds(timeout_s=20, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+from tests.fakes.key_collector import FakeKeyCollector
 
 
 def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
@@ -29,7 +29,9 @@ def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
 
 def outcome(engine: FakeEngine, wanted: DynamicFilter, cache: FakeFilterCache | None = None) -> FilterOutcome:
     with ThreadPoolExecutor(1) as executor:
-        collector = Collector(engine, cache or FakeFilterCache(), executor, FakeClock(), BOUNDS)
+        keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+        cache = cache or FakeFilterCache()
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
         asked = Collecting(uuid4(), (), is_canceled=lambda: False)
         return collector.collect([wanted], asked)[0][wanted.filter_id]
 

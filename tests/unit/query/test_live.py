@@ -23,7 +23,7 @@ from service.errors import (
 from service.model.query import EngineRun, QueryRequest, QueryState
 from service.model.results import Manifest
 from service.query.live import LiveQuery
-from service.query.prune import PrunedQuery
+from service.query.pruned_query import PrunedQuery
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import engine_result
 from tests.fakes.query_records import scan
