@@ -47,5 +47,9 @@ def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     source = f"{pinned} WITH ({options})" if options else pinned
     condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""
     where = f" WHERE {condition}" if condition else ""
-    alias = "" if reference.alias is not None else f" AS `{reference.parts[-1]}`"
+    alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
     return f"(SELECT * FROM {source}{where}){alias}"
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("spark")

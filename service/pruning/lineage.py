@@ -99,7 +99,7 @@ def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
     if group is not None:
         if any(value for key, value in group.args.items() if key != "expressions"):
             return False
-        if column not in [each.unnest() for each in group.expressions]:
+        if column not in [_selected(each.unnest(), select) for each in group.expressions]:
             return False
     elif any(
         _is_of(each, select)
@@ -109,6 +109,13 @@ def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
         return False
     windows = [each for each in select.find_all(exp.Window) if _is_of(each, select)]
     return all(column in each.args.get("partition_by", ()) for each in windows)
+
+
+def _selected(key: exp.Expr, select: exp.Expr) -> exp.Expr:
+    """What a key of GROUP BY stands for: one that no relation has is a name that SELECT gives."""
+    if not isinstance(key, exp.Column) or key.table or not isinstance(select, exp.Select):
+        return key
+    return next((each.unalias().unnest() for each in select.selects if each.alias == key.name), key)
 
 
 def _is_of(node: exp.Expr, select: exp.Expr) -> bool:

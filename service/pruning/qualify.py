@@ -44,6 +44,8 @@ def qualify(
             db=schema,
             validate_qualify_columns=False,
             identify=False,
+            # To Spark a name in WHERE is never one that SELECT gives.
+            expand_alias_refs=False,
         )
     except (SqlglotError, RecursionError):
         return None
