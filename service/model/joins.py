@@ -52,7 +52,8 @@ class Candidate:
     """A pair of columns of which one may narrow the other, or why it must not.
 
     The build side's relation stands in `build_graph`; `allowed` are those of that graph that its keys may be
-    collected from, besides its own.
+    collected from, besides its own. `probe_key` and `build_key` are what is made of the columns before they
+    are compared, if anything is.
     """
 
     join_type: JoinType
@@ -61,3 +62,5 @@ class Candidate:
     allowed: frozenset[str]
     build_graph: JoinGraph
     refusal: Reason | None = None
+    probe_key: exp.Expr | None = None
+    build_key: exp.Expr | None = None

@@ -9,12 +9,15 @@ from decimal import Decimal
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from service.model.filtering import KeyValue
+from service.model.filtering import Build, KeyValue
 from service.model.joins import Candidate, ColumnOf, JoinGraph
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
+from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
+from service.pruning.converted_join import converted_join as converted_candidates
+from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.detect import DetectionContext
 from service.pruning.detect import detect as detected
 from service.pruning.inject import Narrowing
@@ -22,6 +25,8 @@ from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
 from service.pruning.join_graph import join_graph as joined
+from service.pruning.key_conversion import key_conversion as converted_keys
+from service.pruning.key_type import key_type as type_of_key
 from service.pruning.lineage import narrowed_by
 from service.pruning.outer_join import outer_join as outer_candidates
 from service.pruning.parse import parse as parsed_query
@@ -29,6 +34,7 @@ from service.pruning.predicate import predicate as formed_predicate
 from service.pruning.qualify import qualify as qualified
 from service.pruning.semi_join import semi_join as semi_candidates
 from service.pruning.table_names import table_names as names_of
+from service.pruning.unwrap_cast import unwrap_cast as unwrapped
 from tests.unit.pruning.tables import TABLES
 
 NOTHING = "nothing"
@@ -125,6 +131,42 @@ def is_faithful(sql: str) -> str:
     return "written anew" if is_condition_faithful(parse_one(sql, read="spark")) else "left out"
 
 
+def unwrap_cast(text: str) -> str:
+    """`type: expression` over column `k` to what it is compared as, in a session whose days are UTC's."""
+    type_name, _, expression = text.partition(": ")
+    found = unwrapped(parse_one(expression, read="spark"), type_name, is_utc=True)
+    return "computed" if found is None else f"{found.type_name} {found.span}"
+
+
+def key_type(text: str) -> str:
+    """`type: expression` over column `k` to the type of what it gives."""
+    type_name, _, expression = text.partition(": ")
+    return type_of_key(parse_one(expression, read="spark"), type_name) or "unknown"
+
+
+def key_conversion(text: str) -> str:
+    """`probe's type = build's type` to the type of the keys, in a session whose days are UTC's."""
+    probe, _, build = text.partition(" = ")
+    found = converted_keys(probe, build, is_utc=True)
+    if found is None:
+        return "not convertible"
+    return found.type_name if found.cast_to is None else f"{found.type_name} by {found.cast_to}"
+
+
+def converted_query(text: str) -> str:
+    """`expression` or `expression to TYPE` to the query for such keys of a query for a column."""
+    expression, _, cast_to = text.partition(" to ")
+    tree = parse_one(expression, read="spark")
+    sql = "SELECT DISTINCT `t0`.`k` AS `k0` FROM `d` AS `t0`"
+    query = BuildQuery(sql, Build((), (), "", ()), frozenset(), sql)
+    return keys_query(query, None if isinstance(tree, exp.Column) else tree, cast_to or None).sql
+
+
+def converted_join(sql: str) -> str:
+    graph = _graph(_scope(sql))
+    return _candidates(converted_candidates(graph, _classes(graph)))
+
+
 def detect(sql: str) -> str:
     """Each filter with the query for its keys, then each candidate that is none with its reason."""
     tree = _qualified(sql)
@@ -158,6 +200,11 @@ RULES: Mapping[str, Callable[[str], str]] = {
         predicate,
         inject,
         is_faithful,
+        unwrap_cast,
+        key_type,
+        key_conversion,
+        converted_query,
+        converted_join,
         detect,
     )
 }

@@ -1,0 +1,83 @@
+"""Casts around a probe's column that lose nothing, or only the time of a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from service.model.filtering import KeySpan
+from service.model.keys import digits_of
+
+_TYPES = {
+    exp.DType.INT: "int",
+    exp.DType.BIGINT: "long",
+    exp.DType.DATE: "date",
+    exp.DType.TEXT: "string",
+    exp.DType.TIMESTAMPTZ: "timestamptz",
+    exp.DType.TIMESTAMPNTZ: "timestamp",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """What a column is compared as, and which of its values one such value stands for."""
+
+    type_name: str
+    span: KeySpan = KeySpan.VALUE
+
+
+def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped | None:
+    """The casts of a column of this type, if they are exact, or turn moments into their days.
+
+    `is_utc`: the days of the session are those of UTC. None for any other expression.
+
+    >>> from sqlglot import parse_one
+    >>> unwrap_cast(parse_one("CAST(k AS BIGINT)", read="spark"), "int", is_utc=True).type_name
+    'long'
+    >>> unwrap_cast(parse_one("to_date(k)", read="spark"), "timestamptz", is_utc=True).span.value
+    'DAY'
+    >>> unwrap_cast(parse_one("CAST(k AS INT)", read="spark"), "long", is_utc=True)
+    """
+    expression = expression.unnest()
+    if isinstance(expression, exp.Column):
+        return Unwrapped(type_name)
+    target = cast_target(expression)
+    inner = unwrap_cast(expression.this, type_name, is_utc) if target is not None else None
+    if inner is None or target is None:
+        return None
+    if _is_exact(inner.type_name, target):
+        return replace(inner, type_name=target)
+    if target == "date" and inner.type_name in ("timestamp", "timestamptz"):
+        is_sure = is_utc or inner.type_name == "timestamp"
+        return Unwrapped("date", KeySpan.DAY if is_sure else KeySpan.DAY_ANYWHERE)
+    return None
+
+
+def cast_target(expression: exp.Expr) -> str | None:
+    """The type, in Iceberg's spelling, that the expression casts to; None when it is no cast to one of those.
+
+    >>> from sqlglot import parse_one
+    >>> cast_target(parse_one("CAST(k AS DECIMAL(9, 2))", read="spark"))
+    'decimal(9, 2)'
+    """
+    if isinstance(expression, exp.TsOrDsToDate):
+        # With a format, it is no cast.
+        return None if expression.args.get("format") else "date"
+    if not isinstance(expression, exp.Cast) or expression.args.get("format"):
+        return None
+    kind = expression.to
+    if kind.this == exp.DType.DECIMAL:
+        sizes = [each.name for each in kind.expressions]
+        return f"decimal({sizes[0]}, {sizes[1]})" if len(sizes) == 2 else None
+    return None if kind.expressions else _TYPES.get(kind.this)
+
+
+def _is_exact(source: str, target: str) -> bool:
+    """Whether every value of the one type is one of the other, and compares as it did."""
+    if source == target:
+        return True
+    digits, others = digits_of(source), digits_of(target)
+    if digits is None or others is None or target == "int":
+        return False
+    return digits[0] <= others[0] and digits[1] <= others[1]
