@@ -11,8 +11,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from service.errors import CallerError, QueryFailed
 from service.gateway import Gateway
-from service.model.filtering import FilterRecord
+from service.model.filtering import FilterRecord, Reason
 from service.model.pruning import Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
@@ -30,6 +31,11 @@ class Checked:
     pruned: PrunedQuery
     written: EngineResult
     narrowed: EngineResult
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the engine did not take the narrowed text."""
+        return any(each.reason is Reason.REWRITE_REJECTED for each in self.pruned.filters)
 
     @property
     def applied(self) -> Mapping[str, FilterRecord]:
@@ -59,7 +65,11 @@ class Harness:
         cold = self.prune(sql, parameters)
         narrowed = written
         if cold.rewritten_sql is not None:
-            narrowed = self.run(cold.sql, parameters)
+            try:
+                narrowed = self.run(cold.sql, parameters)
+            except (CallerError, QueryFailed):
+                # The gateway does the same: it goes back to the caller's own text.
+                return Checked(cold.as_written(sql), written, written)
             _assert_same(written, narrowed, sql, cold)
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:

@@ -249,12 +249,6 @@ NOT_NARROWED = {
         " ON f.k = d.k WHERE d.year = 1999",
         None,
     ),
-    "an INT as text": ("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.text_k WHERE d.year = 1999", None),
-    "a date as a moment": ("SELECT f.id FROM by_day f JOIN dim d ON f.day = d.at WHERE d.year = 1999", None),
-    "decimals of another precision": (
-        "SELECT f.id FROM by_price f JOIN dim d ON f.price = d.wide_price WHERE d.year = 1999",
-        None,
-    ),
     "floating point": (
         "SELECT f.id FROM unordered f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
         None,
