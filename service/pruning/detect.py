@@ -26,12 +26,17 @@ from service.model.tables import TableColumn, TableFacts, TableName
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.column_classes import column_classes
+from service.pruning.converted_join import converted_join
+from service.pruning.converted_query import converted_query
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
 from service.pruning.join_graph import join_graph
+from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.lineage import base_columns, narrowed_by
 from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
+
+UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,12 @@ class _Detector:
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
         classes = self._classes_of(scope)
-        found = (*inner_join(graph, classes), *outer_join(graph), *semi_join(scope, graph, self._graph))
+        found = (
+            *inner_join(graph, classes),
+            *converted_join(graph, classes),
+            *outer_join(graph),
+            *semi_join(scope, graph, self._graph),
+        )
         for candidate in found:
             if candidate.build.relation not in candidate.build_graph.relations:
                 continue
@@ -104,9 +114,11 @@ class _Detector:
 
     def _judge_scans(self, candidate: Candidate, relation: Relation, column: str) -> None:
         for table, name in narrowed_by(relation, column, self._classes_of, self._mentions_of):
-            self._judge(candidate, table, name)
+            self._judge(candidate, table, name, lambda: self._type_in(relation, column) is not None)
 
-    def _judge(self, candidate: Candidate, table: exp.Table, column: str) -> None:
+    def _judge(
+        self, candidate: Candidate, table: exp.Table, column: str, is_of_one_type: Callable[[], bool]
+    ) -> None:
         facts = self._facts(table)
         if facts is None or not _is_bare(table):
             return
@@ -116,17 +128,21 @@ class _Detector:
             return
         type_name = field.type_name
         probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
+        plan = key_plan(candidate, type_name, build_type, self._is_utc)
         if column not in accepted_columns(facts) and not self._context.is_tight(facts, field.name):
             if is_filtered(candidate.build_graph, candidate.build.relation):
                 self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
-        elif key_family(type_name) is None or key_family(type_name) != key_family(build_type):
+        elif isinstance(plan, Reason):
+            self._refuse(candidate, probe, plan)
+        elif not (plan.is_plain or is_of_one_type()):
+            # The branches of a union are brought to one type before they are compared.
             self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._place(candidate, probe, table)
+            self._place(candidate, probe, table, plan)
 
-    def _place(self, candidate: Candidate, probe: Probe, table: exp.Table) -> None:
+    def _place(self, candidate: Candidate, probe: Probe, table: exp.Table, plan: KeyPlan) -> None:
         graph = candidate.build_graph
         usable = frozenset(
             name
@@ -140,16 +156,26 @@ class _Detector:
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
-        key = fingerprint(query, probe.type_names[0], self._context.parameters, self._context.session)
+        query = converted_query(query, plan.expression, plan.cast_to)
+        key = fingerprint(query, plan.type_name, self._context.parameters, self._context.session)
         end = table.this.meta.get("end")
         place = (end, probe.columns[0], key)
         if end is not None and place not in self._placements:
-            self._placements[place] = Placement(self._filter(candidate, probe, query, key), end + 1)
+            self._placements[place] = Placement(self._filter(candidate, probe, query, key, plan), end + 1)
 
-    def _filter(self, candidate: Candidate, probe: Probe, query: BuildQuery, key: str) -> DynamicFilter:
-        name = f"df{len(self._placements) + 1}"
+    def _filter(
+        self, candidate: Candidate, probe: Probe, query: BuildQuery, key: str, plan: KeyPlan
+    ) -> DynamicFilter:
         return DynamicFilter(
-            name, candidate.join_type, probe, query.build, query.sql, key, query.parameter_names
+            filter_id=f"df{len(self._placements) + 1}",
+            join_type=candidate.join_type,
+            probe=probe,
+            build=query.build,
+            filtering_query=query.sql,
+            fingerprint=key,
+            parameter_names=query.parameter_names,
+            collected_types=(plan.type_name,),
+            span=plan.span,
         )
 
     def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
@@ -182,11 +208,12 @@ class _Detector:
         return family
 
     def _type_name(self, graph: JoinGraph, column: ColumnOf) -> str | None:
-        """The type of the columns that it comes from, if they are of one family."""
         relation = graph.relations.get(column.relation)
-        if relation is None:
-            return None
-        types = [self._base_type(*each) for each in base_columns(relation, column.column) or ()]
+        return None if relation is None else self._type_in(relation, column.column)
+
+    def _type_in(self, relation: Relation, column: str) -> str | None:
+        """The type of the columns that it comes from, if they are of one family."""
+        types = [self._base_type(*each) for each in base_columns(relation, column) or ()]
         families = {None if each is None else key_family(each) for each in types}
         return types[0] if len(families) == 1 and None not in families else None
 
@@ -206,6 +233,11 @@ class _Detector:
         if facts is None or not _is_bare(table) or facts.record_count > self._context.max_build_rows:
             return None
         return facts
+
+    @cached_property
+    def _is_utc(self) -> bool:
+        session = self._context.session
+        return session.get("spark.sql.session.timeZone", session.get("timeZone", "")) in UTC_NAMES
 
     def _mentions_of(self, scope: Scope) -> int:
         return self._mentions[id(scope)]

@@ -1,0 +1,227 @@
+"""Keys of other types than the column that they narrow, and sets of keys that are too large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import SparkSession
+
+from service.gateway import Gateway
+from service.model.filtering import FilterForm, Reason
+from service.query.collect import Collector
+from service.query.detections import DetectionBounds, Detections
+from service.query.engine_keys import KEY_BYTES, EngineKeys
+from service.query.prune import Pruner
+from spark_session.engine import SparkEngine
+from tests.equivalence.harness import Harness
+from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.key_collector import FakeKeyCollector
+
+STAR = "SELECT f.id, d.k FROM {table} f JOIN dim d ON {condition} WHERE d.year = 1999"
+
+NARROWED = {
+    "an INT and text": ("by_k", "f.k = d.text_k"),
+    "a BIGINT and text": ("by_tens", "f.b = d.text_k"),
+    "an INT and a BIGINT, cast": ("by_k", "CAST(f.k AS BIGINT) = d.big_k"),
+    "an INT as a decimal": ("by_k", "CAST(f.k AS DECIMAL(20, 0)) = d.big_k"),
+    "an INT and a decimal": ("by_k", "f.k = d.price"),
+    "a decimal and an INT": ("by_price", "f.price = d.k"),
+    "a decimal and text as a decimal": ("by_price", "f.price = CAST(d.text_k AS DECIMAL(9, 3))"),
+    "decimals of another precision": ("by_price", "f.price = d.wide_price"),
+    "a decimal that is cast to a wider one": ("by_price", "CAST(f.price AS DECIMAL(9, 2)) = d.wide_price"),
+    "the day of a moment": ("by_day_of_at", "CAST(f.at AS DATE) = d.day"),
+    "the day of a moment, by to_date": ("by_day_of_at", "d.day = to_date(f.at)"),
+    "the day of a moment by years": ("by_year", "date(f.at) = d.day"),
+    "the day of a moment with a zone": ("by_hour", "CAST(f.at_utc AS DATE) = d.day"),
+    "the days of two moments": ("by_day_of_at", "CAST(f.at AS DATE) = CAST(d.at_utc AS DATE)"),
+    "the day of a moment and a moment": ("by_day_of_at", "CAST(f.at AS DATE) = d.at"),
+    "a day and a moment": ("by_day", "f.day = d.at"),
+    "a day and a moment with a zone": ("by_day", "f.day = d.at_utc"),
+    "a day and the day of a moment": ("by_month", "f.day = CAST(d.at AS DATE)"),
+    "a moment and a day": ("by_day_of_at", "f.at = d.day"),
+    "a moment with a zone and a day": ("by_hour", "f.at_utc = d.day"),
+    "a day and text": ("by_day", "f.day = CAST(d.day AS STRING)"),
+    "a computed key": ("by_k", "f.k = d.k + 1"),
+    "a key that is computed from text": ("by_bucket", "f.b = 2 * CAST(d.text_k AS INT)"),
+    "text in capitals": ("by_name", "f.name = upper(d.name)"),
+}
+
+COMPUTED = {
+    "a sum": ("by_k", "f.k + 1 = d.k"),
+    "text of a number": ("by_k", "CAST(f.k AS STRING) = d.text_k"),
+    "a narrower number": ("by_tens", "CAST(f.b AS INT) = d.k"),
+    "a rounded decimal": ("by_price", "CAST(f.price AS DECIMAL(7, 1)) = d.price"),
+    "NULL is given a value": ("by_k", "coalesce(f.k, 1) = d.k"),
+    "a month": ("by_day_of_at", "trunc(f.at, 'MM') = d.day"),
+    "a day as a moment": ("by_day", "CAST(f.day AS TIMESTAMP) = d.at_utc"),
+    "a quotient": ("by_k", "f.k = d.k / 2"),
+}
+
+
+@pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
+def test_keys_of_another_type_narrow(table: str, condition: str, harness: Harness) -> None:
+    checked = harness.check(STAR.format(table=table, condition=condition))
+    assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
+    assert checked.files(table).selected < checked.files(table).total
+
+
+@pytest.mark.parametrize(("table", "condition"), COMPUTED.values(), ids=COMPUTED)
+def test_what_is_computed_from_the_probe_narrows_nothing(
+    table: str, condition: str, harness: Harness
+) -> None:
+    checked = harness.check(STAR.format(table=table, condition=condition))
+    assert checked.applied == {}
+    reasons = {each.reason for each in checked.pruned.filters if each.probe.table.table == table}
+    assert reasons == {Reason.KEY_IS_COMPUTED}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM by_k WHERE k IN (SELECT text_k FROM dim WHERE year = 1999)",
+        "SELECT id FROM by_k f WHERE EXISTS (SELECT 1 FROM dim d WHERE d.text_k = f.k AND d.year = 1999)",
+        "SELECT d.k, f.id FROM dim d LEFT JOIN by_k f ON f.k = d.text_k WHERE d.year = 1999",
+        "SELECT f.id FROM (SELECT k AS j, id FROM by_k) f, dim d WHERE CAST(j AS LONG) = d.big_k AND d.k < 3",
+        "SELECT f.id FROM by_k f LEFT SEMI JOIN dim d ON f.k = d.text_k AND d.year = 1999",
+    ],
+)
+def test_every_kind_of_join_converts_keys(sql: str, harness: Harness) -> None:
+    assert "by_k.k" in harness.check(sql).applied
+
+
+def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
+    union = "SELECT id, CAST(k AS STRING) AS k FROM by_tens UNION ALL SELECT id, name FROM by_name"
+    checked = harness.check(f"SELECT f.id FROM ({union}) f JOIN dim d ON f.k = d.name WHERE d.year = 1999")
+    assert checked.pruned.rewritten_sql is None or "by_name.name" in checked.applied
+    mixed = "SELECT id, at AS day FROM by_day_of_at UNION ALL SELECT id, day FROM by_day"
+    checked = harness.check(f"SELECT f.id FROM ({mixed}) f JOIN dim d ON f.day = d.at WHERE d.year = 1999")
+    assert "by_day.day" not in checked.applied
+
+
+def test_text_that_is_no_number_leaves_the_query_as_it_is_written(harness: Harness) -> None:
+    pruned = harness.prune("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.name WHERE d.year = 1999")
+    assert pruned.rewritten_sql is None
+    assert Reason.COLLECT_FAILED in {each.reason for each in pruned.filters}
+
+
+@pytest.fixture
+def three_keys(gateway: Gateway, harness: Harness) -> Iterator[Harness]:
+    """Collects three keys at most; more become three ranges at most."""
+    yield from _with_bounds(gateway, harness, max_filter_bytes=3 * KEY_BYTES, session={"timeZone": "UTC"})
+
+
+@pytest.fixture
+def some_zone(gateway: Gateway, harness: Harness) -> Iterator[Harness]:
+    """Does not know which zone the days of the session are in."""
+    yield from _with_bounds(gateway, harness, max_filter_bytes=1 << 20, session={})
+
+
+def _with_bounds(
+    gateway: Gateway, harness: Harness, max_filter_bytes: int, session: dict[str, str]
+) -> Iterator[Harness]:
+    ports = harness._ports
+    looked_for = DetectionBounds(5_000_000, frozenset({"lake"}), session)
+    keys = EngineKeys(ports.engine, max_filter_bytes, max_ranges=3)
+    values = ports.pruner._probe_values
+    with ThreadPoolExecutor(2) as executor:
+        reader, cache = FakeKeyCollector(), FakeFilterCache()
+        collector = Collector(reader, keys, cache, executor, ports.clock, timeout_s=60)
+        detections = Detections(ports.catalogs, values, ports.clock, looked_for)
+        other = Harness(gateway)
+        other._ports = replace(ports, pruner=Pruner(detections, values, collector, ports.pruner._bounds))
+        yield other
+
+
+MANY = "SELECT f.id FROM {table} f JOIN dim d ON {condition} WHERE d.k BETWEEN 0 AND 2 OR d.k BETWEEN 8 AND 9"
+
+
+@pytest.mark.parametrize(
+    ("table", "condition", "range_count"),
+    [
+        ("by_k", "f.k = d.k", 2),
+        ("by_tens", "f.b = d.big_k", 2),
+        ("by_day", "f.day = d.day", 2),
+        ("by_price", "f.price = d.price", 3),
+        ("by_name", "f.name = d.name", 1),
+        ("by_day_of_at", "CAST(f.at AS DATE) = d.day", 2),
+        ("by_day_of_at", "f.at = d.at", 1),
+        ("sorted_by_k", "f.k = d.text_k", 2),
+        ("by_k", "f.k = d.price", 3),
+    ],
+)
+def test_too_many_keys_narrow_as_ranges(
+    table: str, condition: str, range_count: int, three_keys: Harness
+) -> None:
+    checked = three_keys.check(MANY.format(table=table, condition=condition))
+    [found] = checked.applied.values()
+    assert (found.form, found.exceeds_threshold, found.value_count) == (FilterForm.RANGES, True, 0)
+    assert len(found.ranges) <= range_count
+    assert checked.files(table).selected < checked.files(table).total
+
+
+def test_too_many_keys_do_not_narrow_buckets(three_keys: Harness) -> None:
+    checked = three_keys.check(MANY.format(table="by_bucket", condition="f.b = d.big_k"))
+    assert checked.applied == {}
+    assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
+
+
+@pytest.mark.parametrize(
+    ("table", "condition"),
+    [
+        ("by_hour", "CAST(f.at_utc AS DATE) = d.day"),
+        ("by_day_of_at", "CAST(f.at AS DATE) = d.day"),
+        ("by_hour", "f.at_utc = d.day"),
+    ],
+)
+def test_days_in_whatever_zone_narrow(table: str, condition: str, some_zone: Harness) -> None:
+    star = "SELECT f.id FROM {table} f JOIN dim d ON {condition} WHERE d.k = 0"
+    checked = some_zone.check(star.format(table=table, condition=condition))
+    assert len(checked.applied) == 1
+    assert checked.files(table).selected < checked.files(table).total
+
+
+def test_days_and_moments_are_not_compared_in_a_zone_that_is_not_known(some_zone: Harness) -> None:
+    checked = some_zone.check(STAR.format(table="by_day", condition="f.day = d.at_utc"))
+    assert checked.applied == {}
+    assert Reason.TYPE_NOT_CONVERTIBLE in {each.reason for each in checked.pruned.filters}
+
+
+COERCIONS = {
+    "f.k = d.text_k": ("cast(text_k as bigint)", "cast(text_k as int)"),
+    "f.b = d.text_k": ("cast(text_k as bigint)", "cast(text_k as bigint)"),
+    "f.name = d.k": ("cast(name as bigint)", "cast(name as int)"),
+    "f.day = d.name": ("cast(name as date)", "cast(name as date)"),
+    "f.day = d.at": ("cast(day as timestamp_ntz)", "cast(day as timestamp_ntz)"),
+    "f.day = d.at_utc": ("cast(day as timestamp)", "cast(day as timestamp)"),
+    "f.at = d.day": ("cast(day as timestamp_ntz)", "cast(day as timestamp_ntz)"),
+    "f.at_utc = d.day": ("cast(day as timestamp)", "cast(day as timestamp)"),
+    "f.k = d.price": ("as decimal(12,2)) = cast(price", "as decimal(12,2)) = cast(price"),
+}
+
+
+@pytest.mark.parametrize("condition", COERCIONS)
+def test_the_engine_compares_types_as_the_rules_say(
+    condition: str, gateway: Gateway, harness: Harness
+) -> None:
+    assert harness.run("SELECT 1").rows.num_rows == 1
+    for is_ansi, expected in zip(("true", "false"), COERCIONS[condition], strict=True):
+        session = _session(gateway)
+        session.conf.set("spark.sql.ansi.enabled", is_ansi)
+        frame = session.sql(f"SELECT 1 FROM lake.shop.by_k f JOIN lake.shop.dim d ON {condition}")
+        plan = frame._jdf.queryExecution().analyzed().toString()
+        [join] = [line for line in plan.splitlines() if "Join" in line]
+        assert expected in _without_ids(join)
+
+
+def _session(gateway: Gateway) -> SparkSession:
+    engine = gateway._ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine._session is not None
+    return engine._session.children._root.newSession()
+
+
+def _without_ids(line: str) -> str:
+    return "".join(each.lstrip("0123456789L") if at else each for at, each in enumerate(line.split("#")))
