@@ -54,6 +54,8 @@ def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:
     """
     forget_lost_context()
     log_dir.mkdir(parents=True, exist_ok=True)
+    # Without it each thread of the JVM comes to hold a part of the memory that others freed (glibc's arenas).
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     conf = SparkConf(loadDefaults=False).setAll(list(launch_properties(properties).items()))
     log_file = log_dir / "jvm.log"
     with log_file.open("ab") as log:

@@ -31,7 +31,7 @@ THREAD_BOUNDS = (
     "spark.sql.resultQueryStage.maxThreadThreshold",
     "spark.sql.shuffleExchange.maxThreadThreshold",
 )
-PLANNING_THREADS = 64
+PLANNING_THREADS = 32
 
 
 @dataclass(frozen=True, slots=True)
