@@ -17,8 +17,10 @@ NAMES = tuple(
     for number in range(1, 100)
     for name in ([f"q{number}a", f"q{number}b"] if number in TWICE else [f"q{number}"])
 )
-# With few rows, some class of items has no revenue at all.
-_RATIO = re.compile(r"/\s*(sum\(sum\(\w+\)\)\s*OVER\s*\([^)]*\))", re.IGNORECASE)
+# With few rows, some class of items has no revenue at all, and no evening has a sale.
+_RATIO = re.compile(
+    r"/\s*(sum\(sum\(\w+\)\)\s*OVER\s*\([^)]*\)|cast\(pmc AS DECIMAL\(15, ?4\)\))", re.IGNORECASE
+)
 _LAST_LIMIT = re.compile(r"\s+limit\s+\d+\s*;?\s*$", re.IGNORECASE)
 
 
