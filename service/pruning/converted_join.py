@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlglot import exp
-
 from service.model.filtering import JoinType
 from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.pruning.key_sides import key_sides
 
 Classes = Mapping[ColumnOf, frozenset[ColumnOf]]
 
@@ -18,34 +17,18 @@ def converted_join(graph: JoinGraph, classes: Classes) -> Iterator[Candidate]:
     Whether a side can be seen through is a question of types, which is asked later.
     """
     for condition in graph.conjuncts:
-        if not isinstance(condition, exp.EQ):
+        sides = key_sides(condition)
+        if sides is None:
             continue
-        sides = [(each, _column(each)) for each in (condition.left.unnest(), condition.right.unnest())]
-        for (probe_key, probe), (build_key, build) in (sides, sides[::-1]):
-            if probe is None or build is None or probe.relation == build.relation:
-                continue
-            are_plain = isinstance(probe_key, exp.Column) and isinstance(build_key, exp.Column)
-            if are_plain and build in classes.get(probe, ()):
-                continue
-            allowed = frozenset(graph.relations.keys() - {probe.relation})
-            yield Candidate(
-                JoinType.INNER,
-                probe,
-                build,
-                allowed,
-                graph,
-                probe_key=_computed(probe_key),
-                build_key=_computed(build_key),
-            )
-
-
-def _column(side: exp.Expr) -> ColumnOf | None:
-    """The one column that a side is computed from."""
-    if any(isinstance(each, exp.Query) for each in side.walk()):
-        return None
-    columns = {ColumnOf(each.table, each.name) for each in side.find_all(exp.Column)}
-    return columns.pop() if len(columns) == 1 else None
-
-
-def _computed(side: exp.Expr) -> exp.Expr | None:
-    return None if isinstance(side, exp.Column) else side
+        for probe, build in (sides, sides[::-1]):
+            are_plain = probe.expression is build.expression is None
+            if not are_plain or build.column not in classes.get(probe.column, ()):
+                yield Candidate(
+                    JoinType.INNER,
+                    probe.column,
+                    build.column,
+                    frozenset(graph.relations.keys() - {probe.column.relation}),
+                    graph,
+                    probe_key=probe.expression,
+                    build_key=build.expression,
+                )

@@ -8,7 +8,8 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.joins import Candidate, JoinGraph
+from service.pruning.key_sides import KeySide, key_side, key_sides
 
 
 def semi_join(
@@ -29,9 +30,17 @@ def semi_join(
         if inner_graph is None:
             continue
         for probe, build in (*_correlated(graph, inner_graph), *_membership(condition, below)):
-            if probe.relation in graph.relations and build.relation in inner_graph.relations:
-                allowed = frozenset(inner_graph.relations)
-                yield Candidate(JoinType.LEFT_SEMI, probe, build, allowed, inner_graph)
+            outer, own = probe.column, build.column
+            if outer.relation in graph.relations and own.relation in inner_graph.relations:
+                yield Candidate(
+                    JoinType.LEFT_SEMI,
+                    outer,
+                    own,
+                    frozenset(inner_graph.relations),
+                    inner_graph,
+                    probe_key=probe.expression,
+                    build_key=build.expression,
+                )
 
 
 def _answers_without_rows(query: exp.Expr) -> bool:
@@ -54,18 +63,20 @@ def _subquery(condition: exp.Expr) -> exp.Expr | None:
     return condition.this.unnest() if isinstance(condition, exp.Exists) else None
 
 
-def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[ColumnOf, ColumnOf]]:
-    for left, right in inner.equalities:
-        for outer, own in ((left, right), (right, left)):
-            if outer.relation not in inner.relations and outer.relation in graph.relations:
+def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[KeySide, KeySide]]:
+    for condition in inner.conjuncts:
+        sides = key_sides(condition) or ()
+        for outer, own in (sides, sides[::-1]) if sides else ():
+            relation = outer.column.relation
+            if relation not in inner.relations and relation in graph.relations:
                 yield outer, own
 
 
-def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[ColumnOf, ColumnOf]]:
+def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, KeySide]]:
     query = below.expression
     selects = query.selects if isinstance(query, exp.Select) else []
     if not isinstance(condition, exp.In) or len(selects) != 1:
         return
-    probe, build = condition.this.unnest(), selects[0].unalias().unnest()
-    if isinstance(probe, exp.Column) and isinstance(build, exp.Column):
-        yield ColumnOf(probe.table, probe.name), ColumnOf(build.table, build.name)
+    probe, build = key_side(condition.this), key_side(selects[0].unalias())
+    if probe is not None and build is not None:
+        yield probe, build

@@ -86,6 +86,10 @@ def test_what_is_computed_from_the_probe_narrows_nothing(
         "SELECT d.k, f.id FROM dim d LEFT JOIN by_k f ON f.k = d.text_k WHERE d.year = 1999",
         "SELECT f.id FROM (SELECT k AS j, id FROM by_k) f, dim d WHERE CAST(j AS LONG) = d.big_k AND d.k < 3",
         "SELECT f.id FROM by_k f LEFT SEMI JOIN dim d ON f.k = d.text_k AND d.year = 1999",
+        "SELECT id FROM by_k WHERE CAST(k AS LONG) IN (SELECT big_k FROM dim WHERE year = 1999)",
+        "SELECT id FROM by_k WHERE k IN (SELECT DISTINCT k + 2 FROM dim WHERE year = 1999)",
+        "SELECT id FROM by_k f WHERE EXISTS"
+        " (SELECT 1 FROM dim d WHERE d.k - 1 = CAST(f.k AS LONG) AND d.year = 1999)",
     ],
 )
 def test_every_kind_of_join_converts_keys(sql: str, harness: Harness) -> None:

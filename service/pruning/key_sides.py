@@ -1,0 +1,46 @@
+"""What an equality compares: on each side one column, or what is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from service.model.joins import ColumnOf
+
+
+@dataclass(frozen=True, slots=True)
+class KeySide:
+    """A column, and the expression over it that is compared; None when that is the column itself."""
+
+    column: ColumnOf
+    expression: exp.Expr | None
+
+
+def key_sides(condition: exp.Expr) -> tuple[KeySide, KeySide] | None:
+    """Both sides of an equality between columns of two relations; None of any other condition.
+
+    >>> from sqlglot import parse_one
+    >>> left, right = key_sides(parse_one("CAST(f.k AS BIGINT) = d.k", read="spark"))
+    >>> left.column, right
+    (ColumnOf(relation='f', column='k'), KeySide(column=ColumnOf(relation='d', column='k'), expression=None))
+    """
+    if not isinstance(condition, exp.EQ):
+        return None
+    left, right = key_side(condition.left), key_side(condition.right)
+    if left is None or right is None or left.column.relation == right.column.relation:
+        return None
+    return left, right
+
+
+def key_side(expression: exp.Expr) -> KeySide | None:
+    """The one column that an expression is computed from, if it is one and no subquery has a part in it."""
+    expression = expression.unnest()
+    if expression.find(exp.Query) is not None:
+        return None
+    columns = {ColumnOf(each.table, each.name) for each in expression.find_all(exp.Column)}
+    if len(columns) != 1:
+        return None
+    [column] = columns
+    is_column = isinstance(expression, exp.Column)
+    return KeySide(column, None if is_column else expression) if column.relation else None
