@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -64,3 +64,53 @@ class Candidate:
     refusal: Reason | None = None
     probe_key: exp.Expr | None = None
     build_key: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedGraph:
+    """The joins of a SELECT with those of the SELECTs that it reads in their place.
+
+    Every row that leaves the SELECT has one in `graph` with the same values; there may be more of those.
+    `columns` tells what stands for a column of an opened relation; `members`, for each relation that was
+    named before, the relations that stand for it now.
+    """
+
+    graph: JoinGraph
+    columns: Mapping[ColumnOf, exp.Expr]
+    members: Mapping[str, frozenset[str]]
+
+    def column(self, before: ColumnOf) -> ColumnOf | None:
+        """The column that a column was before its relation was opened; None when it is computed."""
+        if before.relation in self.graph.relations:
+            return before
+        now = self.columns.get(before)
+        return ColumnOf(now.table, now.name) if isinstance(now, exp.Column) else None
+
+
+def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:
+    """The columns in a condition, without those of its subqueries.
+
+    >>> from sqlglot import parse_one
+    >>> [each.sql() for each in own_columns(parse_one("a.x = 1 OR b.y IN (SELECT c.z FROM c)"))]
+    ['a.x', 'b.y']
+    """
+    for each in condition.walk(prune=lambda node: isinstance(node, exp.Query)):
+        if isinstance(each, exp.Column):
+            yield each
+
+
+def column_pair(condition: exp.Expr) -> tuple[ColumnOf, ColumnOf] | None:
+    """The two columns of different relations that the condition says to be equal.
+
+    >>> from sqlglot import parse_one
+    >>> column_pair(parse_one("(a.x) = b.y"))
+    (ColumnOf(relation='a', column='x'), ColumnOf(relation='b', column='y'))
+    """
+    if not isinstance(condition, exp.EQ):
+        return None
+    left, right = condition.left.unnest(), condition.right.unnest()
+    if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
+        return None
+    if not left.table or not right.table or left.table == right.table:
+        return None
+    return ColumnOf(left.table, left.name), ColumnOf(right.table, right.name)

@@ -48,6 +48,22 @@ Parameters = Mapping[str, Parameter] | tuple[Parameter, ...]
 """Named (`:name` in the text) or positional (`?`)."""
 
 
+def positional_name(number: int) -> str:
+    """The name of a positional parameter in queries that name theirs; the first has number 1."""
+    return f"positional_{number}"
+
+
+def by_name(parameters: Parameters) -> Mapping[str, Parameter]:
+    """The same parameters by their names, which those by position are given.
+
+    >>> list(by_name((Parameter(7), Parameter(8))))
+    ['positional_1', 'positional_2']
+    """
+    if isinstance(parameters, Mapping):
+        return parameters
+    return {positional_name(number): each for number, each in enumerate(parameters, start=1)}
+
+
 @dataclass(frozen=True, slots=True)
 class PruningRequest:
     """What a caller says about dynamic filtering. `min_table_bytes` None: as the operator has set it."""

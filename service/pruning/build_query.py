@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from service.model.filtering import Build
-from service.model.joins import ColumnOf, JoinGraph, Relation
+from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.model.query import Parameters
 from service.model.tables import TableFacts
 
@@ -54,7 +54,7 @@ def build_query(
     if len(known) < len(needed):
         return None
     joined = [each for each in conditions if _relations_in(each) and _relations_in(each) <= needed]
-    return _rendered(key, known, joined)
+    return _rendered(key, known, joined, facts_of)
 
 
 def fingerprint(
@@ -80,7 +80,7 @@ def _is_filter(condition: exp.Expr) -> bool:
 
 
 def _relations_in(condition: exp.Expr) -> frozenset[str]:
-    return frozenset(each.table for each in condition.find_all(exp.Column))
+    return frozenset(each.table for each in own_columns(condition))
 
 
 def _tree(graph: JoinGraph, root: str, allowed: frozenset[str]) -> dict[str, str | None]:
@@ -115,14 +115,18 @@ def _table(relation: Relation, facts_of: FactsOf) -> tuple[exp.Table, TableFacts
 
 
 def _rendered(
-    key: ColumnOf, tables: Mapping[str, tuple[exp.Table, TableFacts]], conditions: Sequence[exp.Expr]
+    key: ColumnOf,
+    tables: Mapping[str, tuple[exp.Table, TableFacts]],
+    conditions: Sequence[exp.Expr],
+    facts_of: FactsOf,
 ) -> BuildQuery:
     # Other names for the same relations must not make another query of it.
     others = sorted(tables.keys() - {key.relation}, key=lambda name: (str(tables[name][1].name), name))
     order = [key.relation, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
     named = {
-        each.sql("spark", identify=True): each for each in (_renamed(each, alias) for each in conditions)
+        each.sql("spark", identify=True): each
+        for each in (_renamed(each, alias, facts_of) for each in conditions)
     }
     column = exp.column(key.column, table=alias[key.relation], quoted=True)
     select = exp.select(exp.alias_(column, "k0")).distinct()
@@ -132,7 +136,9 @@ def _rendered(
     is_key = exp.not_(exp.Is(this=column.copy(), expression=exp.null()))
     select = select.where(*(named[text] for text in sorted(named)), is_key, copy=False)
     sql = select.sql("spark", identify=True)
+    asked = [table for text in sorted(named) for table in named[text].find_all(exp.Table)]
     facts = [tables[name][1] for name in order]
+    facts += [found for table in asked if (found := facts_of(table)) is not None]
     identity = json.dumps([sql, [str(each.table_uuid) for each in facts]])
     return BuildQuery(
         sql=sql,
@@ -149,10 +155,14 @@ def _rendered(
     )
 
 
-def _renamed(condition: exp.Expr, alias: Mapping[str, str]) -> exp.Expr:
+def _renamed(condition: exp.Expr, alias: Mapping[str, str], facts_of: FactsOf) -> exp.Expr:
     copy = condition.copy()
-    for column in copy.find_all(exp.Column):
+    for column in own_columns(copy):
         column.set("table", exp.to_identifier(alias[column.table]))
+    for table in list(copy.find_all(exp.Table)):
+        facts = facts_of(table)
+        if facts is not None:
+            table.replace(_pinned(table, facts, table.alias_or_name))
     return copy
 
 
@@ -170,6 +180,8 @@ def _readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
     shown = [each.copy() for each in conditions]
     if is_single:
         for condition in shown:
-            for column in condition.find_all(exp.Column):
+            for column in own_columns(condition):
                 column.set("table", None)
+    if len(shown) > 1:
+        shown = [exp.paren(each) if isinstance(each, exp.Or) else each for each in shown]
     return " AND ".join(each.sql("spark") for each in shown)

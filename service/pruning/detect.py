@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
+from itertools import chain
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -19,7 +21,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation
 from service.model.keys import key_family
 from service.model.query import Parameters
 from service.model.tables import TableColumn, TableFacts, TableName
@@ -28,13 +30,17 @@ from service.pruning.build_query import BuildQuery, build_query, fingerprint, is
 from service.pruning.column_classes import column_classes
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
+from service.pruning.dated import dated
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
 from service.pruning.join_graph import join_graph
+from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
-from service.pruning.lineage import base_columns, narrowed_by
+from service.pruning.lineage import base_columns, moved_down, narrowed_by
+from service.pruning.open_relations import open_relations
 from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
+from service.pruning.stands_alone import stands_alone
 
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
@@ -60,6 +66,8 @@ class DetectionContext:
     """What detection knows besides the tree. Keys of `tables` are names in lower case.
 
     `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
+    `days` are those that it may be for the session when the query runs; conditions on the current day are
+    left out if there are none.
     """
 
     tables: Mapping[TableName, TableFacts]
@@ -67,6 +75,7 @@ class DetectionContext:
     session: Mapping[str, str]
     max_build_rows: int
     is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
+    days: tuple[date, ...] = ()
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
@@ -83,7 +92,10 @@ class _Detector:
     def __init__(self, root: Scope, context: DetectionContext) -> None:
         self._root = root
         self._context = context
-        self._graphs: dict[int, JoinGraph | None] = {}
+        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
+        self._mentions = root.ref_count()
+        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down)
+        self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
         self._placements: dict[tuple[int, str, str], Placement] = {}
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
@@ -143,16 +155,15 @@ class _Detector:
             self._place(candidate, probe, table, plan)
 
     def _place(self, candidate: Candidate, probe: Probe, table: exp.Table, plan: KeyPlan) -> None:
-        graph = candidate.build_graph
-        usable = frozenset(
-            name
-            for name, relation in graph.relations.items()
-            if isinstance(relation, exp.Table) and self._build_facts(relation) is not None
-        )
-        if candidate.build.relation not in usable:
+        opened = self._opened_graph(candidate.build_graph)
+        usable = frozenset(name for name, each in opened.graph.relations.items() if self._is_known(each))
+        build = opened.column(candidate.build)
+        if build is None or build.relation not in usable:
             self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
             return
-        query = build_query(graph, candidate.build, candidate.allowed & usable, self._facts, is_faithful)
+        joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
+        allowed = usable.intersection(chain.from_iterable(joined))
+        query = build_query(opened.graph, build, allowed, self._facts, is_faithful)
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
@@ -192,6 +203,21 @@ class _Detector:
             self._graphs[id(scope)] = join_graph(scope)
         return self._graphs[id(scope)]
 
+    def _opened_graph(self, graph: JoinGraph) -> OpenedGraph:
+        if id(graph) not in self._opened:
+            asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self._is_known))
+            standing = replace(graph, conjuncts=tuple(dated(each, self._context.days) for each in asked))
+            # The graph is kept as well, so that no other one gets its identity.
+            self._opened[id(graph)] = graph, open_relations(standing, self._opened_scope)
+        return self._opened[id(graph)][1]
+
+    def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
+        graph = self._graph(scope)
+        return None if graph is None else self._opened_graph(graph)
+
+    def _is_known(self, relation: Relation) -> bool:
+        return isinstance(relation, exp.Table) and self._build_facts(relation) is not None
+
     def _classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
         if id(scope) not in self._classes:
             graph = self._graph(scope)
@@ -217,6 +243,15 @@ class _Detector:
         families = {None if each is None else key_family(each) for each in types}
         return types[0] if len(families) == 1 and None not in families else None
 
+    def _moved_down(
+        self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
+    ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
+        return moved_down(relation, asked, self._is_of_one_type)
+
+    def _is_of_one_type(self, relation: Scope, column: str) -> bool:
+        types = {self._base_type(*each) for each in base_columns(relation, column) or ()}
+        return len(types) == 1 and None not in types
+
     def _base_type(self, table: exp.Table, column: str) -> str | None:
         facts = self._facts(table)
         field = None if facts is None else _column_of(facts, column)
@@ -235,17 +270,16 @@ class _Detector:
         return facts
 
     @cached_property
+    def _scopes(self) -> Mapping[int, Scope]:
+        return {id(each.expression): each for each in self._root.traverse()}
+
+    @cached_property
     def _is_utc(self) -> bool:
         session = self._context.session
         return session.get("spark.sql.session.timeZone", session.get("timeZone", "")) in UTC_NAMES
 
     def _mentions_of(self, scope: Scope) -> int:
         return self._mentions[id(scope)]
-
-    @cached_property
-    def _mentions(self) -> Mapping[int, int]:
-        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
-        return self._root.ref_count()
 
 
 def _is_bare(table: exp.Table) -> bool:

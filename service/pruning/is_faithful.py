@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+
 from sqlglot import exp
 
 _CONDITIONS: frozenset[type[exp.Expr]] = frozenset(
     {
+        exp.Abs,
         exp.Add,
+        exp.AddMonths,
         exp.And,
         exp.Between,
         exp.Boolean,
@@ -14,43 +19,86 @@ _CONDITIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.Cast,
         exp.Coalesce,
         exp.Column,
+        exp.DPipe,
         exp.DataType,
         exp.DataTypeParam,
+        exp.DateDiff,
+        exp.Day,
+        exp.DayOfMonth,
+        exp.DayOfWeek,
+        exp.DayOfYear,
+        exp.Div,
         exp.EQ,
+        exp.Exists,
         exp.GT,
         exp.GTE,
+        exp.Greatest,
+        exp.ILike,
         exp.Identifier,
         exp.If,
         exp.In,
+        exp.IntDiv,
         exp.Interval,
         exp.Is,
         exp.LT,
         exp.LTE,
+        exp.LastDay,
+        exp.Least,
+        exp.Left,
+        exp.Length,
         exp.Like,
         exp.Literal,
         exp.Lower,
+        exp.Mod,
+        exp.Month,
         exp.Mul,
         exp.NEQ,
         exp.Neg,
         exp.Not,
         exp.Null,
         exp.NullSafeEQ,
+        exp.Nullif,
+        exp.Nvl2,
         exp.Or,
         exp.Paren,
         exp.Placeholder,
+        exp.Quarter,
+        exp.Right,
+        exp.StartsWith,
         exp.Sub,
         exp.Substring,
         exp.TryCast,
+        exp.TsOrDsAdd,
+        exp.TsOrDsToDate,
         exp.Upper,
         exp.Var,
+        exp.Year,
     }
 )
 
+# Only in subqueries: over rows, not of a row.
 _RELATIONS: frozenset[type[exp.Expr]] = frozenset(
-    {exp.Alias, exp.From, exp.Join, exp.Select, exp.Subquery, exp.Table, exp.TableAlias, exp.Where}
+    {
+        exp.Alias,
+        exp.Count,
+        exp.Distinct,
+        exp.From,
+        exp.Group,
+        exp.Having,
+        exp.Join,
+        exp.Max,
+        exp.Min,
+        exp.Select,
+        exp.Star,
+        exp.Subquery,
+        exp.Table,
+        exp.TableAlias,
+        exp.Where,
+    }
 )
 
 _TYPES = {
+    exp.DType.BOOLEAN,
     exp.DType.TINYINT,
     exp.DType.SMALLINT,
     exp.DType.INT,
@@ -60,11 +108,50 @@ _TYPES = {
     exp.DType.TEXT,
 }
 
+# What may stand in a node. The rest changes what it means, or how another dialect spells it.
+_PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
+    each: frozenset(parts.split())
+    for each, parts in (
+        (exp.AddMonths, "this expression"),
+        (exp.Coalesce, "this expressions"),
+        (exp.Count, "this big_int"),
+        (exp.DPipe, "this expression safe"),
+        (exp.DateDiff, "this expression"),
+        (exp.Distinct, "expressions"),
+        (exp.Exists, "this"),
+        (exp.From, "this"),
+        (exp.Group, "expressions"),
+        (exp.In, "this expressions query"),
+        (exp.Join, "this on kind side"),
+        (exp.LastDay, "this"),
+        (exp.Like, "this expression negate"),
+        (exp.ILike, "this expression negate"),
+        (exp.Max, "this"),
+        (exp.Min, "this"),
+        (exp.Select, "expressions from_ joins where distinct group having"),
+        (exp.Star, ""),
+        (exp.Subquery, "this alias"),
+        (exp.Table, "this db catalog alias"),
+        (exp.TableAlias, "this"),
+    )
+}
+_READS_DATES = (
+    exp.DateDiff,
+    exp.Day,
+    exp.DayOfMonth,
+    exp.DayOfWeek,
+    exp.DayOfYear,
+    exp.Month,
+    exp.Year,
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
 
 def is_faithful(condition: exp.Expr) -> bool:
     """Whether everything in the condition is deterministic and rendered as it was meant.
 
-    An allow-list: what is not on it only makes a filter wider, so the list need not be complete.
+    An allow-list: what is not on it only makes a filter wider, so the list need not be complete. Whether a
+    subquery stands by itself, and what it reads, is not looked at here.
 
     >>> from sqlglot import parse_one
     >>> is_faithful(parse_one("d_year = 2000 AND d_moy IN (1, 2)", read="spark"))
@@ -72,32 +159,72 @@ def is_faithful(condition: exp.Expr) -> bool:
     >>> is_faithful(parse_one("d_year > rand() * 2000", read="spark"))
     False
     """
-    return all(type(each) in _CONDITIONS and _is_plain(each) for each in condition.walk())
+    for each in condition.walk(prune=_is_query):
+        if _is_query(each):
+            if not all(type(node) in _CONDITIONS | _RELATIONS and _is_plain(node) for node in each.walk()):
+                return False
+        elif type(each) not in _CONDITIONS or not _is_plain(each):
+            return False
+    return True
 
 
-def is_faithful_relation(query: exp.Expr) -> bool:
-    """The same of a SELECT that only projects, joins and filters."""
-    allowed = _CONDITIONS | _RELATIONS
-    return all(type(each) in allowed and _is_plain(each) for each in query.walk())
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Query)
 
 
 def _is_plain(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Literal):
-        # Escapes are where two readers of a text differ first.
-        return not node.is_string or (node.name.isprintable() and not set(node.name) & set("\\'\""))
-    if isinstance(node, exp.DataType):
-        return node.this in _TYPES
-    if isinstance(node, exp.Placeholder):
-        return bool(node.args.get("this"))
-    if isinstance(node, exp.Between):
-        return not node.args.get("symmetric")
-    if isinstance(node, exp.In):
-        return not any(value for key, value in node.args.items() if key not in ("this", "expressions"))
-    if isinstance(node, exp.Table):
-        return all(
-            not value for key, value in node.args.items() if key not in ("this", "db", "catalog", "alias")
-        )
-    if isinstance(node, exp.Select):
-        clauses = ("expressions", "from_", "joins", "where", "kind")
-        return all(not value for key, value in node.args.items() if key not in clauses)
-    return True
+    parts, rule = _PARTS.get(type(node)), _RULES.get(type(node))
+    if parts is not None and any(value for key, value in node.args.items() if key not in parts):
+        return False
+    return rule is None or rule(node)
+
+
+def _is_plain_literal(node: exp.Expr) -> bool:
+    # Escapes are where two readers of a text differ first.
+    return not node.is_string or (node.name.isprintable() and not set(node.name) & set("\\'\""))
+
+
+def _is_plain_cast(node: exp.Expr) -> bool:
+    # DATE 'today' is another day tomorrow.
+    is_text_of_date = node.args["to"].this == exp.DType.DATE and isinstance(node.this, exp.Literal)
+    return not is_text_of_date or bool(_DAY.fullmatch(node.this.name))
+
+
+def _is_read_as_date(node: exp.Expr) -> bool:
+    # The conversion is not written: these functions read dates out of anything by themselves.
+    return isinstance(node.parent, _READS_DATES) and isinstance(node.this, exp.Column)
+
+
+def _is_number_of_days(node: exp.Expr) -> bool:
+    number = node.args["expression"]
+    if isinstance(number, exp.Mul):
+        # date_sub becomes date_add of `number * -1`, which would tear a sum apart.
+        number = number.this
+    return node.text("unit").upper() in ("", "DAY") and isinstance(
+        number.this if isinstance(number, exp.Neg) else number, exp.Literal
+    )
+
+
+def _is_one_interval(node: exp.Expr) -> bool:
+    # `x - INTERVAL 1 YEAR 2 MONTHS` would be torn apart.
+    return not (isinstance(node.this, exp.Interval) and isinstance(node.args["expression"], exp.Interval))
+
+
+def _is_inner(node: exp.Expr) -> bool:
+    # A comma binds less tightly than JOIN to the engine, but not when it is written anew.
+    return not node.text("side") and node.text("kind") in ("", "INNER", "CROSS")
+
+
+_RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
+    exp.Add: _is_one_interval,
+    exp.Between: lambda node: not node.args.get("symmetric"),
+    exp.Cast: _is_plain_cast,
+    exp.DataType: lambda node: node.this in _TYPES,
+    exp.Join: _is_inner,
+    exp.Literal: _is_plain_literal,
+    exp.Placeholder: lambda node: bool(node.args.get("this")),
+    exp.Star: lambda node: isinstance(node.parent, exp.Count),
+    exp.TryCast: _is_plain_cast,
+    exp.TsOrDsAdd: _is_number_of_days,
+    exp.TsOrDsToDate: _is_read_as_date,
+}

@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
-from service.model.joins import ColumnOf, JoinEquality, JoinGraph
+from service.model.joins import JoinEquality, JoinGraph, column_pair
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
 
@@ -27,7 +27,7 @@ def join_graph(scope: Scope) -> JoinGraph | None:
     (['d'], ['f.x = 1'])
     """
     select = scope.expression
-    if not isinstance(select, exp.Select) or select.args.get("pivots") or select.args.get("from_") is None:
+    if not isinstance(select, exp.Select) or select.args.get("from_") is None or _is_reshaped(scope):
         return None
     seen = {select.args["from_"].alias_or_name}
     hidden = scope.semi_or_anti_join_tables
@@ -62,8 +62,16 @@ def join_graph(scope: Scope) -> JoinGraph | None:
         relations=relations,
         null_supplied=frozenset(null_supplied),
         conjuncts=conjuncts,
-        equalities=tuple(pair for each in conjuncts if (pair := _column_pair(each)) is not None),
+        equalities=tuple(pair for each in conjuncts if (pair := column_pair(each)) is not None),
         other_equalities=tuple(others),
+    )
+
+
+def _is_reshaped(scope: Scope) -> bool:
+    """Whether something that is read has other rows or columns than its source."""
+    return bool(scope.expression.args.get("pivots")) or any(
+        node.args.get("pivots") or (isinstance(source, Scope) and node.args.get("sample"))
+        for node, source in scope.selected_sources.values()
     )
 
 
@@ -92,18 +100,7 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 def _equalities_of(conditions: Sequence[exp.Expr], join_type: JoinType, added: str) -> Iterator[JoinEquality]:
     for each in conditions:
-        pair = _column_pair(each)
+        pair = column_pair(each)
         if pair is not None and added in (pair[0].relation, pair[1].relation):
             before, last = pair if pair[1].relation == added else pair[::-1]
             yield JoinEquality(join_type, before, last)
-
-
-def _column_pair(condition: exp.Expr) -> tuple[ColumnOf, ColumnOf] | None:
-    if not isinstance(condition, exp.EQ):
-        return None
-    left, right = condition.left.unnest(), condition.right.unnest()
-    if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
-        return None
-    if not left.table or not right.table or left.table == right.table:
-        return None
-    return ColumnOf(left.table, left.name), ColumnOf(right.table, right.name)

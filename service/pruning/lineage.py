@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import ColumnOf, JoinGraph, Relation
+from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
@@ -38,6 +38,45 @@ def narrowed_by(
             _, inner = select.selected_sources.get(each.relation, (None, None))
             if inner is not None:
                 yield from narrowed_by(inner, each.column, classes_of, mentions_of)
+
+
+def moved_down(
+    relation: Scope, asked: Sequence[Sequence[exp.Expr]], is_of_one_type: Callable[[Scope, str], bool]
+) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
+    """What holds of the needed rows of each SELECT in a relation of which only some rows are needed.
+
+    `asked` has, for each place that reads the relation, the conditions on its columns that hold of what that
+    place needs. They move down as filters do, and only on columns that are columns below; into a union only
+    if those are of one type, for it brings them to one before they are compared.
+    """
+    if not _lets_filters_through(relation.expression):
+        return
+    if isinstance(relation.expression, exp.Union):
+        asked = [
+            [each for each in place if all(is_of_one_type(relation, of.name) for of in own_columns(each))]
+            for place in asked
+        ]
+    for select in _branches(relation):
+        places = [[_said_below(each, relation, select) for each in conditions] for conditions in asked]
+        known = [[each for each in conditions if each is not None] for conditions in places]
+        if all(known):
+            yield select, known[0] if len(known) == 1 else [_one_of(known)]
+
+
+def _one_of(places: Sequence[Sequence[exp.Expr]]) -> exp.Expr:
+    return exp.or_(*dict.fromkeys(exp.and_(*each) for each in places))
+
+
+def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr | None:
+    """A condition on the columns of the relation as one on those of its SELECT; None where it has none."""
+    copy = condition.copy()
+    for each in list(own_columns(copy)):
+        position = _position(relation, each.name)
+        source = None if position is None else _source_column(select.expression, position)
+        if source is None or each is copy or not _keeps_rows_of(select.expression, source):
+            return None
+        each.replace(source.copy())
+    return copy
 
 
 def base_columns(relation: Relation, column: str) -> list[tuple[exp.Table, str]] | None:

@@ -6,16 +6,19 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 
 from sqlglot import exp
 
-from service.model.query import Parameters, QueryRequest
+from service.model.query import Parameter, QueryRequest, by_name
 from service.model.sql import ParsedQuery
 from service.model.tables import TableFacts, TableName
 from service.ports import Catalogs, Clock, ProbeValues
+from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
 from service.pruning.nesting import is_shallow
+from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
@@ -56,6 +59,7 @@ class _Question:
     parameters: str
     versions: frozenset[tuple[TableName, str, int, int | None]]
     period: int
+    days: tuple[date, ...]
     facts: Mapping[TableName, TableFacts] = field(compare=False)
     request: QueryRequest = field(compare=False)
 
@@ -93,11 +97,12 @@ class Detections:
             sql=request.sql,
             catalog=request.catalog,
             schema=request.schema,
-            parameters=_text_of(request.parameters),
+            parameters=_text_of(by_name(request.parameters)),
             versions=frozenset(
                 (name, str(each.table_uuid), each.schema_id, each.snapshot_id) for name, each in facts.items()
             ),
             period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
+            days=days_around(self._clock.now(), self._bounds.session),
             facts=facts,
             request=request,
         )
@@ -106,15 +111,16 @@ class Detections:
         parsed = self._parsed(question.sql)
         if parsed is None:
             return None
-        tree = qualify(parsed.tree, question.facts, question.catalog, question.schema)
+        tree = qualify(number_placeholders(parsed), question.facts, question.catalog, question.schema)
         if tree is None:
             return None
         context = DetectionContext(
             tables=_in_lower_case(question.facts),
-            parameters=question.request.parameters,
+            parameters=by_name(question.request.parameters),
             session=self._bounds.session,
             max_build_rows=self._bounds.max_build_rows,
             is_tight=self._is_tight,
+            days=question.days,
         )
         return detect(tree, context)
 
@@ -142,9 +148,7 @@ def _in_lower_case(facts: Mapping[TableName, TableFacts]) -> Mapping[TableName, 
     return {lower[name]: each for name, each in facts.items() if count[lower[name]] == 1}
 
 
-def _text_of(parameters: Parameters) -> str:
-    if not isinstance(parameters, Mapping):
-        return ""
+def _text_of(parameters: Mapping[str, Parameter]) -> str:
     return json.dumps(
         {name: [each.value, each.type_name] for name, each in parameters.items()}, sort_keys=True
     )

@@ -19,7 +19,7 @@ from service.model.filtering import (
     Reason,
 )
 from service.model.pruning import ScanRecord
-from service.model.query import PruningRequest, QueryRequest
+from service.model.query import PruningRequest, QueryRequest, by_name
 from service.model.tables import TableFacts, TableName
 from service.ports import ProbeValues
 from service.pruning.detect import Placement
@@ -63,7 +63,7 @@ class Pruner:
         if not (self._bounds.is_enabled and request.pruning.is_enabled):
             return PrunedQuery(request.sql)
         try:
-            return self._pruned(request, Collecting(query_id, request.parameters, is_canceled))
+            return self._pruned(request, Collecting(query_id, by_name(request.parameters), is_canceled))
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql)

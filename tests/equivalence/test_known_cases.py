@@ -286,9 +286,3 @@ def test_other_parameters_are_other_keys(harness: Harness) -> None:
     for year in (1998, 1999, 2000, 1999):
         parameters = {"year": Parameter(year), "name": Parameter("O'Neil")}
         assert "by_k.k" in harness.check(query, parameters).applied
-
-
-def test_parameters_by_position_choose_no_keys(harness: Harness) -> None:
-    query = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = ? AND d.parent < 4"
-    for year in (1998, 1999):
-        assert harness.check(query, (Parameter(year),)).written.rows.num_rows > 0

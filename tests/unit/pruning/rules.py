@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.filtering import Build, KeyValue
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
 from service.pruning.build_query import BuildQuery
@@ -18,6 +18,7 @@ from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
 from service.pruning.converted_join import converted_join as converted_candidates
 from service.pruning.converted_query import converted_query as keys_query
+from service.pruning.dated import dated as dated_condition
 from service.pruning.detect import DetectionContext
 from service.pruning.detect import detect as detected
 from service.pruning.inject import Narrowing
@@ -25,9 +26,12 @@ from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
 from service.pruning.join_graph import join_graph as joined
+from service.pruning.join_graphs import join_graphs as graphs_of
 from service.pruning.key_conversion import key_conversion as converted_keys
 from service.pruning.key_type import key_type as type_of_key
-from service.pruning.lineage import narrowed_by
+from service.pruning.lineage import moved_down, narrowed_by
+from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
+from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.outer_join import outer_join as outer_candidates
 from service.pruning.parse import parse as parsed_query
 from service.pruning.predicate import predicate as formed_predicate
@@ -105,6 +109,42 @@ def build_query(sql: str) -> str:
     allowed = frozenset(graph.relations.keys() - {"f"})
     query = rendered_build_query(graph, ColumnOf("d", "day_key"), allowed, _facts, is_condition_faithful)
     return NOTHING if query is None else query.sql
+
+
+def open_relations(sql: str) -> str:
+    """The tables and conditions in the place of derived tables."""
+    graph = _opened(_scope(sql)).graph
+    holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
+
+
+def join_graphs(sql: str) -> str:
+    """What holds in the SELECT that joins `sales`, with what is asked of it from around."""
+    scope = _scope(sql)
+    graphs = graphs_of(
+        scope,
+        scope.ref_count(),
+        joined,
+        lambda relation, asked: moved_down(relation, asked, lambda _, column: column != "mixed"),
+    )
+    found = (
+        f"holds: {'; '.join(each.sql('spark') for each in graph.conjuncts)}"
+        for graph in graphs.values()
+        if graph is not None and "f" in graph.relations
+    )
+    return _listed(found)
+
+
+def dated(sql: str) -> str:
+    """On the last day of February 2000, and on the next."""
+    condition = dated_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
+    return condition.sql("spark")
+
+
+def number_placeholders(sql: str) -> str:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return numbered_placeholders(parsed).sql("spark")
 
 
 def predicate(text: str) -> str:
@@ -196,6 +236,10 @@ RULES: Mapping[str, Callable[[str], str]] = {
         outer_join,
         semi_join,
         lineage,
+        open_relations,
+        join_graphs,
+        dated,
+        number_placeholders,
         build_query,
         predicate,
         inject,
@@ -232,6 +276,10 @@ def _graph(scope: Scope) -> JoinGraph:
     graph = joined(scope)
     assert graph is not None
     return graph
+
+
+def _opened(scope: Scope) -> OpenedGraph:
+    return opened_relations(_graph(scope), _opened)
 
 
 def _facts(table: exp.Table) -> TableFacts | None:

@@ -1,0 +1,61 @@
+"""How every SELECT of a query joins its relations, with what the SELECTs around it need of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.joins import JoinGraph, Relation, column_pair, own_columns
+
+GraphOf = Callable[[Scope], JoinGraph | None]
+MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
+
+
+def join_graphs(
+    root: Scope, mentions: Mapping[int, int], graph_of: GraphOf, moved_down: MovedDown
+) -> dict[int, JoinGraph | None]:
+    """The joins of every SELECT by its identity; None for those that are not understood.
+
+    A condition on the columns of a derived table is one of that table's own SELECT, where it may be moved
+    there. Of one that is read from several places, those rows are needed which one of them needs.
+    """
+    graphs: dict[int, JoinGraph | None] = {}
+    added: dict[int, Sequence[exp.Expr]] = {}
+    asked: dict[int, list[list[exp.Expr]]] = {}
+    # Whoever reads a SELECT comes before it.
+    for scope in reversed(list(root.traverse())):
+        of_all_mentions = asked.get(id(scope), [])
+        if of_all_mentions and len(of_all_mentions) == mentions[id(scope)]:
+            added |= {id(select): conditions for select, conditions in moved_down(scope, of_all_mentions)}
+        graph = graph_of(scope)
+        graphs[id(scope)] = graph = None if graph is None else _with(graph, added.get(id(scope), ()))
+        if graph is not None:
+            for name, relation in _derived(graph.relations):
+                asked.setdefault(id(relation), []).append(_asked_of(name, graph))
+    return graphs
+
+
+def _derived(relations: Mapping[str, Relation]) -> Iterable[tuple[str, Scope]]:
+    return ((name, each) for name, each in relations.items() if isinstance(each, Scope))
+
+
+def _with(graph: JoinGraph, conditions: Sequence[exp.Expr]) -> JoinGraph:
+    if not conditions:
+        return graph
+    pairs = [pair for each in conditions if (pair := column_pair(each)) is not None]
+    return replace(graph, conjuncts=(*graph.conjuncts, *conditions), equalities=(*graph.equalities, *pairs))
+
+
+def _asked_of(name: str, graph: JoinGraph) -> list[exp.Expr]:
+    """The conditions on this relation alone: rows that do not hold them are not needed."""
+    if name in graph.null_supplied:
+        # A condition may be true of the NULLs that stand for a missing row.
+        return []
+    return [
+        each
+        for each in graph.conjuncts
+        if {column.table for column in own_columns(each)} == {name} and each.find(exp.Query) is None
+    ]

@@ -1,0 +1,39 @@
+"""Can a condition's subqueries be asked anywhere?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+
+def stands_alone(
+    condition: exp.Expr, scopes: Mapping[int, Scope], is_known: Callable[[exp.Table], bool]
+) -> bool:
+    """Whether no subquery in the condition looks outside of itself, and each reads known tables only.
+
+    `scopes` are those of the query that the condition is of, by the identities of their expressions.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> def holds(condition):
+    ...     tree = parse_one(f"SELECT 1 FROM d WHERE {condition}", read="spark")
+    ...     scopes = {id(each.expression): each for each in build_scope(tree).traverse()}
+    ...     return stands_alone(tree.args["where"].this, scopes, lambda table: table.name != "c")
+    >>> holds("d.k = 1"), holds("d.k IN (SELECT t.k FROM t)"), holds("d.k IN (SELECT c.k FROM c)")
+    (True, True, False)
+    >>> holds("d.k = (SELECT max(t.k) FROM t WHERE t.x = d.x)")
+    False
+    """
+    asked = [each for each in condition.walk(prune=_is_query) if _is_query(each)]
+    return all(_is_fixed(each, scopes) and all(map(is_known, each.find_all(exp.Table))) for each in asked)
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Query)
+
+
+def _is_fixed(query: exp.Expr, scopes: Mapping[int, Scope]) -> bool:
+    scope = scopes.get(id(query.unnest()))
+    return scope is not None and not any(each.external_columns for each in scope.traverse())

@@ -1,0 +1,267 @@
+"""Build sides that are more than filtered tables: the same rows, and fewer files."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.model.query import Parameter
+from tests.equivalence.harness import Harness
+
+FACT = "SELECT f.id FROM by_k f"
+
+NARROWED = {
+    "a derived table": f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999) d ON f.k = d.k",
+    "one with a condition on it from outside": (
+        f"{FACT} JOIN (SELECT k AS key, year AS y FROM dim WHERE parent < 4) d ON f.k = d.key"
+        " WHERE d.y = 1999"
+    ),
+    "one in one": (
+        f"{FACT} JOIN (SELECT x.k FROM (SELECT k, year FROM dim WHERE parent > 0) x WHERE x.year = 1999) d"
+        " ON f.k = d.k"
+    ),
+    "columns named in the alias": (
+        f"{FACT} JOIN (SELECT big_k, k, year FROM dim) AS d (other, key, y) ON f.k = d.key WHERE d.y = 1999"
+    ),
+    "a computed column in a condition": (
+        f"{FACT} JOIN (SELECT k, year - 1900 AS y FROM dim) d ON f.k = d.k WHERE d.y * 2 = 198"
+    ),
+    "a join in a derived table": (
+        f"{FACT} JOIN (SELECT x.k FROM dim x JOIN tiny y ON x.parent = y.k WHERE y.year = 2000) d"
+        " ON f.k = d.k"
+    ),
+    "a common table expression": (
+        f"WITH d AS (SELECT k FROM dim WHERE year = 1999) {FACT} JOIN d ON f.k = d.k"
+    ),
+    "one that is used twice": (
+        f"WITH d AS (SELECT k, big_k FROM dim WHERE year = 1999) {FACT} JOIN d ON f.k = d.k"
+        " WHERE f.b IN (SELECT big_k FROM d) OR f.b < 3"
+    ),
+    "one of another": (
+        "WITH c AS (SELECT * FROM dim WHERE parent < 4), d AS (SELECT k FROM c WHERE year = 1999)"
+        f" {FACT} JOIN d ON f.k = d.k"
+    ),
+    "GROUP BY the key": (
+        f"{FACT} JOIN (SELECT k, count(*) AS n FROM dim WHERE year = 1999 GROUP BY k HAVING count(*) > 0) d"
+        " ON f.k = d.k AND d.n > 0"
+    ),
+    "DISTINCT": f"{FACT} JOIN (SELECT DISTINCT k FROM dim WHERE year = 1999) d ON f.k = d.k",
+    "LIMIT over all": (
+        f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 ORDER BY k LIMIT 100) d ON f.k = d.k"
+    ),
+    "a window beside the key": (
+        f"{FACT} JOIN (SELECT k, row_number() OVER (ORDER BY k, big_k) AS n FROM dim WHERE year = 1999) d"
+        " ON f.k = d.k AND d.n < 100"
+    ),
+    "a snowflake of derived tables": (
+        f"{FACT} JOIN (SELECT k, parent FROM dim) d ON f.k = d.k"
+        " JOIN (SELECT k AS p FROM tiny WHERE year = 2000) t ON d.parent = t.p"
+    ),
+    "IN a subquery of a derived table": (
+        f"{FACT} WHERE f.k IN (SELECT x.k FROM (SELECT k FROM dim WHERE year = 1999) x)"
+    ),
+    "one value of a subquery": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = (SELECT max(year) - 2 FROM dim)"
+    ),
+    "DISTINCT value of a subquery": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = (SELECT DISTINCT (year) FROM dim WHERE year = 1999)"
+    ),
+    "between the values of two": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.k BETWEEN (SELECT min(k) + 2 FROM tiny)"
+        " AND (SELECT max(k) + 3 FROM tiny)"
+    ),
+    "IN a subquery, on the build side": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.parent IN (SELECT k FROM tiny WHERE year = 2000)"
+    ),
+    "IN a subquery that joins and groups": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.parent IN (SELECT t.k FROM tiny t JOIN parents p"
+        " ON t.parent = p.parent GROUP BY t.k HAVING count(*) > 0)"
+    ),
+    "a subquery in a subquery": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year IN (SELECT year FROM dim WHERE parent ="
+        " (SELECT min(parent) FROM tiny WHERE k = 0))"
+    ),
+    "NOT IN a subquery with NULL": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.parent NOT IN (SELECT k FROM tiny)"
+    ),
+    "a subquery without rows": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = (SELECT year FROM dim WHERE year = 1900)"
+    ),
+    "parts of dates": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE year(d.day) = 1970 AND month(d.day) = 1 AND day(d.day) < 3"
+    ),
+    "days later": f"{FACT} JOIN dim d ON f.k = d.k WHERE date_sub(d.day, 2) > DATE '1969-12-29'",
+    "floating point against a literal": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.weight > 1.5 AND d.weight / 2 < 2.25"
+    ),
+    "a condition from around the SELECT": (
+        "SELECT x.id, x.year FROM (SELECT f.id, d.year FROM by_k f JOIN dim d ON f.k = d.k) x"
+        " WHERE x.year = 1999"
+    ),
+    "one on a key of GROUP BY": (
+        "SELECT x.n FROM (SELECT d.year AS y, count(*) AS n FROM by_k f JOIN dim d ON f.k = d.k"
+        " GROUP BY d.year) x WHERE x.y = 1999 AND x.n > 0"
+    ),
+    "one on a key of PARTITION BY": (
+        "SELECT x.n FROM (SELECT d.year, row_number() OVER (PARTITION BY d.year, d.k ORDER BY f.id) AS n"
+        " FROM by_k f JOIN dim d ON f.k = d.k) x WHERE x.year = 1999 AND x.n < 3"
+    ),
+    "one through two steps and a union": (
+        "WITH c AS (SELECT d.year AS y, f.id FROM by_k f JOIN dim d ON f.k = d.k"
+        " UNION ALL SELECT year, k FROM tiny), e AS (SELECT y AS z, id FROM c WHERE id IS NOT NULL)"
+        " SELECT * FROM e WHERE z = 1999"
+    ),
+    "two places that read a common table expression": (
+        "WITH c AS (SELECT d.year, f.k, sum(f.b) AS b FROM by_k f JOIN dim d ON f.k = d.k"
+        " GROUP BY d.year, f.k)"
+        " SELECT x.k, x.b, y.b FROM c x JOIN c y ON x.k <= y.k WHERE x.year = 1999 AND y.year = 2000"
+    ),
+    "one of them in a subquery": (
+        "WITH c AS (SELECT d.year, f.k FROM by_k f JOIN dim d ON f.k = d.k GROUP BY d.year, f.k)"
+        " SELECT x.k, (SELECT count(*) FROM c WHERE c.year = 2000) AS n FROM c x WHERE x.year = 1999"
+    ),
+    "a condition on the side that an outer join keeps": (
+        "WITH c AS (SELECT d.year, f.k FROM by_k f JOIN dim d ON f.k = d.k GROUP BY d.year, f.k)"
+        " SELECT x.k, t.year FROM c x LEFT JOIN tiny t ON x.k = t.k WHERE x.year = 1999"
+    ),
+    "a day before today": (f"{FACT} JOIN dim d ON f.k = d.k WHERE d.day > current_date() - INTERVAL 9 DAYS"),
+    "the first value there is": f"{FACT} JOIN dim d ON f.k = d.k WHERE coalesce(d.year, d.k) = 1999",
+}
+
+SAME_ROWS = {
+    "an outer join in a derived table": (
+        f"{FACT} JOIN (SELECT x.k, y.year FROM dim x LEFT JOIN tiny y ON x.parent = y.k) d ON f.k = d.k"
+        " WHERE d.year = 2000"
+    ),
+    "NOT IN a subquery, on the build side": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.parent NOT IN (SELECT k FROM tiny WHERE k IS NOT NULL)"
+    ),
+    "an outer join on the build side whose filled side says NULL": (
+        f"{FACT} JOIN (SELECT x.k, y.k AS other FROM dim x LEFT JOIN tiny y ON x.k = y.k) d ON f.k = d.k"
+        " WHERE d.other IS NULL"
+    ),
+    "a condition on a side that an outer join fills": (
+        "WITH c AS (SELECT d.year, f.k FROM by_k f JOIN dim d ON f.k = d.k GROUP BY d.year, f.k)"
+        " SELECT t.k, x.k FROM tiny t LEFT JOIN c x ON x.k = t.k WHERE x.year IS NULL"
+    ),
+    "one that is true of NULL": (
+        "SELECT t.k, x.k FROM tiny t LEFT JOIN (SELECT d.year, f.k FROM by_k f JOIN dim d ON f.k = d.k) x"
+        " ON x.k = t.k WHERE coalesce(x.year, 1999) = 1999"
+    ),
+    "two places of which one needs all": (
+        "WITH c AS (SELECT d.year, f.k FROM by_k f JOIN dim d ON f.k = d.k GROUP BY d.year, f.k)"
+        " SELECT x.k, y.year FROM c x LEFT JOIN c y ON x.k = y.k AND y.year = 2000 WHERE x.year = 1999"
+    ),
+    "a condition on a column of ROLLUP": (
+        "SELECT x.y, x.n FROM (SELECT d.year AS y, count(*) AS n FROM by_k f JOIN dim d ON f.k = d.k"
+        " GROUP BY ROLLUP (d.year)) x WHERE x.y IS NULL OR x.y = 1999"
+    ),
+    "a condition on an aggregate": (
+        "SELECT x.y FROM (SELECT f.k, max(d.year) AS y FROM by_k f JOIN dim d ON f.k = d.k GROUP BY f.k) x"
+        " WHERE x.y = 1999"
+    ),
+    "a condition over a window": (
+        "SELECT x.id, x.n FROM (SELECT f.id, d.year, row_number() OVER (ORDER BY f.id, d.big_k, d.year) AS n"
+        " FROM by_k f JOIN dim d ON f.k = d.k) x WHERE x.year = 1999"
+    ),
+    "a condition over LIMIT": (
+        "SELECT x.id FROM (SELECT f.id, d.year FROM by_k f JOIN dim d ON f.k = d.k"
+        " ORDER BY f.id, d.year, d.big_k LIMIT 9) x WHERE x.year = 1999"
+    ),
+    "a condition over an aggregate of all": (
+        "SELECT x.n FROM (SELECT 1999 AS y, count(*) AS n FROM by_k f JOIN dim d ON f.k = d.k) x"
+        " WHERE x.y = 1999"
+    ),
+    "a condition that chance decides": (
+        "SELECT count(*) >= 0 AS is_so FROM (SELECT f.id, d.year FROM by_k f JOIN dim d ON f.k = d.k) x"
+        " WHERE x.year > rand() * 4000"
+    ),
+    "a day that is today": f"{FACT} JOIN dim d ON f.k = d.k WHERE d.day < current_date() AND d.year = 1999",
+    "ROLLUP makes NULLs of keys": (
+        f"{FACT} JOIN (SELECT k, parent, count(*) AS n FROM dim WHERE year = 1999"
+        " GROUP BY ROLLUP (k, parent)) d"
+        " ON f.k = d.k WHERE d.parent IS NULL"
+    ),
+    "an aggregate over nothing has a row": (
+        f"{FACT} JOIN dim d ON f.k = d.k"
+        " CROSS JOIN (SELECT count(*) AS n, 1 AS one FROM tiny WHERE year = 1900) t"
+        " WHERE t.n = 0 AND t.one = d.year - 1998"
+    ),
+    "an aggregate as the key": (
+        f"{FACT} JOIN (SELECT year, max(k) AS k FROM dim GROUP BY year) d ON f.k = d.k WHERE d.year = 1999"
+    ),
+    "a pivoted table": (
+        f"{FACT} JOIN (SELECT * FROM (SELECT k, year, parent FROM dim)"
+        " PIVOT (count(parent) FOR year IN (1999 AS a, 2000 AS b))) d"
+        " ON f.k = d.k WHERE d.a > 0"
+    ),
+    "rows made of rows": (
+        f"{FACT} JOIN (SELECT explode(array(k, k + 1)) AS k FROM dim WHERE year = 1999) d ON f.k = d.k"
+    ),
+    "a view of rows beside": (
+        f"{FACT} JOIN (SELECT x.k, e.n FROM dim x LATERAL VIEW explode(array(1, 2)) e AS n"
+        " WHERE year = 1999) d"
+        " ON f.k = d.k AND d.n = 2"
+    ),
+    "a sample": (
+        f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999) TABLESAMPLE (100 PERCENT) d ON f.k = d.k"
+    ),
+    "names that hide others": (
+        f"{FACT} JOIN (SELECT f.k FROM dim f JOIN (SELECT d.k FROM tiny d WHERE d.year = 2000) d"
+        " ON f.parent = d.k) d ON f.k = d.k"
+    ),
+    "a name with a point": (
+        f"{FACT} JOIN (SELECT x.k FROM dim x WHERE x.year = 1999) d ON f.k = d.k"
+        " JOIN tiny `d.x` ON d.k = `d.x`.k WHERE `d.x`.year < 2000"
+    ),
+    "a subquery that looks outside": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = (SELECT max(x.year) FROM dim x"
+        " WHERE x.parent = d.parent)"
+    ),
+    "one of two steps that looks outside": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE EXISTS (SELECT 1 FROM (SELECT k FROM tiny t"
+        " WHERE t.k = d.parent) x)"
+    ),
+    "a subquery of a common table expression": (
+        f"WITH c AS (SELECT k FROM tiny WHERE year = 2000) {FACT} JOIN dim d ON f.k = d.k"
+        " WHERE d.parent IN (SELECT k FROM c)"
+    ),
+    "a union": (f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 UNION SELECT k FROM tiny) d ON f.k = d.k"),
+    "a list of values": f"{FACT} JOIN (VALUES (1), (3)) AS d (k) ON f.k = d.k",
+    "comma and outer join": (
+        f"{FACT} JOIN (SELECT x.k FROM tiny t, dim x RIGHT JOIN parents p ON x.parent = p.k"
+        " WHERE t.year = 2000) d"
+        " ON f.k = d.k"
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+def test_a_scan_is_narrowed(sql: str, harness: Harness) -> None:
+    checked = harness.check(sql)
+    assert "by_k.k" in checked.applied, checked.pruned.filters
+    assert not checked.is_rejected
+    assert checked.files("by_k").selected < max(1, checked.files("by_k").total)
+
+
+@pytest.mark.parametrize("sql", SAME_ROWS.values(), ids=SAME_ROWS)
+def test_rows_are_the_same(sql: str, harness: Harness) -> None:
+    assert not harness.check(sql).is_rejected
+
+
+def test_parameters_by_position_choose_keys(harness: Harness) -> None:
+    query = (
+        "SELECT f.id, ? AS said FROM by_k f JOIN dim d ON f.k = d.k"
+        " WHERE d.year = ? AND '?' <> ? AND d.day > CAST(? AS DATE) -- ?"
+    )
+    for year, text in ((1998, "a"), (1999, "a"), (1999, "O'Neil"), (2000, "?")):
+        said = (Parameter(7), Parameter(year), Parameter(text), Parameter("1969-12-28"))
+        checked = harness.check(query, said)
+        assert "by_k.k" in checked.applied
+        assert not checked.is_rejected
+
+
+def test_other_parameters_by_position_are_other_keys(harness: Harness) -> None:
+    query = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = ? AND d.parent < ?"
+    years = [harness.check(query, (Parameter(year), Parameter(4))) for year in (1998, 1999)]
+    assert years[0].applied["by_k.k"].value_count > 0
+    assert years[0].pruned.sql != years[1].pruned.sql
