@@ -9,6 +9,9 @@ from sqlglot import TokenType, tokenize
 from sqlglot.errors import TokenError
 
 MAX_NESTING = 200
+# Of TPC-DS, the text with the most has 481.
+MAX_OPERATORS = 2_000
+MAX_TOKENS = 50_000
 
 _STEP = {
     TokenType.L_PAREN: 1,
@@ -17,14 +20,29 @@ _STEP = {
     TokenType.R_BRACKET: -1,
 }
 _CONTAINERS = {TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT}
+# These are no operators: long lists are flat trees.
+_LISTED = {
+    TokenType.COMMA,
+    TokenType.DOT,
+    TokenType.IDENTIFIER,
+    TokenType.L_PAREN,
+    TokenType.NUMBER,
+    TokenType.R_PAREN,
+    TokenType.STRING,
+    TokenType.VAR,
+}
 
 
-def is_shallow(sql: str, max_nesting: int = MAX_NESTING) -> bool:
+def is_shallow(sql: str, max_nesting: int = MAX_NESTING, max_operators: int = MAX_OPERATORS) -> bool:
     """Whether a tree can be made of the text without danger; also False when it has no tokens.
 
-    Some thousands of `SELECT * FROM (` end the process, some thousands of `ARRAY<` take minutes.
+    Some thousands of `SELECT * FROM (` or of `FROM` end the process, some thousands of `ARRAY<` take
+    minutes. A chain of operators is as deep as it is long: with some thousands of `OR`, the qualifier holds
+    up every other thread for seconds.
 
     >>> is_shallow("SELECT ((1))"), is_shallow("SELECT " + "(" * 1_000)
+    (True, False)
+    >>> is_shallow("SELECT 1" + ", 1" * 9_000), is_shallow("SELECT 1" + " + 1" * 9_000)
     (True, False)
     """
     try:
@@ -32,6 +50,8 @@ def is_shallow(sql: str, max_nesting: int = MAX_NESTING) -> bool:
     except TokenError:
         return False
     containers = sum(pair[0] in _CONTAINERS and pair[1] is TokenType.LT for pair in pairwise(tokens))
+    if len(tokens) > MAX_TOKENS or sum(each not in _LISTED for each in tokens) > max_operators:
+        return False
     return max(containers, *_depths(tokens), 0) <= max_nesting
 
 
