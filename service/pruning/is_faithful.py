@@ -144,6 +144,7 @@ _READS_DATES = (
     exp.Month,
     exp.Year,
 )
+_OPERATORS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -200,14 +201,18 @@ def _is_number_of_days(node: exp.Expr) -> bool:
     if isinstance(number, exp.Mul):
         # date_sub becomes date_add of `number * -1`, which would tear a sum apart.
         number = number.this
-    return node.text("unit").upper() in ("", "DAY") and isinstance(
-        number.this if isinstance(number, exp.Neg) else number, exp.Literal
-    )
+    number = number.this if isinstance(number, exp.Neg) else number
+    return node.text("unit").upper() in ("", "DAY") and number.is_number
 
 
 def _is_one_interval(node: exp.Expr) -> bool:
     # `x - INTERVAL 1 YEAR 2 MONTHS` would be torn apart.
     return not (isinstance(node.this, exp.Interval) and isinstance(node.args["expression"], exp.Interval))
+
+
+def _keeps_its_right_side(node: exp.Expr) -> bool:
+    # Functions become operators (`mod(b, c)`), whose right side needs the parentheses that a text has.
+    return not isinstance(node.args["expression"], _OPERATORS)
 
 
 def _is_inner(node: exp.Expr) -> bool:
@@ -220,8 +225,12 @@ _RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.Between: lambda node: not node.args.get("symmetric"),
     exp.Cast: _is_plain_cast,
     exp.DataType: lambda node: node.this in _TYPES,
+    exp.Div: _keeps_its_right_side,
+    exp.IntDiv: _keeps_its_right_side,
     exp.Join: _is_inner,
     exp.Literal: _is_plain_literal,
+    exp.Mod: _keeps_its_right_side,
+    exp.Neg: lambda node: not isinstance(node.this, _OPERATORS),
     exp.Placeholder: lambda node: bool(node.args.get("this")),
     exp.Star: lambda node: isinstance(node.parent, exp.Count),
     exp.TryCast: _is_plain_cast,

@@ -9,6 +9,9 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
 
+# A condition of so many parts would be slower than what it saves.
+MAX_PLACES = 24
+
 GraphOf = Callable[[Scope], JoinGraph | None]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
@@ -49,7 +52,7 @@ def moved_down(
     place needs. They move down as filters do, and only on columns that are columns below; into a union only
     if those are of one type, for it brings them to one before they are compared.
     """
-    if not _lets_filters_through(relation.expression):
+    if len(asked) > MAX_PLACES or not _lets_filters_through(relation.expression):
         return
     if isinstance(relation.expression, exp.Union):
         asked = [
