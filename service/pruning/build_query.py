@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,6 +15,8 @@ from service.model.query import Parameters
 from service.model.tables import TableFacts
 
 FINGERPRINT_VERSION = 1
+# A chain of dimensions has three or four; the text of a query may have any number.
+MAX_TABLES = 8
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 IsFaithful = Callable[[exp.Expr], bool]
@@ -97,14 +99,23 @@ def _tree(graph: JoinGraph, root: str, allowed: frozenset[str]) -> dict[str, str
     return parents
 
 
-def _paths_to(filtered: Iterable[str], parents: Mapping[str, str | None]) -> frozenset[str]:
-    needed: set[str] = set()
-    for each in filtered:
-        step: str | None = each
-        while step is not None:
-            needed.add(step)
-            step = parents[step]
-    return frozenset(needed)
+def _paths_to(filtered: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
+    """The nearest of those that are filtered, with all between; more would only make the set smaller."""
+    needed: frozenset[str] = frozenset()
+    for each in parents:
+        path = _path_to(each, parents) if each in filtered else needed
+        if len(needed | path) <= MAX_TABLES:
+            needed |= path
+    return needed
+
+
+def _path_to(name: str, parents: Mapping[str, str | None]) -> frozenset[str]:
+    path: set[str] = set()
+    step: str | None = name
+    while step is not None:
+        path.add(step)
+        step = parents[step]
+    return frozenset(path)
 
 
 def _table(relation: Relation, facts_of: FactsOf) -> tuple[exp.Table, TableFacts] | None:
@@ -130,9 +141,9 @@ def _rendered(
     }
     column = exp.column(key.column, table=alias[key.relation], quoted=True)
     select = exp.select(exp.alias_(column, "k0")).distinct()
-    select = select.from_(_pinned(*tables[order[0]], alias[order[0]]))
+    select = select.from_(_pinned(tables[order[0]][1], alias[order[0]]))
     for name in others:
-        select = select.join(_pinned(*tables[name], alias[name]), join_type="cross")
+        select = select.join(_pinned(tables[name][1], alias[name]), join_type="cross")
     is_key = exp.not_(exp.Is(this=column.copy(), expression=exp.null()))
     select = select.where(*(named[text] for text in sorted(named)), is_key, copy=False)
     sql = select.sql("spark", identify=True)
@@ -162,18 +173,20 @@ def _renamed(condition: exp.Expr, alias: Mapping[str, str], facts_of: FactsOf) -
     for table in list(copy.find_all(exp.Table)):
         facts = facts_of(table)
         if facts is not None:
-            table.replace(_pinned(table, facts, table.alias_or_name))
+            table.replace(_pinned(facts, table.alias_or_name))
     return copy
 
 
-def _pinned(table: exp.Table, facts: TableFacts, alias: str) -> exp.Table:
+def _pinned(facts: TableFacts, alias: str) -> exp.Table:
     version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id or 0))
-    pinned = exp.Table(this=table.this.copy(), version=version)
-    for part in ("db", "catalog"):
-        if table.args.get(part) is not None:
-            pinned.set(part, table.args[part].copy())
-    pinned.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-    return pinned
+    # By the name that the catalog has: it may tell upper from lower case, which the tree does not.
+    return exp.Table(
+        this=exp.to_identifier(facts.name.table, quoted=True),
+        db=exp.to_identifier(facts.name.schema, quoted=True),
+        catalog=exp.to_identifier(facts.name.catalog, quoted=True),
+        version=version,
+        alias=exp.TableAlias(this=exp.to_identifier(alias)),
+    )
 
 
 def _readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:

@@ -42,6 +42,8 @@ from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
 from service.pruning.stands_alone import stands_alone
 
+# Sets of keys of one query: each is a query of its own, and the text may ask for any number.
+MAX_SETS = 64
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
@@ -98,6 +100,7 @@ class _Detector:
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
         self._placements: dict[tuple[int, str, str], Placement] = {}
+        self._fingerprints: set[str] = set()
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
 
     def detection(self) -> Detection:
@@ -158,7 +161,7 @@ class _Detector:
         opened = self._opened_graph(candidate.build_graph)
         usable = frozenset(name for name, each in opened.graph.relations.items() if self._is_known(each))
         build = opened.column(candidate.build)
-        if build is None or build.relation not in usable:
+        if build is None or build.relation not in usable or len(self._fingerprints) >= MAX_SETS:
             self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
             return
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
@@ -169,6 +172,7 @@ class _Detector:
             return
         query = converted_query(query, plan.expression, plan.cast_to)
         key = fingerprint(query, plan.type_name, self._context.parameters, self._context.session)
+        self._fingerprints.add(key)
         end = table.this.meta.get("end")
         place = (end, probe.columns[0], key)
         if end is not None and place not in self._placements:

@@ -12,6 +12,8 @@ from sqlglot.schema import MappingSchema
 
 from service.model.tables import TableFacts, TableName
 
+# Every relation of a SELECT is looked at with every other.
+MAX_JOINS = 64
 _METADATA_COLUMNS = {
     *("_file", "_pos", "_spec_id", "_partition", "_deleted", "_metadata"),
     *("_row_id", "_last_updated_sequence_number"),
@@ -63,7 +65,8 @@ def _is_understood(tree: exp.Query) -> bool:
     # A narrowed table is a SELECT of its own, which has none of these; another relation may.
     reads_metadata = any(each.name.lower() in _METADATA_COLUMNS for each in tree.find_all(exp.Column))
     are_names_unique = all(_has_unique_names(each) for each in tree.find_all(exp.Select))
-    if reads_metadata or has_renamed_columns:
+    is_wide = any(len(each.args.get("joins") or ()) > MAX_JOINS for each in tree.find_all(exp.Select))
+    if reads_metadata or has_renamed_columns or is_wide:
         return False
     return are_names_unique and not (adds_rows and has_shared_columns)
 

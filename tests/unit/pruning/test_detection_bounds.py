@@ -1,0 +1,50 @@
+"""Detection asks for no more than a text is worth, and for tables as they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from service.model.filtering import Reason
+from service.model.tables import TableFacts, TableName
+from service.pruning.detect import MAX_SETS, Detection, DetectionContext, detect
+from service.pruning.parse import parse
+from service.pruning.qualify import MAX_JOINS, qualify
+from tests.unit.pruning.tables import TABLES
+
+
+def detection(sql: str, tables: Mapping[TableName, TableFacts] = TABLES) -> Detection | None:
+    parsed = parse(sql)
+    assert parsed is not None
+    tree = qualify(parsed.tree, TABLES, "lake", "shop")
+    return None if tree is None else detect(tree, DetectionContext(tables, {}, {}, max_build_rows=1_000))
+
+
+def star(dimensions: int) -> str:
+    """Every relation is partitioned by the one key, and has a filter of its own."""
+    names = [f"d{number}" for number in range(dimensions)]
+    conditions = [f"f.day_key = {name}.day_key AND {name}.note = '{name}'" for name in names]
+    tables = ", ".join(f"sales {name}" for name in names)
+    return f"SELECT 1 FROM sales f, {tables} WHERE {' AND '.join(conditions)}"
+
+
+def test_a_text_cannot_ask_for_any_number_of_sets() -> None:
+    found = detection(star(MAX_JOINS))
+    assert found is not None
+    assert len({each.filter.fingerprint for each in found.placements}) == MAX_SETS
+    assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
+
+
+def test_a_select_of_too_many_relations_is_left_alone() -> None:
+    assert detection(star(MAX_JOINS + 1)) is None
+
+
+def test_keys_are_asked_from_the_table_as_its_catalog_spells_it() -> None:
+    calendar = TableName("lake", "shop", "calendar")
+    spelled = replace(TABLES[calendar], name=TableName("lake", "Shop", "Calendar"))
+    found = detection(
+        "SELECT 1 FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000",
+        {**TABLES, calendar: spelled},
+    )
+    assert found is not None
+    assert "FROM `lake`.`Shop`.`Calendar` VERSION AS OF 3" in found.placements[0].filter.filtering_query
