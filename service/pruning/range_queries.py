@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
 
-from service.model.filtering import Key, KeyRange
+from service.model.filtering import Key, KeyRange, KeyValue
 
-# How far one key is from the next, and what is no gap: between neighbours there is nothing to leave out.
-_NUMBER_GAP = "CAST(`high` AS DOUBLE) - CAST(`low` AS DOUBLE)"
-_GAPS = {
-    "int": (_NUMBER_GAP, 1),
-    "long": (_NUMBER_GAP, 1),
-    "decimal": (_NUMBER_GAP, 0),
-    "date": ("unix_date(`high`) - unix_date(`low`)", 1),
+STRIPES = 1024
+
+_NO_GAPS = (1, timedelta(days=1))
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A number for each key, in the order of the keys: as the engine computes it, and `_number` here.
+_NUMBERS = {
+    "int": "CAST(`k0` AS DOUBLE)",
+    "long": "CAST(`k0` AS DOUBLE)",
+    "decimal": "CAST(`k0` AS DOUBLE)",
+    "date": "unix_date(`k0`)",
+    "timestamp": "unix_date(CAST(`k0` AS DATE))",
+    "timestamptz": "unix_micros(`k0`)",
 }
 
 
@@ -21,31 +29,57 @@ def bounds_query(filtering_query: str) -> str:
     """Yields the least and the greatest key of a single key column.
 
     >>> bounds_query("SELECT DISTINCT k AS k0 FROM d")
-    'SELECT min(`k0`) AS `low`, max(`k0`) AS `high` FROM (SELECT DISTINCT k AS k0 FROM d) AS `keys`'
+    'SELECT min(`k0`) AS `low`, max(`k0`) AS `high` FROM (SELECT k AS k0 FROM d) AS `keys`'
     """
-    return f"SELECT min(`k0`) AS `low`, max(`k0`) AS `high` FROM ({filtering_query}) AS `keys`"
+    return (
+        f"SELECT min(`k0`) AS `low`, max(`k0`) AS `high` FROM ({_with_duplicates(filtering_query)}) AS `keys`"
+    )
 
 
-def gaps_query(filtering_query: str, type_name: str, at_most: int) -> str | None:
-    """Yields the widest gaps between keys, each as the keys before and after it.
+def stripes_query(filtering_query: str, type_name: str, bounds: Key) -> str | None:
+    """Yields the least and the greatest key of each of many stripes of equal width between the bounds.
 
-    None for types in which nobody can say how wide a gap is.
+    So every gap is seen that is wider than a stripe, without sorting the keys. None for types whose values
+    have no distances.
     """
-    gap, none = _GAPS.get(type_name.partition("(")[0], ("", 0))
-    if not gap or at_most < 1:
+    kind = type_name.partition("(")[0]
+    if kind not in _NUMBERS or bounds[0] == bounds[1]:
         return None
-    following = "lead(`k0`) OVER (ORDER BY `k0`)"
-    steps = f"SELECT `k0` AS `low`, {following} AS `high` FROM ({filtering_query}) AS `keys`"
-    widest = f"WHERE {gap} > {none} ORDER BY {gap} DESC LIMIT {at_most}"
-    return f"SELECT `low`, `high` FROM ({steps}) AS `steps` {widest}"
+    low, high = (_number(each, kind) for each in bounds)
+    width = (high - low) / STRIPES or 1.0
+    stripe = f"floor(({_NUMBERS[kind]} - ({low!r}D)) / {width!r}D)"
+    keys = f"FROM ({_with_duplicates(filtering_query)}) AS `keys`"
+    return f"SELECT min(`k0`) AS `low`, max(`k0`) AS `high` {keys} GROUP BY {stripe}"
 
 
-def ranges_between(bounds: Key, gaps: Sequence[Key]) -> tuple[KeyRange, ...]:
-    """The ranges that the gaps leave.
+def widest_gaps(stripes: Sequence[Key], at_most: int) -> tuple[KeyRange, ...]:
+    """The ranges that the widest gaps between stripes leave, so many at most; between neighbours is none.
 
-    >>> ranges_between((1, 90), [(50, 80), (9, 40)])
-    ((1, 9), (40, 50), (80, 90))
+    >>> widest_gaps([(9, 12), (1, 4), (90, 95), (5, 6)], 9), widest_gaps([(1, 4), (6, 7), (90, 95)], 2)
+    (((1, 6), (9, 12), (90, 95)), ((1, 7), (90, 95)))
     """
-    low, high = bounds
-    ends = [low, *chain.from_iterable(sorted(gaps)), high]
-    return tuple(zip(ends[::2], ends[1::2], strict=True))
+    ranges: list[Any] = sorted(stripes)
+    gaps = [after[0] - before[1] for before, after in pairwise(ranges)]
+    wide = [at for at, gap in enumerate(gaps) if gap not in _NO_GAPS]
+    widest = sorted(wide, key=lambda at: gaps[at], reverse=True)[: at_most - 1]
+    cuts = [0, *(at + 1 for at in sorted(widest)), len(ranges)]
+    return tuple((ranges[first][0], ranges[after - 1][1]) for first, after in pairwise(cuts))
+
+
+def _with_duplicates(filtering_query: str) -> str:
+    """What has to be looked at once anyway need not be made distinct before."""
+    distinct = "SELECT DISTINCT "
+    is_distinct = filtering_query.startswith(distinct)
+    return f"SELECT {filtering_query.removeprefix(distinct)}" if is_distinct else filtering_query
+
+
+def _number(value: KeyValue, kind: str) -> float:
+    match value:
+        case datetime() if kind == "timestamptz":
+            return float((value - _EPOCH) // timedelta(microseconds=1))
+        case date():
+            return float(value.toordinal() - _EPOCH.toordinal())
+        case int() | Decimal():
+            return float(value)
+        case _:
+            raise TypeError(kind)

@@ -77,9 +77,9 @@ class Collector:
     def _collected(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
         """Read from the build side's files where that is possible: the engine needs ten times as long."""
         keys = self._reader.collect(wanted, used_parameters(asked, wanted), asked.is_canceled)
-        if keys is None or keys.exceeds_threshold:
+        if keys is None:
             return self._engine_keys.collect(wanted, asked)
-        return keys
+        return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
 
 
 def _outcome(future: Future[FilterOutcome]) -> FilterOutcome:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -11,13 +11,15 @@ from service.errors import QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
 from service.model.query import Parameters
 from service.ports import Engine, Statement
-from service.pruning.range_queries import bounds_query, gaps_query, ranges_between
+from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a key takes in memory at least, so that the bound on bytes is one on rows too.
 KEY_BYTES = 16
+# Two keys for each stripe, with room to spare: part of the stripes would be none of the answer.
+FEW_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +48,32 @@ class EngineKeys:
         rows_at_most = self._max_filter_bytes // KEY_BYTES
         result = self._engine.run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
         if result.is_truncated:
-            return self._ranges(wanted, asked)
+            return self.ranges(wanted, asked)
         return DynamicFilteringData(tuple(sorted(_keys(result.rows))), is_filtering=True)
 
-    def _ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
-        """Between which values the keys lie, which are too many to be kept."""
-        sql = wanted.filtering_query
-        gaps_sql = gaps_query(sql, wanted.key_types[0], self._max_ranges - 1)
-        if len(wanted.key_types) > 1:
+    def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+        """Between which values the keys lie, which are too many to be kept.
+
+        Raises:
+            GatewayError: as in `collect`.
+        """
+        sql, key_types = wanted.filtering_query, wanted.key_types
+        if len(key_types) > 1:
             return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        [bounds] = _keys(self._engine.run(self._statement(wanted, asked, bounds_query(sql), 1)).rows)
-        gaps: Sequence[Key] = ()
-        if gaps_sql is not None:
-            statement = self._statement(wanted, asked, gaps_sql, self._max_ranges)
-            gaps = _keys(self._engine.run(statement).rows)
-        return DynamicFilteringData(
-            (), is_filtering=True, exceeds_threshold=True, ranges=ranges_between(bounds, gaps)
-        )
+        found = self._few(wanted, asked, bounds_query(sql))
+        if not found:
+            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
+        stripes_sql = stripes_query(sql, key_types[0], found[0])
+        if stripes_sql is not None:
+            found = self._few(wanted, asked, stripes_sql) or found
+        ranges = widest_gaps(found, self._max_ranges)
+        return DynamicFilteringData((), is_filtering=True, exceeds_threshold=True, ranges=ranges)
+
+    def _few(self, wanted: DynamicFilter, asked: Collecting, sql: str) -> list[Key]:
+        """All rows of the query; none when they are not as few and small as they should be."""
+        statement = self._statement(wanted, asked, sql, 2 * STRIPES)
+        result = self._engine.run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
+        return [] if result.is_truncated else _keys(result.rows)
 
     def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
         return Statement(

@@ -36,6 +36,7 @@ from service.pruning.outer_join import outer_join as outer_candidates
 from service.pruning.parse import parse as parsed_query
 from service.pruning.predicate import predicate as formed_predicate
 from service.pruning.qualify import qualify as qualified
+from service.pruning.range_queries import stripes_query
 from service.pruning.semi_join import semi_join as semi_candidates
 from service.pruning.table_names import table_names as names_of
 from service.pruning.unwrap_cast import unwrap_cast as unwrapped
@@ -202,6 +203,13 @@ def converted_query(text: str) -> str:
     return keys_query(query, None if isinstance(tree, exp.Column) else tree, cast_to or None).sql
 
 
+def range_queries(text: str) -> str:
+    """`type: least greatest` to the query that looks for gaps between them."""
+    type_name, _, values = text.partition(": ")
+    low, high = (_value(type_name, each) for each in values.split())
+    return stripes_query("SELECT DISTINCT k AS k0 FROM d", type_name, (low, high)) or NOTHING
+
+
 def converted_join(sql: str) -> str:
     graph = _graph(_scope(sql))
     return _candidates(converted_candidates(graph, _classes(graph)))
@@ -249,6 +257,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         key_conversion,
         converted_query,
         converted_join,
+        range_queries,
         detect,
     )
 }

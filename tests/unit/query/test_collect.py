@@ -27,11 +27,16 @@ def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
     return replace(engine_result(), rows=table, is_truncated=is_cut)
 
 
-def outcome(engine: FakeEngine, wanted: DynamicFilter, cache: FakeFilterCache | None = None) -> FilterOutcome:
+def outcome(
+    engine: FakeEngine,
+    wanted: DynamicFilter,
+    cache: FakeFilterCache | None = None,
+    reader: FakeKeyCollector | None = None,
+) -> FilterOutcome:
     with ThreadPoolExecutor(1) as executor:
         keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
         cache = cache or FakeFilterCache()
-        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
+        collector = Collector(reader or FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
         asked = Collecting(uuid4(), (), is_canceled=lambda: False)
         return collector.collect([wanted], asked)[0][wanted.filter_id]
 
@@ -42,22 +47,44 @@ def test_keys_are_sorted() -> None:
 
 
 def test_too_many_keys_become_ranges_between_their_widest_gaps() -> None:
-    engine = FakeEngine(answer((1,), is_cut=True), answer((1, 900)), answer((500, 800), (40, 100)))
+    stripes = answer((800, 900), (100, 300), (1, 40), (310, 500))
+    engine = FakeEngine(answer((1,), is_cut=True), answer((1, 900)), stripes)
     found = outcome(engine, date_filter())
     assert found.data.ranges == ((1, 40), (100, 500), (800, 900))
     assert (found.data.values, found.data.exceeds_threshold, found.reason) == ((), True, Reason.APPLIED)
-    assert "LIMIT 2" in engine.runs[2].sql
+
+
+def test_what_the_reader_found_too_many_the_engine_does_not_collect_again() -> None:
+    wanted = date_filter()
+    reader = FakeKeyCollector(max_keys=2)
+    reader.put(wanted.filtering_query, ((1,), (2,), (9,)))
+    engine = FakeEngine(answer((1, 9)), answer((1, 2), (9, 9)))
+    assert outcome(engine, wanted, reader=reader).data.ranges == ((1, 2), (9, 9))
+    assert len(engine.runs) == 2
 
 
 def test_too_many_days_become_ranges_too() -> None:
     first, last = date(1999, 1, 1), date(2001, 1, 1)
-    engine = FakeEngine(answer((first,), is_cut=True), answer((first, last)), answer((first, last)))
+    engine = FakeEngine(
+        answer((first,), is_cut=True), answer((first, last)), answer((first, first), (last, last))
+    )
     assert outcome(engine, date_filter(type_names=("date",))).data.ranges == ((first, first), (last, last))
 
 
 def test_of_other_types_the_bounds_remain() -> None:
     engine = FakeEngine(answer(("a",), is_cut=True), answer(("a", "z")))
     assert outcome(engine, date_filter(type_names=("string",))).data.ranges == (("a", "z"),)
+
+
+def test_of_stripes_that_are_cut_only_the_bounds_are_sure() -> None:
+    engine = FakeEngine(answer((1,), is_cut=True), answer((1, 9)), answer((1, 2), is_cut=True))
+    assert outcome(engine, date_filter()).data.ranges == ((1, 9),)
+
+
+def test_without_even_the_bounds_nothing_remains() -> None:
+    engine = FakeEngine(answer(("a",), is_cut=True), answer(("a", "z"), is_cut=True))
+    found = outcome(engine, date_filter(type_names=("string",)))
+    assert found.reason is Reason.THRESHOLD_EXCEEDED
 
 
 def test_of_too_many_composite_keys_nothing_remains() -> None:
@@ -76,7 +103,11 @@ def test_ranges_are_cached_as_keys_are() -> None:
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_a_failure_at_any_step_is_a_reason_and_is_not_cached(failing: int) -> None:
-    steps: list[EngineResult | Exception] = [answer((1,), is_cut=True), answer((1, 9)), answer((2, 5))]
+    steps: list[EngineResult | Exception] = [
+        answer((1,), is_cut=True),
+        answer((1, 9)),
+        answer((1, 2), (5, 9)),
+    ]
     engine = FakeEngine(*steps[:failing], QueryFailed("no"), *steps)
     cache, wanted = FakeFilterCache(), date_filter()
     assert outcome(engine, wanted, cache).reason is Reason.COLLECT_FAILED
