@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isclose
 from typing import Any
@@ -14,7 +14,7 @@ import pyarrow as pa
 from service.errors import CallerError, QueryFailed
 from service.gateway import Gateway
 from service.model.filtering import FilterRecord, Reason
-from service.model.pruning import Selection
+from service.model.pruning import ScanRecord, Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
 from service.query.pruned_query import PrunedQuery
@@ -44,12 +44,12 @@ class Checked:
         return {f"{each.probe.table.table}.{each.probe.columns[0]}": each for each in found}
 
     def files(self, table: str) -> Selection:
-        """What the narrowed scans of a table read."""
-        return _files(self.narrowed, table)
+        """What the narrowed scans of a table read; one that was not needed is 0 of its total."""
+        return _files((*self.narrowed.scans, *self.pruned.skipped), table)
 
     def files_as_written(self, table: str) -> Selection:
         """What the same scans read without a filter of ours."""
-        return _files(self.written, table)
+        return _files(self.written.scans, table)
 
 
 class Harness:
@@ -123,6 +123,6 @@ def _is_close(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     )
 
 
-def _files(result: EngineResult, table: str) -> Selection:
-    found = [each.metrics.data_files for each in result.scans if each.table.endswith(f".{table}")]
+def _files(scans: Iterable[ScanRecord], table: str) -> Selection:
+    found = [each.metrics.data_files for each in scans if each.table.endswith(f".{table}")]
     return Selection(sum(each.total for each in found), sum(each.selected for each in found))
