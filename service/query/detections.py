@@ -82,7 +82,7 @@ class Detections:
         began_ms = self._clock.elapsed_ms()
         parsed = self._parsed(request.sql)
         parsed_ms = self._clock.elapsed_ms()
-        if parsed is None or _names_tables_in_columns(parsed.tree):
+        if parsed is None:
             return None
         names = table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
         facts = self._catalogs.facts_of(sorted(set(names.values())))
@@ -132,8 +132,12 @@ class Detections:
 
 
 def _parsed(sql: str) -> ParsedQuery | None:
+    """The text, when there is a scan in it that could be narrowed."""
     # The parser recurses on the C stack: a text nested deeply enough would end the process.
-    return parse(sql) if is_shallow(sql) else None
+    parsed = parse(sql) if is_shallow(sql) else None
+    if parsed is None or not parsed.references or _names_tables_in_columns(parsed.tree):
+        return None
+    return parsed
 
 
 def _names_tables_in_columns(tree: exp.Query) -> bool:
