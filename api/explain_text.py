@@ -47,7 +47,7 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
     if not explanation.scans:
         yield "(no table was scanned)"
     for scan in explanation.scans:
-        yield from _scan(scan)
+        yield from _scan(scan, explanation.has_run)
     for each in explanation.filters:
         yield _filter(each)
 
@@ -63,7 +63,7 @@ def _filter(record: FilterRecord) -> str:
     return f"{what} {by}: applied, {how}{note}"
 
 
-def _scan(scan: ScanRecord) -> Iterator[str]:
+def _scan(scan: ScanRecord, has_run: bool) -> Iterator[str]:
     metrics = scan.metrics
     snapshot = "empty" if scan.snapshot_id is None else f"snapshot {scan.snapshot_id}"
     yield f"{scan.table} ({snapshot}), planned in {metrics.planning_ms} ms"
@@ -72,7 +72,8 @@ def _scan(scan: ScanRecord) -> Iterator[str]:
         ("manifests", metrics.manifests),
         ("data files", metrics.data_files),
         ("bytes", metrics.bytes),
-        ("rows", metrics.rows),
     ]
+    if has_run:
+        levels.append(("rows", metrics.rows))
     for name, selection in levels:
         yield f"  {name:<10}  {selection.selected} of {selection.total}"

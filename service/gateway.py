@@ -35,6 +35,8 @@ from service.query.known_requests import KnownRequests
 from service.query.listing import list_queries
 from service.query.live import LiveQuery
 from service.query.open_queries import open_queries
+from service.query.plan_query import only_planned
+from service.query.plannings import Planning, Plannings
 from service.query.run import QueryPorts
 from service.query.workers import QueryWorkers
 
@@ -95,6 +97,7 @@ class Gateway:
         self._bounds = bounds
         self._book = QueryBook(bounds.max_queued_queries, bounds.result_ttl_ms)
         self._workers = QueryWorkers(self._book, ports, bounds.query_workers)
+        self._plannings = Plannings(ports, bounds.query_workers, bounds.max_queued_queries)
         self._known_requests = KnownRequests(ports.journal, metrics_store, ports.clock)
         self._closing = threading.Event()
 
@@ -187,6 +190,23 @@ class Gateway:
             return explain(self._record(query_id, caller))
         return explain(query.record)
 
+    def plan(self, request: QueryRequest, caller: str) -> Planning:
+        """Begins to plan what would be run, and returns at once. It is no query of its own: nothing is kept.
+
+        Raises:
+            TooManyQueries: as many as may wait do so already.
+            ShuttingDown: the gateway takes nothing in any more.
+        """
+        if self._closing.is_set():
+            raise ShuttingDown
+        clock = self._ports.clock
+        asked = only_planned(request)
+        return self._plannings.begin(LiveQuery(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
+
+    def stop_planning(self, planning: Planning) -> None:
+        """Asks it to end: nobody waits for it any more."""
+        self._plannings.give_up(planning)
+
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         """Every table, or those of one catalog or schema.
 
@@ -256,6 +276,7 @@ class Gateway:
         """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts."""
         self._closing.set()
         self._workers.close(self._bounds.shutdown_timeout_s)
+        self._plannings.close()
         self._ports.journal.close()
         self._on_closed()
 

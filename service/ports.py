@@ -64,6 +64,16 @@ class Engine(Protocol):
             PartDown: there is no engine now, or it was lost on the way.
         """
 
+    def explain(self, statement: Statement) -> EngineResult:
+        """Plans the statement as `run` would, and runs nothing: the result has no rows.
+
+        Scans tell the files that the plan selects; none of their rows was read, and what the engine prunes
+        while it runs is not known.
+
+        Raises:
+            CallerError, QueryEnded, PartDown: as `run`.
+        """
+
     def cancel(self, query_id: UUID) -> None:
         """Stops what runs for this query, if anything does. May be called again and again."""
 

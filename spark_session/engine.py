@@ -24,6 +24,7 @@ from service.errors import (
 from service.model.health import PartHealth, PartState
 from service.ports import EngineResult, Statement
 from spark_session.errors import in_gateway_terms
+from spark_session.explain import explain
 from spark_session.run import Attempt, run
 from spark_session.settings import SparkSettings
 from spark_session.warm_session import WarmSession
@@ -68,6 +69,12 @@ class SparkEngine:
         except QueryEnded as failure:
             failure.run = attempt.so_far(session)
             raise
+
+    def explain(self, statement: Statement) -> EngineResult:
+        """See `service.ports.Engine`."""
+        session = self._warm(statement)
+        with _in_gateway_terms(session, statement):
+            return explain(session, statement)
 
     def cancel(self, query_id: UUID) -> None:
         """See `service.ports.Engine`."""

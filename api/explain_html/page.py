@@ -28,9 +28,10 @@ def _page(explanation: Explanation) -> Iterator[str]:
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="color-scheme" content="light dark">'
-    yield f"<title>Query {explanation.query_id}</title><style>{_style()}</style></head><body><main>"
+    yield f"<title>{_title(explanation)}</title><style>{_style()}</style></head><body><main>"
     yield from _head(explanation)
-    yield _section("What was read", pruning_bars(explanation.scans))
+    read = "What was read" if explanation.has_run else "What would be read"
+    yield _section(read, pruning_bars(explanation.scans, explanation.has_run))
     yield _section("Plan", _plan(explanation))
     yield _section("Filters", filter_table(explanation.filters))
     yield _section("Time", timeline(explanation))
@@ -38,10 +39,15 @@ def _page(explanation: Explanation) -> Iterator[str]:
     yield "</main></body></html>"
 
 
+def _title(explanation: Explanation) -> str:
+    return "Plan" if explanation.query_id is None else f"Query {explanation.query_id}"
+
+
 def _head(explanation: Explanation) -> Iterator[str]:
-    state = explanation.state.value
+    state = str(explanation.state)
     badge = f'<span class="state {state}">{state}</span>'
-    yield f"<header><h1>Query</h1><code>{explanation.query_id}</code>{badge}</header>"
+    query_id = f"<code>{explanation.query_id}</code>" if explanation.query_id is not None else ""
+    yield f"<header><h1>Query</h1>{query_id}{badge}</header>"
     if explanation.error is not None:
         error = explanation.error
         yield f'<p class="error"><code>{escape(error.code)}</code> {escape(error.detail)}</p>'

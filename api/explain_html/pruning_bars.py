@@ -9,14 +9,14 @@ from api.explain_html.numbers import count, percentage, size
 from service.model.pruning import ScanRecord, Selection
 
 
-def pruning_bars(scans: Sequence[ScanRecord]) -> str:
-    """The cards of all scans."""
+def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True) -> str:
+    """The cards of all scans; what was only planned has read no rows that could be shown."""
     if not scans:
         return '<p class="none">No table was scanned.</p>'
-    return f'<div class="scans">{"".join(_card(each) for each in scans)}</div>'
+    return f'<div class="scans">{"".join(_card(each, has_run) for each in scans)}</div>'
 
 
-def _card(scan: ScanRecord) -> str:
+def _card(scan: ScanRecord, has_run: bool) -> str:
     metrics = scan.metrics
     snapshot = "empty" if scan.snapshot_id is None else f"snapshot {scan.snapshot_id}"
     bars = [
@@ -24,8 +24,9 @@ def _card(scan: ScanRecord) -> str:
         _bar("manifests", metrics.manifests, count),
         _bar("data files", metrics.data_files, count),
         _bar("bytes", metrics.bytes, size),
-        _bar("rows", metrics.rows, count),
     ]
+    if has_run:
+        bars.append(_bar("rows", metrics.rows, count))
     title = (
         f'<h3>{escape(scan.table)}</h3><p class="note">{snapshot}, planned in {metrics.planning_ms} ms</p>'
     )

@@ -6,16 +6,21 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
-from api.edge import Caller, EdgeOfApp
+from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.explain_text import explain_text
 from api.negotiation import choose
+from api.query_request import query_request
 from api.routes.documented import problems, success
 from api.schemas.explanation import ExplanationAnswer, explanation_answer
+from api.schemas.query_request import QueryBody
 from api.schemas.tables import NoQuery
+from api.waiting import ClientGone
+from service.errors import QueryTimedOut
 from service.model.explanation import Explanation
+from service.model.query import QueryRequest
 
 router = APIRouter(tags=["explain"])
 
@@ -51,6 +56,45 @@ async def explain(
     explanation = await edge.door.call(edge.door.gateway.explain, query_id, caller)
     content = await edge.door.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
+
+
+@router.post(
+    "/explain",
+    responses=success(_ANSWER) | problems(400, 403, 404, 406, 413, 415, 422, 429, 503, 504),
+    response_model=ExplanationAnswer,
+    dependencies=[Depends(require_json)],
+)
+async def explain_before(
+    body: QueryBody,
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """What POST /query would run for this body now: the filters, the rewritten text, and the files to read.
+
+    Keys are collected as for a run, and cached; the query itself is planned and not run. Nothing of it is
+    kept: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait mean nothing here.
+    """
+    media_type = choose(accept, [_JSON, _TEXT, _HTML])
+    explanation = await _planned(edge, query_request(body, edge.settings), caller, request)
+    content = await edge.door.call(_content, explanation, media_type)
+    return Response(content, headers=_HEADERS, media_type=media_type)
+
+
+async def _planned(edge: Edge, asked: QueryRequest, caller: str, request: Request) -> Explanation:
+    gateway = edge.door.gateway
+    planning = gateway.plan(asked, caller)
+    seconds = asked.timeout_ms / 1000
+    try:
+        is_there = await edge.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
+    except ClientGone:
+        await edge.door.call(gateway.stop_planning, planning)
+        raise
+    if not is_there:
+        await edge.door.call(gateway.stop_planning, planning)
+        raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
+    return planning.explanation()
 
 
 def _content(explanation: Explanation, media_type: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -27,7 +27,7 @@ class RowsRead(WireModel):
     """How many rows left the scan, of how many the table has."""
 
     total: int
-    read: int
+    read: Annotated[int | None, Field(description="null: the query was only planned")]
 
 
 class ScanAnswer(WireModel):
@@ -66,10 +66,10 @@ class Timings(WireModel):
 class ExplanationAnswer(WireModel):
     """The SQL, every candidate filter, the plans, and every scan as selected of total."""
 
-    query_id: UUID
+    query_id: Annotated[UUID | None, Field(description="null: the query was only planned")]
     sql: str
     rewritten_sql: Annotated[str | None, Field(description="null: the query ran as it was sent")]
-    state: QueryState
+    state: QueryState | Literal["PLANNED"]
     error: ExplainedError | None
     filters: list[FilterAnswer]
     scans: list[ScanAnswer]
@@ -87,7 +87,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         error=ExplainedError(code=error.code, detail=error.detail) if error else None,
         rewritten_sql=explanation.rewritten_sql,
         filters=[filter_answer(each) for each in explanation.filters],
-        scans=[_scan(each) for each in explanation.scans],
+        scans=[_scan(each, explanation.has_run) for each in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),
     )
@@ -116,7 +116,7 @@ def timings(explanation: Explanation) -> Timings:
     )
 
 
-def _scan(scan: ScanRecord) -> ScanAnswer:
+def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
     metrics = scan.metrics
     return ScanAnswer(
         table=scan.table,
@@ -125,7 +125,7 @@ def _scan(scan: ScanRecord) -> ScanAnswer:
         manifests=selection_answer(metrics.manifests),
         data_files=selection_answer(metrics.data_files),
         bytes=selection_answer(metrics.bytes),
-        rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected),
+        rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected if has_run else None),
         planning_ms=metrics.planning_ms,
     )
 

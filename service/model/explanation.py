@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal
 from uuid import UUID
 
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.query import QueryError, QueryState
+
+PLANNED: Final = "PLANNED"
+"""The state of a query that was planned and not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,13 @@ class QueryPlans:
 class Explanation:
     """The SQL, every candidate filter, the plans, and every scan as *selected of total*.
 
-    `plans` is None when the text cannot be read as a tree.
+    `plans` is None when the text cannot be read as a tree. A query that was only planned has no id; its scans
+    are told as the plan has them, so what of their rows was read is not known.
     """
 
-    query_id: UUID
+    query_id: UUID | None
     sql: str
-    state: QueryState
+    state: QueryState | Literal["PLANNED"]
     error: QueryError | None
     scans: tuple[ScanRecord, ...]
     spark_plan: str
@@ -59,3 +64,8 @@ class Explanation:
     detect_ms: int = 0
     filters_ms: int = 0
     plans: QueryPlans | None = None
+
+    @property
+    def has_run(self) -> bool:
+        """Whether its scans tell what was read, and not what would be."""
+        return self.state != PLANNED

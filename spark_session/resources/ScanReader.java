@@ -21,6 +21,7 @@ import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.ScanTaskGroup;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
+import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
@@ -197,7 +198,19 @@ public final class ScanReader {
 
     private static long metric(BatchScanExec exec, String name) {
         scala.Option found = exec.metrics().get(name);
-        return found.isEmpty() ? 0 : ((Number) ((AccumulatorV2) found.get()).value()).longValue();
+        long value = found.isEmpty() ? 0 : ((Number) ((AccumulatorV2) found.get()).value()).longValue();
+        return value == 0 ? plannedMetric(exec, name) : value;
+    }
+
+    /** Spark takes the scan's own word when it runs; of a scan that was only planned, it is asked here. */
+    private static long plannedMetric(BatchScanExec exec, String name) {
+        CustomTaskMetric[] reported = exec.scan().reportDriverMetrics();
+        for (int i = 0; i < reported.length; i++) {
+            if (reported[i].name().equals(name)) {
+                return reported[i].value();
+            }
+        }
+        return 0;
     }
 
     /** Iceberg's scan classes are package-private, so they are reached by reflection. */

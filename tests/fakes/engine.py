@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from uuid import UUID
 
 import pyarrow as pa
@@ -41,6 +42,7 @@ class FakeEngine:
         self.outcomes = deque(outcomes)
         self.answer = engine_result()
         self.runs: list[Statement] = []
+        self.plans: list[Statement] = []
         self.cancels: list[UUID] = []
         self.missed_cancels = 0
         self.is_closed = False
@@ -49,10 +51,13 @@ class FakeEngine:
         self._changed = threading.Condition()
 
     def run(self, statement: Statement) -> EngineResult:
+        return self._outcome(statement, self.runs)
+
+    def _outcome(self, statement: Statement, asked: list[Statement]) -> EngineResult:
         with self._changed:
             if self.is_closed:
                 raise EngineNotReady
-            self.runs.append(statement)
+            asked.append(statement)
             outcome = self.outcomes.popleft() if self.outcomes else self.answer
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._may_go_on(statement), PATIENCE_S)
@@ -63,6 +68,11 @@ class FakeEngine:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+    def explain(self, statement: Statement) -> EngineResult:
+        """As `run`, with the rows left out; `plans` has what was asked."""
+        result = self._outcome(statement, self.plans)
+        return replace(result, rows=result.rows.slice(0, 0))
 
     def cancel(self, query_id: UUID) -> None:
         with self._changed:
@@ -94,6 +104,10 @@ class FakeEngine:
     def wait_for_runs(self, count: int) -> None:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.runs) >= count, PATIENCE_S)
+
+    def wait_for_plans(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.plans) >= count, PATIENCE_S)
 
     def wait_for_cancels(self, count: int) -> None:
         with self._changed:

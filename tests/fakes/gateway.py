@@ -22,7 +22,7 @@ from service.errors import (
     TableNotFound,
 )
 from service.gateway import Gateway, ResultChunk, Submission
-from service.model.explanation import Explanation
+from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
@@ -38,6 +38,8 @@ from service.model.tables import (
     TableName,
 )
 from service.query.explain import explain
+from service.query.live import LiveQuery
+from service.query.plannings import Planning
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
@@ -84,6 +86,7 @@ class FakeGateway(Gateway):
         self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
+        self.stopped: list[Planning] = []
         self.is_expired = False
         self.is_gone_before_its_rows = False
         self.has_failures_in_memory = True
@@ -163,6 +166,22 @@ class FakeGateway(Gateway):
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         return explain(self._query(query_id, caller).record)
+
+    def plan(self, request: QueryRequest, caller: str) -> Planning:
+        """Ends at once, unless the SQL is in `held`."""
+        if self.refusal is not None:
+            raise self.refusal
+        planning = Planning(LiveQuery(uuid4(), request, caller, NOON, 0))
+        if request.sql not in self.held:
+            planning.end(self.failures.get(request.sql) or self._plan(planning.query))
+        return planning
+
+    def stop_planning(self, planning: Planning) -> None:
+        self.stopped.append(planning)
+
+    def _plan(self, query: LiveQuery) -> Explanation:
+        record = replace(query.record, scans=(SCAN,), filters=(applied(), refused()), spark_plan="* Scan")
+        return replace(explain(record), query_id=None, state=PLANNED)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
         own = [each.record for each in self.queries.values() if each.record.caller == listing.caller]

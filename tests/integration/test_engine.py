@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import QueryFailed, StatementNotAllowed
+from service.errors import QueryFailed, StatementNotAllowed, TableNotFound
+from service.model.pruning import Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
 from spark_session.engine import SparkEngine
@@ -42,9 +43,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
     gc.collect()
 
 
+def statement(sql: str) -> Statement:
+    return Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False)
+
+
 def run(engine: SparkEngine, sql: str) -> EngineResult:
-    statement = Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False)
-    return engine.run(statement)
+    return engine.run(statement(sql))
 
 
 def prepare(engine: SparkEngine, *commands: str) -> None:
@@ -89,6 +93,30 @@ def test_changes_of_a_table_are_read_though_they_have_no_files_to_count(engine: 
     )
     answer = run(engine, "SELECT k FROM lake.s.changed.changes ORDER BY k")
     assert (answer.rows.to_pylist(), answer.scans) == ([{"k": 1}, {"k": 2}], ())
+
+
+def test_a_plan_selects_the_files_that_a_run_reads_and_runs_nothing(engine: SparkEngine) -> None:
+    prepare(engine, "CREATE TABLE lake.s.planned (k INT, v INT) USING iceberg PARTITIONED BY (k)")
+    for commit in (1, 2, 3):
+        prepare(engine, f"INSERT INTO lake.s.planned SELECT 10 * {commit} + id, id FROM range(4)")
+    sql = "SELECT v / 0 FROM lake.s.planned WHERE k < 12 ORDER BY v"
+    planned = engine.explain(statement(sql))
+    [scan] = planned.scans
+    metrics = scan.metrics
+    assert (metrics.partitions, metrics.manifests) == (Selection(12, 2), Selection(3, 1))
+    assert (metrics.data_files.total, metrics.data_files.selected) == (12, 2)
+    assert (metrics.rows, planned.rows.num_rows, planned.running_ms) == (Selection(12, 0), 0, 0)
+    assert [each.name for each in planned.columns] == ["(v / 0)"]
+    assert "== Physical Plan ==" in planned.plan_text()
+    with pytest.raises(QueryFailed, match="Division by zero"):
+        run(engine, sql)
+
+
+def test_only_what_may_run_is_planned(engine: SparkEngine) -> None:
+    with pytest.raises(StatementNotAllowed):
+        engine.explain(statement("DROP TABLE lake.s.planned"))
+    with pytest.raises(TableNotFound):
+        engine.explain(statement("SELECT * FROM lake.s.missing"))
 
 
 def test_a_query_that_fails_while_it_runs_says_what_it_had_read(engine: SparkEngine) -> None:

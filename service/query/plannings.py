@@ -1,0 +1,91 @@
+"""Queries that are planned and never run: a bounded pool beside the one that runs queries."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import structlog
+
+from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
+from service.model.explanation import Explanation
+from service.query.live import LiveQuery
+from service.query.plan_query import plan_query
+from service.query.run import QueryPorts
+
+log = structlog.get_logger(__name__)
+
+
+class Planning:
+    """A query on its way to its plan; `finished` is resolved at its end, whatever that is."""
+
+    def __init__(self, query: LiveQuery) -> None:
+        self.query = query
+        self.finished: Future[None] = Future()
+        self._outcome: Explanation | GatewayError = QueryCanceled()
+
+    def explanation(self) -> Explanation:
+        """The plan, once it is finished.
+
+        Raises:
+            GatewayError: there is none, for this reason.
+        """
+        if isinstance(self._outcome, GatewayError):
+            raise self._outcome
+        return self._outcome
+
+    def end(self, outcome: Explanation | GatewayError) -> None:
+        """Tells whoever waits."""
+        self._outcome = outcome
+        self.finished.set_result(None)
+
+
+class Plannings:
+    """Plans so many queries at a time, and lets so many more wait. Any thread may call any method."""
+
+    def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
+        self._ports = ports
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="plan")
+        self._places = threading.Semaphore(count + max_waiting)
+
+    def begin(self, query: LiveQuery) -> Planning:
+        """Takes the query in and returns at once.
+
+        Raises:
+            TooManyQueries: as many as may wait do so already.
+            ShuttingDown: nothing is taken in any more.
+        """
+        if not self._places.acquire(blocking=False):
+            raise TooManyQueries
+        planning = Planning(query)
+        # The context carries the ids that every log line of this request has.
+        context = contextvars.copy_context()
+        try:
+            self._pool.submit(context.run, self._work, planning)
+        except RuntimeError as closed:  # the pool's word for: close() came in between
+            self._places.release()
+            raise ShuttingDown from closed
+        return planning
+
+    def give_up(self, planning: Planning) -> None:
+        """Asks it to end: nobody waits for it any more."""
+        query = planning.query
+        query.cancel(QueryCanceled(), self._ports.clock.elapsed_ms())
+        self._ports.engine.cancel(query.query_id)
+
+    def close(self) -> None:
+        """Takes nothing in any more, and returns when the last one has ended."""
+        self._pool.shutdown(wait=True)
+
+    def _work(self, planning: Planning) -> None:
+        try:
+            planning.end(plan_query(planning.query, self._ports))
+        except GatewayError as failure:
+            log.debug("query_not_planned", code=failure.code, exc_info=True)
+            planning.end(failure)
+        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a caller hanging
+            log.exception("planning_crashed")
+            planning.end(GatewayError())
+        finally:
+            self._places.release()

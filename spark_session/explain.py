@@ -1,0 +1,39 @@
+"""One statement in one child session, as far as its plan."""
+
+from __future__ import annotations
+
+import time
+
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from service.ports import EngineResult, Statement
+from spark_session.parameters import spark_arguments
+from spark_session.result_types import in_arrow_types, result_columns
+from spark_session.run import milliseconds, plan_text
+from spark_session.warm_session import WarmSession
+
+
+def explain(session: WarmSession, statement: Statement) -> EngineResult:
+    """Plans the statement as `run` does: the same checks, the same frame, and no job.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        PySparkException: Spark refused it, or cannot plan it.
+    """
+    started = time.monotonic()
+    with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
+        session.guard.allow_queries_only(child, statement.sql)
+        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+        session.guard.allow_reading_only(asked)
+        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        session.rows.is_short(frame, statement.row_limit)
+        scans = session.scan_reader.read(frame)
+        return EngineResult(
+            rows=to_arrow_schema(frame.schema).empty_table(),
+            columns=result_columns(asked.schema),
+            is_truncated=False,
+            planning_ms=milliseconds(started, time.monotonic()),
+            running_ms=0,
+            scans=scans,
+            plan_text=lambda: plan_text(frame),
+        )

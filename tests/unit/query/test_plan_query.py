@@ -1,0 +1,79 @@
+"""One query as far as its plan: checked, narrowed and explained as a run of it would be, and never run."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.errors import EngineLost, ParameterMissing, QueryCanceled, SqlEmpty, TableNotFound
+from service.model.explanation import PLANNED
+from service.model.query import PruningRequest, QueryRequest
+from service.model.tables import TableName
+from service.query.plan_query import PlansOnly, only_planned, plan_query
+from service.query.pruned_query import PrunedQuery
+from service.query.run import MAX_PLAN_CHARACTERS
+from service.query.run_pruned import run_pruned
+from tests.fakes.catalogs import facts_of_empty_table
+from tests.fakes.engine import PLAN, FakeEngine, engine_result
+from tests.fakes.query_records import applied, scan
+from tests.unit.query.conftest import Bench
+
+SCAN = scan("lake.tpcds.store_returns", 2003, 366)
+
+
+def test_a_plan_tells_what_a_run_would_do_and_nothing_has_run(bench: Bench) -> None:
+    bench.engine.answer = engine_result(scans=(SCAN,))
+    explanation = plan_query(bench.query("SELECT n FROM t"), bench.ports)
+    assert (explanation.query_id, explanation.state) == (None, PLANNED)
+    assert (explanation.scans, explanation.spark_plan) == ((SCAN,), PLAN)
+    assert explanation.plans is not None
+    assert not explanation.has_run
+    assert [each.sql for each in bench.engine.plans] == ["SELECT n FROM t"]
+    assert bench.engine.runs == []
+    assert bench.journal.records == []
+
+
+def test_what_could_not_be_run_cannot_be_planned(bench: Bench) -> None:
+    with pytest.raises(SqlEmpty):
+        plan_query(bench.query(" ; "), bench.ports)
+    with pytest.raises(ParameterMissing):
+        plan_query(bench.query("SELECT ?"), bench.ports)
+    assert bench.engine.plans == []
+
+
+def test_an_unknown_table_comes_with_the_names_that_look_like_it(bench: Bench) -> None:
+    bench.catalogs.put(facts_of_empty_table(TableName("lake", "tpcds", "item")))
+    bench.engine = FakeEngine(TableNotFound("lake.tpcds.itme"))
+    with pytest.raises(TableNotFound) as raised:
+        plan_query(bench.query("SELECT * FROM lake.tpcds.itme"), bench.ports)
+    assert raised.value.nearest == ("lake.tpcds.item",)
+
+
+def test_a_plan_of_any_length_is_kept_within_a_bound(bench: Bench) -> None:
+    bench.engine.answer = engine_result(plan_text=lambda: "x" * (MAX_PLAN_CHARACTERS + 1))
+    assert len(plan_query(bench.query(), bench.ports).spark_plan) == MAX_PLAN_CHARACTERS
+
+
+def test_an_engine_that_was_lost_plans_once_more(bench: Bench) -> None:
+    bench.engine = FakeEngine(EngineLost())
+    assert plan_query(bench.query(), bench.ports).state == PLANNED
+
+
+def test_what_was_given_up_before_it_began_is_not_planned(bench: Bench) -> None:
+    query = bench.query()
+    query.cancel(QueryCanceled(), 0)
+    with pytest.raises(QueryCanceled):
+        plan_query(query, bench.ports)
+
+
+def test_a_text_that_the_engine_refuses_is_planned_as_it_was_written(bench: Bench) -> None:
+    query = bench.query("written")
+    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", filters=(applied(),)))
+    engine = FakeEngine(TableNotFound("t"))
+    run_pruned(query, bench.ports.pruner, PlansOnly(engine), retries=0)
+    assert [each.sql for each in engine.plans] == ["narrowed", "written"]
+    assert [each.reason for each in query.record.filters] == ["REWRITE_REJECTED"]
+
+
+def test_there_is_nothing_to_verify() -> None:
+    request = QueryRequest("SELECT 1", pruning=PruningRequest(is_verified=True, min_table_bytes=0))
+    assert only_planned(request).pruning == PruningRequest(is_verified=False, min_table_bytes=0)
