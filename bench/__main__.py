@@ -35,6 +35,7 @@ def main(names: list[str]) -> int:
 def _take(names: list[str], console: Console) -> None:
     with open_lake() as lake:
         for name in names:
+            MEASURES[name].prepare(lake)
             started = time.monotonic()
             with console.status(f"{name} …"):
                 measurement = MEASURES[name].measure(lake)

@@ -26,6 +26,12 @@ class Client:
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
+    def delete(self, path: str) -> tuple[int, bytes]:
+        """The status and the body."""
+        self._connection.request("DELETE", path)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
     def query(self, body: dict[str, Any]) -> tuple[int, bytes]:
         """Sends a query, waits for it as long as one may; the status and the body."""
         sent = orjson.dumps({**WAIT, **body})

@@ -8,18 +8,42 @@ from types import MappingProxyType
 
 from matplotlib.figure import Figure
 
-from bench import clients, demo_query, long_poll, memory, select_one
+from bench import (
+    clients,
+    demo_query,
+    literal_predicate,
+    long_poll,
+    many_files,
+    many_files_table,
+    memory,
+    one_collection,
+    pruning_step,
+    select_one,
+    star_queries,
+    tpcds,
+    tpcds_lake,
+    unprunable_keys,
+    unprunable_tables,
+)
 from bench.lakehouse import Lake
 from bench.measurement import RESULTS, Measurement
 
 
+def _nothing(_: Lake) -> None:
+    """The demo's tables are enough."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How it is taken, how it is drawn, and what a reader has to know of it."""
+    """How it is taken, how it is drawn, and what a reader has to know of it.
+
+    `prepare` makes the tables that it needs beyond the demo's, if they are not there yet.
+    """
 
     about: str
     measure: Callable[[Lake], Measurement]
     draw: Callable[[Figure, Measurement], None]
+    prepare: Callable[[Lake], None] = _nothing
 
     @property
     def title(self) -> str:
@@ -39,6 +63,31 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),
         "memory": Measure(memory.__doc__ or "", memory.measure, memory.draw),
+        "star-queries": Measure(
+            star_queries.__doc__ or "", star_queries.measure, star_queries.draw, tpcds_lake.load
+        ),
+        "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
+        "unprunable-keys": Measure(
+            unprunable_keys.__doc__ or "",
+            unprunable_keys.measure,
+            unprunable_keys.draw,
+            unprunable_tables.make_tables,
+        ),
+        "many-files": Measure(
+            many_files.__doc__ or "", many_files.measure, many_files.draw, many_files_table.make_tables
+        ),
+        "literal-predicate": Measure(
+            literal_predicate.__doc__ or "",
+            literal_predicate.measure,
+            literal_predicate.draw,
+            tpcds_lake.load,
+        ),
+        "one-collection": Measure(
+            one_collection.__doc__ or "", one_collection.measure, one_collection.draw, tpcds_lake.load
+        ),
+        "pruning-step": Measure(
+            pruning_step.__doc__ or "", pruning_step.measure, pruning_step.draw, tpcds_lake.load
+        ),
     }
 )
 

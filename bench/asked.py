@@ -1,0 +1,63 @@
+"""One query over HTTP, with how long it took and what it read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from bench.client import Client
+
+# The rows are not in the answer: to write them as JSON would be the largest part of some queries, and is the
+# same for all that is compared. A limit that no query reaches changes no plan.
+WITHOUT_ROWS = {"format": "ARROW_STREAM", "rowLimit": 1_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query that succeeded: milliseconds there and back, how many rows it had, GET /explain of it."""
+
+    took_ms: float
+    row_count: int
+    explanation: dict[str, Any]
+
+    @property
+    def sources(self) -> set[str]:
+        """Where the keys of the filters that were applied came from."""
+        return {each["source"] for each in self.explanation["filters"] if each["applied"]}
+
+    @property
+    def planning_ms(self) -> float:
+        """Until the query runs: what the gateway looks for and collects, and the engine's planning."""
+        timings = self.explanation["timings"]
+        return float(sum(timings[f"{each}Ms"] for each in ("parse", "detect", "filters", "plan")))
+
+    def scan(self, table: str, level: str) -> int:
+        """What all scans of this table selected."""
+        scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
+        return sum(each[level]["selected"] for each in scans)
+
+    def total(self, table: str, level: str) -> int:
+        """Of how much."""
+        scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
+        return sum(each[level]["total"] for each in scans)
+
+
+def ask(client: Client, body: dict[str, Any]) -> Asked:
+    """Sends the query and waits for its end, and for the work that follows its answer.
+
+    Raises:
+        RuntimeError: the query did not succeed.
+    """
+    began = time.perf_counter()
+    status, answer = client.query({**WITHOUT_ROWS, **body})
+    while status == 202:
+        status, answer = client.get(f"{orjson.loads(answer)['links']['self']}&waitTimeout=50s")
+    took_ms = (time.perf_counter() - began) * 1000
+    found = orjson.loads(answer)
+    if status != 200 or found["status"]["state"] != "SUCCEEDED":
+        raise RuntimeError(f"{status}: {answer[:500]!r}")
+    _, explained = client.get(found["links"]["explain"])
+    return Asked(took_ms, found["manifest"]["totalRowCount"], orjson.loads(explained))

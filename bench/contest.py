@@ -1,0 +1,83 @@
+"""Queries asked in several ways in turn, so that what slows the machine down slows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.asked import Asked, ask
+from bench.client import Client
+from bench.tpcds_lake import NARROWED
+
+Samples = dict[str, dict[str, list[float]]]
+"""By query, then by the label of the way: milliseconds, one of each way for each round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask. `is_cold`: the gateway forgets all filters before."""
+
+    label: str
+    dynamic_filtering: Mapping[str, Any]
+    is_cold: bool = False
+
+
+SPARK = Way("Spark's own pruning", {"enabled": False})
+CACHED = Way("cached filter", NARROWED)
+COLD = Way("filter collected anew", NARROWED, is_cold=True)
+
+
+class Contest:
+    """One client, one query after the other. `faults` says which samples are not what they should be.
+
+    `ways` are asked in their order in one round and from the second on in the next, so that the first of
+    them, the peer, comes as often before the others as after them. A cold way comes right before the cached
+    one, whose filters it leaves behind.
+    """
+
+    def __init__(self, client: Client, queries: Mapping[str, Mapping[str, Any]], ways: Sequence[Way]) -> None:
+        self._client = client
+        self._queries = queries
+        self._ways = ways
+        self._round = 0
+        self.samples: Samples = {name: {way.label: [] for way in ways} for name in queries}
+        self.last: dict[str, dict[str, Asked]] = {name: {} for name in queries}
+        self.faults: list[str] = []
+
+    def warm_up(self, rounds: int) -> None:
+        """Rounds that are not measured."""
+        for _ in range(rounds):
+            self.round(lambda _: True)
+        for ways in self.samples.values():
+            for each in ways.values():
+                each.clear()
+        self.faults.clear()
+
+    def round(self, is_wanted: Callable[[str], bool]) -> int:
+        """Asks each query that is wanted in every way; how many those were."""
+        self._round += 1
+        wanted = [name for name in self._queries if is_wanted(name)]
+        for name in wanted:
+            for way in self._ways if self._round % 2 else (*self._ways[1:], self._ways[0]):
+                self._ask(name, way)
+            self._compare(name)
+        return len(wanted)
+
+    def _ask(self, name: str, way: Way) -> None:
+        if way.is_cold:
+            self._client.delete("/filters")
+        try:
+            asked = ask(self._client, {**self._queries[name], "dynamicFiltering": way.dynamic_filtering})
+        except RuntimeError as failure:
+            self.faults.append(f"{name}, {way.label}: {failure}")
+            return
+        self.last[name][way.label] = asked
+        self.samples[name][way.label].append(asked.took_ms)
+        if way is CACHED and "COLLECTED" in asked.sources:
+            self.faults.append(f"{name}: a filter that should have been cached was collected.")
+
+    def _compare(self, name: str) -> None:
+        counts = {label: asked.row_count for label, asked in self.last[name].items()}
+        if len(set(counts.values())) > 1:
+            self.faults.append(f"{name}: other numbers of rows: {counts}.")

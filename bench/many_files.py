@@ -1,0 +1,95 @@
+"""A table of 100,000 data files, of which a dimension selects 1 %.
+
+What planning costs when the engine must list every file before it prunes at run time. 100 manifests of
+1,000 files each, ten days a manifest, as a stream leaves them; a dimension of 1,000 days, of which a period
+has ten. Each round takes another period, so that nothing of the last one's files is at hand, and its filter
+is collected before. In turn with `dynamicFiltering.enabled: false`: three rounds to warm up, seven to
+measure. *Planning* is all that comes before the query runs: the gateway's own step and the engine's planning,
+as `GET /explain` tells them; *of the scan* is what Iceberg says of itself.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from bench.asked import Asked, ask
+from bench.client import Client
+from bench.contest import CACHED, SPARK, Way
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake
+from bench.many_files_table import EVENTS, FILES, MANIFESTS, PERIODS, SCHEMA
+from bench.measurement import Measurement, Row, spread
+from bench.tpcds_lake import IS_FULL, REMARKS
+
+WARM_UP, ROUNDS = (3, 7) if IS_FULL else (1, 2)
+TARGET_PLANNING, TARGET_WHOLE = 20.0, 2.0
+SQL = (
+    f"SELECT count(*) AS events, sum(amount) AS amount FROM {EVENTS} "
+    f"JOIN {PERIODS} ON event_day = day WHERE period = :period"
+)
+KINDS = ("whole query", "planning", "planning of the scan", "files", "manifests")
+
+
+def measure(lake: Lake) -> Measurement:
+    """Times and files by way."""
+    samples: dict[str, dict[str, list[float]]] = {}
+    with gateway_process(lake.environment()) as gateway:
+        client = Client(gateway.url)
+        for number in range(WARM_UP + ROUNDS):
+            period = 7 + number * (MANIFESTS // (WARM_UP + ROUNDS + 1))
+            _ask(client, period, CACHED)
+            for way in (SPARK, CACHED) if number % 2 else (CACHED, SPARK):
+                asked = _ask(client, period, way)
+                if number >= WARM_UP:
+                    _keep(samples.setdefault(way.label, {}), asked)
+    return Measurement(_rows(samples), samples, REMARKS)
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """The medians of each way."""
+    axes = figure.subplots()
+    for offset, (label, kinds) in enumerate(measurement.samples.items()):
+        medians = [statistics.median(kinds[kind]) for kind in KINDS[:3]]
+        axes.bar([place + 0.4 * offset for place in range(3)], medians, 0.4, label=label)
+    axes.set_xticks([0.2, 1.2, 2.2], KINDS[:3])
+    axes.set(yscale="log", ylabel="ms")
+    axes.legend()
+
+
+def _ask(client: Client, period: int, way: Way) -> Asked:
+    # The table is small for its number of files; the cost gate counts files, and lets it pass.
+    body: dict[str, Any] = {"sql": SQL, "parameters": {"period": period}, "catalog": "lake", "schema": SCHEMA}
+    return ask(client, body | {"dynamicFiltering": way.dynamic_filtering})
+
+
+def _keep(kinds: dict[str, list[float]], asked: Asked) -> None:
+    scans = [each for each in asked.explanation["scans"] if each["table"].endswith(EVENTS)]
+    values = (
+        asked.took_ms,
+        asked.planning_ms,
+        max(1, sum(each["planningMs"] for each in scans)),
+        asked.scan(EVENTS, "dataFiles"),
+        asked.scan(EVENTS, "manifests"),
+    )
+    for kind, value in zip(KINDS, values, strict=True):
+        kinds.setdefault(kind, []).append(value)
+
+
+def _rows(samples: dict[str, dict[str, list[float]]]) -> list[Row]:
+    spark, ours = samples[SPARK.label], samples[CACHED.label]
+    targets = {"whole query": TARGET_WHOLE, "planning": TARGET_PLANNING}
+    rows = [_ratio(kind, spark[kind], ours[kind], targets.get(kind)) for kind in KINDS[:3]]
+    for label, kinds in samples.items():
+        rows += [spread(f"{label}: {kind}", kinds[kind], "ms" if kind in KINDS[:3] else "") for kind in KINDS]
+    return [*rows, Row("files of the table", FILES, "")]
+
+
+def _ratio(kind: str, peer: list[float], ours: list[float], target: float | None) -> Row:
+    each = [one / other for one, other in zip(peer, ours, strict=True)]
+    value = statistics.median(peer) / statistics.median(ours)
+    text = None if target is None else f"≥ {target:g}"
+    is_met = None if target is None else value >= target
+    return Row(f"{kind}: Spark's own to cached filter", value, "times", min(each), max(each), text, is_met)

@@ -1,0 +1,124 @@
+"""Fifty clients ask fifty queries that share one filter, which nobody has collected yet.
+
+Whether keys are collected once for all who wait for them. 50 clients in a process of their own send 50
+different queries over TPC-DS at scale 1 at the same moment, to a gateway with 50 workers, right after all
+filters were forgotten; five times. How often keys were collected is read from `/metrics`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from bench.client import Client
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake
+from bench.load import SPAWN, Outcome, send_all
+from bench.measurement import Measurement, Row, spread
+from bench.tpcds_lake import IS_FULL, NARROWED, REMARKS, TABLES
+
+CLIENTS, ROUNDS = 50, (5 if IS_FULL else 2)
+RECORDED_WITHIN_S, POLL_S = 60.0, 0.05
+_COLUMNS = (
+    *("ss_quantity", "ss_wholesale_cost", "ss_list_price", "ss_sales_price", "ss_ext_discount_amt"),
+    *("ss_ext_sales_price", "ss_ext_list_price", "ss_ext_tax", "ss_coupon_amt", "ss_net_profit"),
+)
+_FUNCTIONS = ("sum", "min", "max", "avg", "count")
+_NUMBER = re.compile(r"^(sluice_[a-z_]+)(\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
+
+Counts = dict[str, float]
+
+
+def bodies() -> list[dict[str, Any]]:
+    """Fifty queries, each another text, over the days of one month."""
+    sql = (
+        "SELECT d_date, {function}({column}) FROM store_sales JOIN date_dim ON ss_sold_date_sk = d_date_sk"
+        " WHERE d_year = 2000 AND d_moy = 11 GROUP BY d_date"
+    )
+    texts = [sql.format(function=each, column=column) for each in _FUNCTIONS for column in _COLUMNS]
+    return [{"sql": each, **TABLES, "dynamicFiltering": NARROWED} for each in texts]
+
+
+def measure(lake: Lake) -> Measurement:
+    """How often keys were collected in each round, and what became of the filters."""
+    environment = lake.environment() | {"SLUICE_QUERY_WORKERS": str(CLIENTS)}
+    changes: list[Counts] = []
+    outcomes: list[Outcome] = []
+    with (
+        gateway_process(environment) as gateway,
+        ProcessPoolExecutor(1, mp_context=SPAWN) as clients,
+    ):
+        client = Client(gateway.url)
+        clients.submit(send_all, gateway.url, 4, bodies()[:8]).result()
+        for _ in range(ROUNDS):
+            client.delete("/filters")
+            before = _settled(client)
+            outcomes.append(clients.submit(send_all, gateway.url, CLIENTS, bodies()).result())
+            after = _settled(client, at_least=before["sluice_queries_total"] + CLIENTS)
+            changes.append({name: after[name] - before.get(name, 0) for name in after})
+    samples = {"changes": changes, "times_ms": [times for _, times, _ in outcomes]}
+    errors = [error for *_, each in outcomes for error in each]
+    return Measurement(_rows(changes, outcomes), samples, (*REMARKS, *errors))
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Where the keys of each round's filters came from."""
+    axes = figure.subplots()
+    changes = measurement.samples["changes"]
+    rounds = range(1, len(changes) + 1)
+    collected = [_collected(each) for each in changes]
+    cached = [each.get("sluice_filter_cache_hits_total", 0) for each in changes]
+    axes.bar(rounds, collected, label="collected")
+    axes.bar(rounds, cached, bottom=collected, label="shared")
+    axes.set(xlabel="round", ylabel="filters")
+    axes.legend()
+
+
+def _settled(client: Client, at_least: float = 0) -> Counts:
+    """The counters, once so many queries were counted: that follows their answers."""
+    deadline = time.monotonic() + RECORDED_WITHIN_S
+    while time.monotonic() < deadline:
+        counts = _counts(client)
+        if counts["sluice_queries_total"] >= at_least:
+            return counts
+        time.sleep(POLL_S)
+    raise RuntimeError("The queries were not counted in time.")
+
+
+def _counts(client: Client) -> Counts:
+    """By name, labels added up; the filters by their labels, too."""
+    counts: Counts = {"sluice_queries_total": 0}
+    for name, labels, value in _NUMBER.findall(client.get("/metrics")[1].decode()):
+        counts[name] = counts.get(name, 0) + float(value)
+        if name == "sluice_filters_total":
+            counts[name + labels] = float(value)
+    return counts
+
+
+def _collected(change: Counts) -> float:
+    return change.get("sluice_filter_collect_seconds_count", 0)
+
+
+def _rows(changes: list[Counts], outcomes: list[Outcome]) -> list[Row]:
+    collected = [_collected(each) for each in changes]
+    applied = [sum(v for k, v in each.items() if 'reason="APPLIED"' in k) for each in changes]
+    errors = sum(len(each) for *_, each in outcomes)
+    return [
+        Row(
+            "collections in a round",
+            max(collected),
+            "",
+            min(collected),
+            max(collected),
+            "exactly 1",
+            set(collected) == {1},
+        ),
+        spread("filters applied in a round", applied, f"of {CLIENTS}"),
+        Row("errors", errors, "", target="none", is_met=errors == 0),
+        spread("all answered after", [seconds for seconds, *_ in outcomes], "s"),
+        spread("a query", [ms for _, times, _ in outcomes for ms in times]),
+    ]

@@ -1,0 +1,131 @@
+"""What pruning adds to a query whose keys are cached: from its text to the narrowed one.
+
+The gateway's own step, without the engine: read the text, look up its tables, find its filters, take their
+keys from the cache, write them into the text. All 103 TPC-DS texts over scale 1, in this process, one after
+the other. *A new text*: a comment makes it one that the gateway has not seen, so nothing that is kept by text
+helps. *A known text*: the same again. Nine rounds of both, after two to collect the keys. Then three rounds
+of new texts run with a stopwatch on each part, which itself takes some time.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from itertools import count
+from uuid import uuid4
+
+from matplotlib.figure import Figure
+
+from bench.hosted_gateway import hosted_gateway
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row, percentile, spread
+from bench.stopwatch import Part, Stopwatch
+from bench.tpcds_lake import IS_FULL, REMARKS, SCHEMA
+from bench.tpcds_texts import STARS, tpcds_texts
+from service.model.query import PruningRequest, QueryRequest
+from service.query.pruned_query import PrunedQuery
+
+ROUNDS, PROFILED = (9, 3) if IS_FULL else (3, 1)
+TARGET_MS = 15.0
+TARGET_DETECTION_MS = 8.0
+WHOLE, NEW, KNOWN = "whole", "a new text", "a known text"
+_DETECTIONS = "service.query.detections"
+PARTS = (
+    Part("parse", f"{_DETECTIONS}:parse"),
+    Part("facts of the tables", "service.adapters.catalogs:PyIcebergCatalogs.facts_of"),
+    Part("qualify", f"{_DETECTIONS}:qualify"),
+    Part("detect", f"{_DETECTIONS}:detect"),
+    Part("keys from the cache", "service.query.collect:Collector.collect"),
+    Part("form", "service.query.prune:form"),
+    Part("inject", "service.query.prune:inject"),
+)
+Times = dict[str, list[float]]
+
+
+def measure(lake: Lake) -> Measurement:
+    """Milliseconds by text, for new and for known texts."""
+    texts = tpcds_texts(lake)
+    with hosted_gateway(lake) as hosted:
+        pruner = hosted.gateway._ports.pruner
+
+        def prune(sql: str) -> PrunedQuery:
+            pruning = PruningRequest() if IS_FULL else PruningRequest(min_table_bytes=0)
+            request = QueryRequest(sql, (), "lake", SCHEMA, pruning=pruning)
+            return pruner.prune(uuid4(), request, lambda: False)
+
+        # Twice: what the files hold, and with it what can be narrowed, is found out in the background.
+        for _ in range(2):
+            pruned = {name: prune(sql) for name, sql in texts.items()}
+            time.sleep(5)
+        times = _timed(texts, prune)
+        watch = _profiled(texts, prune)
+    narrowed = [name for name, each in pruned.items() if each.rewritten_sql is not None]
+    return Measurement(_rows(times, narrowed, watch), times, (*REMARKS, *watch.gone))
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """How many texts take how long."""
+    axes = figure.subplots()
+    for label, by_text in measurement.samples.items():
+        ordered = sorted(statistics.median(each) for each in by_text.values())
+        shares = [100 * (place + 1) / len(ordered) for place in range(len(ordered))]
+        axes.plot(ordered, shares, label=label)
+    axes.axvline(TARGET_MS, color="grey", linestyle=":")
+    axes.set(xscale="log", xlabel="ms", ylabel="percent of the texts")
+    axes.legend()
+
+
+_numbers = count()
+
+
+def _new(sql: str) -> str:
+    return f"{sql}\n-- {next(_numbers)}"
+
+
+def _timed(texts: Mapping[str, str], prune: Callable[[str], PrunedQuery]) -> dict[str, Times]:
+    times: dict[str, Times] = {NEW: {name: [] for name in texts}, KNOWN: {name: [] for name in texts}}
+    for _ in range(ROUNDS):
+        for name, sql in texts.items():
+            fresh = _new(sql)
+            for label in (NEW, KNOWN):
+                began = time.perf_counter()
+                prune(fresh)
+                times[label][name].append((time.perf_counter() - began) * 1000)
+    return times
+
+
+def _profiled(texts: Mapping[str, str], prune: Callable[[str], PrunedQuery]) -> Stopwatch:
+    watch = Stopwatch()
+    with watch.on(PARTS):
+        for _ in range(PROFILED):
+            for sql in texts.values():
+                began = time.perf_counter()
+                prune(_new(sql))
+                watch.lap(WHOLE, began, time.perf_counter())
+    return watch
+
+
+def _rows(times: Mapping[str, Times], narrowed: list[str], watch: Stopwatch) -> list[Row]:
+    medians = {label: {n: statistics.median(t) for n, t in each.items()} for label, each in times.items()}
+    rows: list[Row] = []
+    for label, by_text in medians.items():
+        groups = {
+            "all texts": list(by_text.values()),
+            "narrowed texts": [by_text[name] for name in narrowed],
+            "star queries": [by_text[name] for name in STARS],
+        }
+        for group, values in groups.items():
+            found = spread(f"{label}, {group}", values)
+            is_met = found.value < TARGET_MS
+            rows.append(Row(found.label, found.value, "ms", found.low, found.high, "< 15 ms", is_met))
+        rows.append(Row(f"{label}, all texts: p95", percentile(list(by_text.values()), 95), "ms"))
+    read = [sum(lap[p].took_ms for p in ("parse", "qualify", "detect") if p in lap) for lap in watch.laps]
+    whole = spread("parse, qualify and detect, all texts", read)
+    is_met = whole.value < TARGET_DETECTION_MS
+    rows += [
+        Row("texts narrowed", len(narrowed), "of 103"),
+        Row(whole.label, whole.value, "ms", whole.low, whole.high, "< 8 ms", is_met),
+    ]
+    rows += [spread(f"part: {p.label}", samples) for p in PARTS if (samples := watch.of(p.label))]
+    return rows

@@ -1,0 +1,67 @@
+"""How many times as fast: rows and a picture of a contest's samples."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.contest import SPARK, Contest, Samples, Way
+from bench.measurement import Row
+
+
+def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way) -> Row:
+    """The ratio of the medians, with the extremes of single rounds."""
+    peer, ours = ways[SPARK.label], ways[way.label]
+    each = [one / other for one, other in zip(peer, ours, strict=True)]
+    value = statistics.median(peer) / statistics.median(ours)
+    return Row(label, value, "times", min(each), max(each))
+
+
+def ratios(samples: Samples, way: Way) -> dict[str, Row]:
+    """By query; those that failed are left out."""
+    whole = {name: ways for name, ways in samples.items() if is_whole(ways)}
+    return {name: ratio_row(f"{name}: {way.label}", ways, way) for name, ways in whole.items()}
+
+
+def is_whole(ways: Mapping[str, Sequence[float]]) -> bool:
+    """Whether each way has as many samples as the others, and at least one."""
+    return len({len(each) for each in ways.values()}) == 1 and all(ways.values())
+
+
+def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target: float | None) -> list[Row]:
+    """The geometric mean over all queries, and the smallest ratio."""
+    mean = statistics.geometric_mean([row.value for row in found.values()])
+    name = min(found, key=lambda each: found[each].value)
+    least = found[name]
+    is_over = None if least_target is None else least.value >= least_target
+    target = None if least_target is None else f"≥ {least_target:g}"
+    return [
+        Row(
+            f"{way.label}: geometric mean",
+            mean,
+            "times",
+            target=f"≥ {mean_target:g}",
+            is_met=mean >= mean_target,
+        ),
+        Row(f"{way.label}: smallest ({name})", least.value, "times", least.low, least.high, target, is_over),
+    ]
+
+
+def faults_row(contest: Contest) -> Row:
+    """Whether anything was not as it should be; the remarks say what."""
+    count = len(contest.faults)
+    return Row("samples that are not as they should be", count, "", target="none", is_met=count == 0)
+
+
+def draw_ratios(axes: Any, found: Mapping[str, float], lines: Sequence[float]) -> None:
+    """Bars from 1, the slowest first."""
+    ordered = sorted(found, key=lambda name: found[name])
+    values = [found[name] for name in ordered]
+    colors = ["tab:red" if each < 1 else "tab:blue" for each in values]
+    axes.barh(ordered, [each - 1 for each in values], left=1, color=colors)
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=0.8)
+    for each in lines:
+        axes.axvline(each, color="grey", linestyle=":")
+    axes.set_xlabel("times as fast as Spark's own pruning")

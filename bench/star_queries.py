@@ -1,0 +1,72 @@
+"""The star queries of TPC-DS, narrowed by the gateway and pruned by Spark alone.
+
+Whether filters that are collected, cached and written into the query beat the runtime pruning that Spark has
+itself, where that works. Twelve star queries and a join of returns and dates over TPC-DS at scale 1, with
+facts partitioned by day: each is asked with `dynamicFiltering.enabled: false`, which leaves it to Spark; with
+all filters forgotten just before (`DELETE /filters`); and with cached filters. Three rounds to warm up, nine
+to measure, the ways in turn within each; the rows of the results are not sent. A ratio is that of the
+medians; in brackets are the smallest and the largest of single rounds.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from bench.client import Client
+from bench.contest import CACHED, COLD, SPARK, Contest
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row, spread
+from bench.ratios import faults_row, ratios, summary
+from bench.tpcds_lake import IS_FULL, REMARKS, TABLES
+from bench.tpcds_texts import EXAMPLE, STARS, tpcds_texts
+
+WARM_UP, ROUNDS = (3, 9) if IS_FULL else (1, 2)
+TARGET_CACHED, TARGET_COLD, TARGET_EACH = 2.0, 1.5, 0.95
+
+
+def measure(lake: Lake) -> Measurement:
+    """Times by query and way, and their ratios."""
+    with gateway_process(lake.environment()) as gateway:
+        contest = Contest(Client(gateway.url), star_queries(lake), (SPARK, COLD, CACHED))
+        contest.warm_up(WARM_UP)
+        for _ in range(ROUNDS):
+            contest.round(lambda _: True)
+    return Measurement(_rows(contest), contest.samples, (*REMARKS, *contest.faults))
+
+
+def star_queries(lake: Lake) -> dict[str, dict[str, Any]]:
+    """The bodies, by the queries' names."""
+    texts = tpcds_texts(lake) | {"returns": EXAMPLE}
+    return {name: {"sql": texts[name], **TABLES} for name in (*STARS, "returns")}
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Each query's medians."""
+    axes = figure.subplots()
+    names = list(measurement.samples)
+    for offset, way in enumerate((SPARK, COLD, CACHED)):
+        medians = [statistics.median(measurement.samples[name][way.label] or [0]) for name in names]
+        axes.bar([place + 0.27 * offset for place in range(len(names))], medians, 0.27, label=way.label)
+    axes.set_xticks([place + 0.27 for place in range(len(names))], names)
+    axes.set_ylabel("ms")
+    axes.legend()
+
+
+def _rows(contest: Contest) -> list[Row]:
+    cached, cold = ratios(contest.samples, CACHED), ratios(contest.samples, COLD)
+    return [
+        *summary(cached, CACHED, TARGET_CACHED, TARGET_EACH),
+        *summary(cold, COLD, TARGET_COLD, TARGET_EACH),
+        faults_row(contest),
+        *(row for name in cached for row in (cached[name], cold[name])),
+        *(
+            spread(f"{name}: {label}", times)
+            for name, ways in contest.samples.items()
+            for label, times in ways.items()
+            if times
+        ),
+    ]

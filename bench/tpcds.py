@@ -1,0 +1,77 @@
+"""All 103 TPC-DS texts, narrowed by the gateway and pruned by Spark alone.
+
+Whether pruning pays over a whole workload, and whether any query pays for it. Each text over TPC-DS at scale
+1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after a round of all to
+warm up. Every text has the same time: those that are quick get more rounds, up to eleven, and the slowest
+two. A ratio is that of the medians; in brackets are the extremes of single rounds.
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from bench.client import Client
+from bench.contest import CACHED, SPARK, Contest
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row
+from bench.ratios import draw_ratios, faults_row, is_whole, ratio_row, ratios, summary
+from bench.tpcds_lake import IS_FULL, REMARKS, TABLES
+from bench.tpcds_texts import tpcds_texts
+
+WARM_UP, LEAST_ROUNDS, MOST_ROUNDS = (1, 2, 11) if IS_FULL else (1, 1, 1)
+SECONDS_EACH = 9.0
+TARGET_MEAN, TARGET_EACH = 1.2, 0.9
+SHOWN = 12
+
+
+def measure(lake: Lake) -> Measurement:
+    """Times by text and way, and their ratios."""
+    queries = {name: {"sql": text, **TABLES} for name, text in tpcds_texts(lake).items()}
+    with gateway_process(lake.environment()) as gateway:
+        contest = Contest(Client(gateway.url), queries, (SPARK, CACHED))
+        contest.warm_up(WARM_UP)
+        asked = contest.round(lambda _: True)
+        while asked:
+            asked = contest.round(lambda name: _needs_more(contest, name))
+    return Measurement(_rows(contest), contest.samples, (*REMARKS, *contest.faults))
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Each text's ratio."""
+    figure.set_size_inches(10, 18)
+    found = {
+        name: ratio_row(name, ways, CACHED).value
+        for name, ways in measurement.samples.items()
+        if is_whole(ways)
+    }
+    draw_ratios(figure.subplots(), found, (TARGET_EACH, TARGET_MEAN))
+
+
+def _needs_more(contest: Contest, name: str) -> bool:
+    ways = contest.samples[name]
+    if not is_whole(ways):
+        return False
+    count = len(ways[SPARK.label])
+    spent_s = sum(map(sum, ways.values())) / 1000
+    # Only if the next round still fits.
+    is_in_time = spent_s * (count + 1) / count <= SECONDS_EACH
+    return count < LEAST_ROUNDS or (count < MOST_ROUNDS and is_in_time)
+
+
+def _rows(contest: Contest) -> list[Row]:
+    found = ratios(contest.samples, CACHED)
+    ordered = sorted(found.values(), key=lambda row: row.value)
+    narrowed = sum(bool(ways[CACHED.label].sources) for ways in contest.last.values() if CACHED.label in ways)
+    under = sum(row.value < TARGET_EACH for row in ordered)
+    counts = [len(each[SPARK.label]) for each in contest.samples.values()]
+    return [
+        *summary(found, CACHED, TARGET_MEAN, TARGET_EACH),
+        Row(f"texts under {TARGET_EACH:g}", under, "", target="none", is_met=under == 0),
+        Row("texts compared", len(found), "", target="all 103", is_met=len(found) == len(contest.samples)),
+        Row("texts with a filter applied", narrowed, ""),
+        Row("rounds", sorted(counts)[len(counts) // 2], "", min(counts), max(counts)),
+        faults_row(contest),
+        *ordered[:SHOWN],
+        *ordered[-SHOWN:][::-1],
+    ]

@@ -1,0 +1,87 @@
+"""Joins by keys that Spark's own pruning cannot use.
+
+What remains of a scan where the engine reads everything. Six joins over TPC-DS at scale 1, each a month's
+sales or one customer's: an INT key joined with BIGINT, and with STRING; a dimension too large to be
+broadcast; a fact that is sorted by day but not partitioned (60 files); one in 64 buckets by customer; one
+partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicFiltering.enabled: false` and
+with cached filters, in turn: three rounds to warm up, nine to measure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from bench.client import Client
+from bench.contest import CACHED, SPARK, Contest
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row
+from bench.ratios import draw_ratios, faults_row, is_whole, ratio_row, ratios, summary
+from bench.tpcds_lake import IS_FULL, REMARKS, TABLES, open_catalog
+from bench.tpcds_lake import SCHEMA as TPCDS
+from bench.unprunable_tables import SCHEMA
+
+WARM_UP, ROUNDS = (3, 9) if IS_FULL else (1, 2)
+TARGET = 5.0
+_SUM = "SELECT count(*) AS sales, sum(ss_ext_sales_price) AS amount FROM"
+_MONTH = "d_year = 2000 AND d_moy = 11"
+_DAY = "ss_sold_date_sk = d_date_sk"
+QUERIES = {
+    "INT = BIGINT": f"{_SUM} store_sales, {SCHEMA}.days_bigint WHERE {_DAY} AND {_MONTH}",
+    "INT = STRING": f"{_SUM} store_sales, {SCHEMA}.days_text WHERE {_DAY} AND {_MONTH}",
+    "no broadcast": (
+        f"{_SUM} store_sales, {SCHEMA}.promotion_days WHERE {_DAY} AND promotion = 7 AND {_MONTH}"
+    ),
+    "sorted": f"{_SUM} {SCHEMA}.sales_sorted, date_dim WHERE {_DAY} AND {_MONTH}",
+    "bucket": (
+        f"{_SUM} {SCHEMA}.sales_by_customer, customer "
+        "WHERE ss_customer_sk = c_customer_sk AND c_customer_id = '{customer}'"
+    ),
+    "day(ts)": f"{_SUM} {SCHEMA}.sales_by_day, date_dim WHERE cast(sold_at AS DATE) = d_date AND {_MONTH}",
+}
+FACTS = dict.fromkeys(QUERIES, "store_sales") | {
+    "sorted": "sales_sorted",
+    "bucket": "sales_by_customer",
+    "day(ts)": "sales_by_day",
+}
+
+
+def measure(lake: Lake) -> Measurement:
+    """Times by kind of key and way, their ratios, and the files that each way read."""
+    customer = _a_customer(lake)
+    queries: dict[str, dict[str, Any]] = {
+        name: {"sql": sql.format(customer=customer), **TABLES} for name, sql in QUERIES.items()
+    }
+    with gateway_process(lake.environment()) as gateway:
+        contest = Contest(Client(gateway.url), queries, (SPARK, CACHED))
+        contest.warm_up(WARM_UP)
+        for _ in range(ROUNDS):
+            contest.round(lambda _: True)
+    return Measurement(_rows(contest), contest.samples, (*REMARKS, *contest.faults))
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Each kind's ratio."""
+    samples = measurement.samples
+    found = {n: ratio_row(n, ways, CACHED).value for n, ways in samples.items() if is_whole(ways)}
+    draw_ratios(figure.subplots(), found, (TARGET,))
+
+
+def _a_customer(lake: Lake) -> str:
+    """The id of a customer: not the key that is joined by."""
+    with open_catalog(lake) as catalog:
+        customers = catalog.load_table(f"{TPCDS}.customer")
+        found = customers.scan("c_customer_sk = 100", selected_fields=("c_customer_id",)).to_arrow()
+    return str(found["c_customer_id"][0])
+
+
+def _rows(contest: Contest) -> list[Row]:
+    found = ratios(contest.samples, CACHED)
+    rows = [*summary(found, CACHED, TARGET, None), faults_row(contest), *found.values()]
+    for name, ways in contest.last.items():
+        for label, asked in ways.items():
+            rows.append(Row(f"{name}: files, {label}", asked.scan(FACTS[name], "dataFiles"), ""))
+        rows.append(Row(f"{name}: files of the table", asked.total(FACTS[name], "dataFiles"), ""))
+    return rows
