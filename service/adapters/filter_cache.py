@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
@@ -71,12 +72,8 @@ class RedisFilterCache:
             self._local.forget()
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:
-        """See the port. Of more than `limit` entries, it is left open which."""
-        found = []
-        for each in self._server.beginnings(limit, HEAD_BYTES):
-            with suppress(Rubbish):
-                found.append(decode_head(each).shown)
-        return sorted(found, key=lambda each: each.created_at, reverse=True)
+        """See the port."""
+        return sorted(islice(self._shown(), limit), key=lambda each: each.created_at, reverse=True)
 
     def health(self) -> PartHealth:
         """Asks the server, within a second."""
@@ -89,6 +86,16 @@ class RedisFilterCache:
     def close(self) -> None:
         """Closes all connections."""
         self._server.close()
+
+    def _shown(self) -> Iterator[CachedFilter]:
+        # One may be named twice, when others are stored while they are listed.
+        listed: set[str] = set()
+        for each in self._server.beginnings(HEAD_BYTES):
+            with suppress(Rubbish):
+                shown = decode_head(each).shown
+                if shown.fingerprint not in listed:
+                    listed.add(shown.fingerprint)
+                    yield shown
 
     def _find(
         self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float

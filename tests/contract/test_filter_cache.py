@@ -199,7 +199,10 @@ def test_the_newest_entries_come_first_and_no_more_than_were_asked_for(
         cache.obtain(date_filter(f"f{index}"), Collecting(), 1)
         clock.advance(timedelta(seconds=1))
     assert [each.fingerprint for each in cache.entries(10)] == ["f4", "f3", "f2", "f1", "f0"]
-    assert len(cache.entries(2)) == 2
+    assert [each.fingerprint for each in cache.entries(2)] == ["f4", "f3"]
+    cache.forget("f4")
+    assert [each.fingerprint for each in cache.entries(2)] == ["f3", "f2"]
+    assert cache.entries(0) == []
 
 
 def test_one_entry_is_forgotten_and_the_others_stay(cache: FilterCache) -> None:

@@ -15,6 +15,7 @@ from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.filters.circuit import REST_MS
 from service.adapters.filters.codec import encode
 from service.adapters.filters.lease import LEASE_S
+from service.adapters.filters.newest import INDEXED, LISTED_AT_ONCE, NEWEST
 from service.adapters.filters.server import LEASES, VALUES
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryFailed
 from service.model.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
@@ -286,6 +287,48 @@ def test_a_server_that_was_started_again_is_used_again(
     clock.advance(SECOND)
     assert cache.obtain(date_filter(), Collecting(), 1).note == ""
     assert len(cache.entries(10)) == 1
+
+
+# ---- looking -----------------------------------------------------------------------------------
+
+
+def test_exactly_the_newest_are_listed_though_some_were_evicted(
+    replica: NewReplica, client: redis.Redis, clock: FakeClock
+) -> None:
+    caches = [replica(), replica()]
+    for index in range(3 * LISTED_AT_ONCE):
+        caches[index % 2].obtain(date_filter(f"f{index}"), Collecting(keys_of((1,))), 1)
+        clock.advance(timedelta(seconds=1))
+    last = 3 * LISTED_AT_ONCE - 1
+    client.unlink(*(f"{VALUES}f{index}" for index in range(20, last) if index % 10))
+    newest = [f"f{last}", *(f"f{index}" for index in range(last, 0, -1) if index % 10 == 0)]
+    assert [each.fingerprint for each in caches[0].entries(20)] == newest[:20]
+
+
+def test_the_list_looks_at_a_bounded_number_of_names_and_ends_with_what_it_names(
+    replica: NewReplica, client: redis.Redis
+) -> None:
+    client.zadd(NEWEST, {f"gone {index}": index for index in range(INDEXED + 5)})
+    cache = replica()
+    cache.obtain(date_filter("f"), Collecting(), 1)
+    assert client.zcard(NEWEST) == INDEXED
+    assert 86_000 < client.ttl(NEWEST) <= 86_400
+    before = calls(client)
+    assert [each.fingerprint for each in cache.entries(10)] == ["f"]
+    assert calls(client) - before <= INDEXED + INDEXED // LISTED_AT_ONCE + 10
+
+
+def calls(client: redis.Redis) -> int:
+    return int(client.info("stats")["total_commands_processed"])
+
+
+def test_something_else_in_place_of_the_names_is_taken_away(replica: NewReplica, client: redis.Redis) -> None:
+    cache = replica()
+    client.set(NEWEST, "rubbish")
+    assert cache.entries(10) == []
+    assert cache.obtain(date_filter("f1"), Collecting(), 1).note == ""
+    cache.obtain(date_filter("f2"), Collecting(), 1)
+    assert [each.fingerprint for each in cache.entries(10)] == ["f2"]
 
 
 # ---- what else may lie there -------------------------------------------------------------------

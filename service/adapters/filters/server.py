@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 
 import redis
@@ -15,6 +15,7 @@ from redis.retry import Retry
 
 from service.adapters.filters.circuit import Circuit
 from service.adapters.filters.lease import LEASE_S, Lease
+from service.adapters.filters.newest import NewestValues, is_of_another_type
 from service.errors import FilterCacheDown
 from service.ports import Clock
 
@@ -44,6 +45,7 @@ class FilterServer:
             retry=Retry(NoBackoff(), 0),
         )
         self._client: redis.Redis = redis.Redis.from_pool(pool)
+        self._newest = NewestValues(self._client)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -70,15 +72,20 @@ class FilterServer:
             try:
                 value = self._client.get(VALUES + fingerprint)
             except redis.ResponseError as refusal:
-                if not str(refusal).startswith("WRONGTYPE"):
+                if not is_of_another_type(refusal):
                     raise
                 return b""
         return _raw(value)
 
-    def write(self, fingerprint: str, value: bytes, time_to_live: timedelta) -> None:
+    def write(self, fingerprint: str, value: bytes, at: datetime, time_to_live: timedelta) -> None:
         """Stores the value, over whatever lies there."""
-        with self.asking():
-            self._client.set(VALUES + fingerprint, value, px=time_to_live)
+        with self.asking(), self._client.pipeline(transaction=False) as pipeline:
+            pipeline.set(VALUES + fingerprint, value, px=time_to_live)
+            self._newest.add(pipeline, fingerprint, at, time_to_live)
+            stored, *indexed = pipeline.execute(raise_on_error=False)
+            if isinstance(stored, redis.RedisError):
+                raise stored
+            self._newest.mend(indexed)
 
     def claim(self, fingerprint: str) -> Lease | None:
         """The right to collect these keys, unless another replica has it."""
@@ -102,13 +109,23 @@ class FilterServer:
         with self.asking():
             return _raw(self._client.get(GENERATION))
 
-    def beginnings(self, count: int, length: int) -> Sequence[bytes]:
-        """So many first bytes of each of at most so many values, in no order."""
-        with self.asking(), self._client.pipeline(transaction=False) as pipeline:
-            for key in islice(self._keys(), count):
-                pipeline.getrange(key, 0, length - 1)
+    def beginnings(self, length: int) -> Iterator[bytes]:
+        """So many first bytes of each value, the one that was stored last first; read as far as asked for."""
+        fingerprints = self._newest.fingerprints()
+        while True:
+            with self.asking():
+                batch = next(fingerprints, ())
+                answers = self._beginnings(batch, length)
+            if not batch:
+                return
+            yield from answers
+
+    def _beginnings(self, fingerprints: Sequence[str], length: int) -> Sequence[bytes]:
+        with self._client.pipeline(transaction=False) as pipeline:
+            for each in fingerprints:
+                pipeline.getrange(VALUES + each, 0, length - 1)
             answers = pipeline.execute(raise_on_error=False)
-        return [each for each in answers if isinstance(each, bytes)]
+        return [each for each in answers if isinstance(each, bytes) and each]
 
     def ping(self) -> None:
         """Asks whether it is there, whatever happened before.

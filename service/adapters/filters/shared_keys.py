@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tenacity import (
     RetryCallState,
@@ -118,15 +118,15 @@ class SharedKeys:
         except Uncacheable as reason:
             unstored = StoredKeys(data, 0, now + self._time_to_live)
             return FoundKeys(unstored, is_collected=True, note=str(reason))
-        note = turn.note if turn.lease is None else self._write(wanted.fingerprint, value) or turn.note
+        note = turn.note if turn.lease is None else self._write(wanted.fingerprint, value, now) or turn.note
         return FoundKeys(keys, is_collected=True, note=note)
 
-    def _write(self, fingerprint: str, value: bytes) -> str:
+    def _write(self, fingerprint: str, value: bytes, at: datetime) -> str:
         """Why it was not stored, if so."""
         if len(value) > self._value_bytes:
             return "The keys are larger than the filter cache takes."
         try:
-            self._server.write(fingerprint, value, self._time_to_live)
+            self._server.write(fingerprint, value, at, self._time_to_live)
         except FilterCacheDown as down:
             return down.detail
         return ""
