@@ -171,6 +171,12 @@ class Settings(BaseSettings):
     dynamic_filtering_max_build_rows: int = Field(
         5_000_000, ge=1, le=2**53, description="rows of a table that keys are collected from"
     )
+    dynamic_filtering_max_collected_files: int = Field(
+        64,
+        ge=0,
+        le=100_000,
+        description="files of a table whose keys the gateway reads itself; of more, Spark collects them",
+    )
     dynamic_filtering_max_listed_files: int = Field(
         20_000,
         ge=0,

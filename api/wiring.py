@@ -232,7 +232,9 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
     collector = Collector(
-        ArrowKeyCollector(parts.catalogs.opened, max_filter_bytes),
+        ArrowKeyCollector(
+            parts.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
+        ),
         EngineKeys(parts.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
         parts.filter_cache,
         executor,

@@ -48,7 +48,7 @@ class ArrowKeyCollector:
     """
 
     def __init__(
-        self, open_table: Callable[[TableName], OpenedTable], max_filter_bytes: int, max_files: int = 64
+        self, open_table: Callable[[TableName], OpenedTable], max_filter_bytes: int, max_files: int
     ) -> None:
         self._open_table = open_table
         self._max_filter_bytes = max_filter_bytes

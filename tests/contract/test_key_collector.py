@@ -88,7 +88,7 @@ def table(catalogs: PyIcebergCatalogs) -> Table:
 
 @pytest.fixture
 def arrow_collector(catalogs: PyIcebergCatalogs) -> ArrowKeyCollector:
-    return ArrowKeyCollector(catalogs.opened, max_filter_bytes=MAX_KEYS * 16)
+    return ArrowKeyCollector(catalogs.opened, max_filter_bytes=MAX_KEYS * 16, max_files=64)
 
 
 @pytest.fixture(params=["fake", "arrow"])

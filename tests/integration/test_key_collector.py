@@ -85,7 +85,9 @@ class Collectors:
         self._engine = engine
         self._warehouse = warehouse
         self._opened = {name: self._open(name) for name in TABLES}
-        self._arrow = ArrowKeyCollector(lambda name: self._opened[name.table], max_filter_bytes=2**20)
+        self._arrow = ArrowKeyCollector(
+            lambda name: self._opened[name.table], max_filter_bytes=2**20, max_files=64
+        )
 
     def by_arrow(self, asked: DynamicFilter) -> tuple[object, ...] | None:
         found = self._arrow.collect(asked, (), lambda: False)
