@@ -18,6 +18,8 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from service.model.rewrites import RewriteKind
+
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
@@ -185,6 +187,18 @@ class Settings(BaseSettings):
     )
     dynamic_filtering_listing_max_bytes: int = Field(
         64 * MIB, ge=0, le=64 * GIB, description="memory for what files hold"
+    )
+    rewrites: tuple[RewriteKind, ...] = Field(
+        tuple(RewriteKind), description="what is changed in a query's text besides its filters"
+    )
+    local_relation_max_rows: int = Field(
+        30_000, ge=0, le=1_000_000, description="rows of a small table that stay in the engine's memory"
+    )
+    local_relation_max_bytes: int = Field(
+        2 * MIB, ge=0, le=GIB, description="the same in bytes; larger ones are read from their files"
+    )
+    local_relations_max_bytes: int = Field(
+        64 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
     )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 

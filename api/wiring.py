@@ -34,14 +34,18 @@ from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
+from service.model.relations import RelationBounds
 from service.ports import Clock
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
+from service.query.local_relations import LocalRelations
 from service.query.prune import Pruner, PruningBounds
+from service.query.rewrite import RewriteBounds
 from service.query.run import QueryPorts
 from spark_session.engine import SparkEngine
+from spark_session.engine_relations import EngineRelations
 from spark_session.jars import check_java, resolve
 from spark_session.settings import SparkSettings
 
@@ -258,11 +262,17 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
             "maxRanges": str(settings.dynamic_filtering_max_ranges),
         }
         | settings.spark_conf,
+        max_relation_rows=settings.local_relation_max_rows,
     )
     return Pruner(
         Detections(parts.catalogs, probe_values, clock, looked_for),
         probe_values,
         collector,
+        LocalRelations(
+            EngineRelations(parts.engine),
+            executor,
+            RelationBounds(settings.local_relation_max_rows, settings.local_relation_max_bytes),
+        ),
         PruningBounds(
             is_enabled=settings.dynamic_filtering_enabled,
             min_table_bytes=settings.dynamic_filtering_min_table_bytes,
@@ -271,6 +281,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
                 max_ranges=settings.dynamic_filtering_max_ranges,
                 max_bucketed_list=settings.dynamic_filtering_max_bucketed_list,
             ),
+            rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
         ),
     )
 
@@ -292,6 +303,7 @@ def _spark_settings(settings: Settings, parts: _Parts) -> SparkSettings:
         driver_memory=settings.spark_driver_memory,
         time_zone=settings.session_time_zone,
         max_result_bytes=settings.max_byte_limit,
+        max_relation_bytes=settings.local_relations_max_bytes,
         properties=settings.spark_conf,
     )
 

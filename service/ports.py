@@ -7,7 +7,7 @@ contract suite. `api/wiring.py` alone brings them together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -18,6 +18,7 @@ from service.model.health import PartHealth
 from service.model.history import QueryListing, QuerySummary, TablePruning
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
+from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.results import Column, Manifest
 from service.model.tables import TableFacts, TableName
 
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the engine is to run, and the bounds of what it may answer."""
+    """What the engine is to run, and the bounds of what it may answer.
+
+    `relations` are held ones by the names that the text reads them by; `properties` are the engine's, for
+    this statement alone.
+    """
 
     query_id: UUID
     sql: str
@@ -37,6 +42,8 @@ class Statement:
     row_limit: int
     byte_limit: int
     is_canceled: Callable[[], bool]
+    relations: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,22 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Stops the engine and all that runs on it."""
+
+
+class Relations(Protocol):
+    """Rows of small tables that the engine keeps in memory."""
+
+    def held(self, fingerprint: str) -> HeldRelation | None:
+        """The relation, if the engine has it now. At once."""
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+    ) -> HeldRelation | None:
+        """Reads the rows and keeps them for as long as there is room; None when they are too large.
+
+        Raises:
+            GatewayError: the engine failed, or was lost.
+        """
 
 
 class Catalogs(Protocol):

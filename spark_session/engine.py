@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -59,12 +59,24 @@ class SparkEngine:
         self._become(WarmSession.start(self._settings))
         self._watcher.start()
 
+    @property
+    def session(self) -> WarmSession | None:
+        """The session that is warm now; None while there is none."""
+        session = self._session
+        return session if session is not None and session.is_alive() else None
+
+    @property
+    def slots(self) -> int:
+        """How many tasks run at once, when nothing else runs; 1 while there is no session."""
+        session = self.session
+        return 1 if session is None else max(int(session.context.defaultParallelism), 1)
+
     def run(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
         session = self._warm(statement)
         attempt = Attempt()
         try:
-            with _in_gateway_terms(session, statement):
+            with in_engine_terms(session, statement.is_canceled):
                 return run(session, statement, attempt)
         except QueryEnded as failure:
             failure.run = attempt.so_far(session)
@@ -73,7 +85,7 @@ class SparkEngine:
     def explain(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
         session = self._warm(statement)
-        with _in_gateway_terms(session, statement):
+        with in_engine_terms(session, statement.is_canceled):
             return explain(session, statement)
 
     def cancel(self, query_id: UUID) -> None:
@@ -157,14 +169,14 @@ class SparkEngine:
 
 
 @contextmanager
-def _in_gateway_terms(session: WarmSession, statement: Statement) -> Iterator[None]:
+def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> Iterator[None]:
     """Turns what Spark and its socket raise into what the caller may see."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
         if _is_gone(session):
             raise EngineLost from failure
-        if statement.is_canceled():
+        if is_canceled():
             raise QueryCanceled from failure
         raise _translated(failure) from failure
     except (Py4JError, OSError, EOFError, pa.ArrowException, AssertionError, AttributeError) as failure:

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
+    from py4j.java_gateway import JavaGateway, JavaObject
 
 # Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
 MAX_INCREMENTAL_ROWS = 20_000
@@ -44,6 +44,15 @@ class RowCollector:
         """
         return row_limit <= MAX_INCREMENTAL_ROWS and bool(self._java.isShort(frame._jdf, FEW_ROWS))
 
+    def objects(self, frame: DataFrame) -> JavaObject:
+        """Runs the frame; its rows as Spark has them, an array that stays in the JVM.
+
+        Raises:
+            PySparkException: it failed, or was canceled.
+        """
+        rows: JavaObject = self._java.collect(frame._jdf)
+        return rows
+
     def collect(self, frame: DataFrame, is_short: bool) -> pa.Table:
         """Runs the frame.
 
@@ -52,7 +61,7 @@ class RowCollector:
         """
         if not is_short:
             return frame.toArrow()
-        rows = self._java.collect(frame._jdf)
+        rows = self.objects(frame)
         row_type = frame._jdf.schema()
         message = self._java.arrow(rows, row_type, ARROW_TIME_ZONE, MAX_MESSAGE_BYTES)
         if message is None:

@@ -45,10 +45,14 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.
         QueryCanceled: between two steps, it turned out to be canceled.
+        QueryFailed: a relation that it reads is not held any more.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
     with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
         session.guard.allow_queries_only(child, statement.sql)
+        session.relations.bind(child, statement.relations)
+        for name, value in statement.properties.items():
+            child.conf.set(name, value)
         asked = child.sql(statement.sql, spark_arguments(statement.parameters))
         session.guard.allow_reading_only(asked)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)

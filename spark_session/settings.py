@@ -47,6 +47,7 @@ class SparkSettings:
     driver_memory: str = "2g"
     time_zone: str = "UTC"
     max_result_bytes: int = 1024 * MIB
+    max_relation_bytes: int = 64 * MIB
     properties: Mapping[str, str] = field(default_factory=dict)
 
 

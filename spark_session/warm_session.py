@@ -11,6 +11,7 @@ from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, forget_lost_context, launch
+from spark_session.local_relations import LocalRelationStore
 from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
 from spark_session.settings import SparkSettings, spark_properties
@@ -38,6 +39,9 @@ class WarmSession:
         self.children = ChildSessions(SparkSession(context), jvm.gateway, settings.catalog_names)
         self.scan_reader = ScanReader(jvm.gateway)
         self.rows = RowCollector(jvm.gateway)
+        self.relations = LocalRelationStore(
+            jvm.gateway, self.children, self.rows, settings.max_relation_bytes
+        )
         self.guard = Guard(jvm.gateway)
         self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 

@@ -37,6 +37,7 @@ from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.lineage import base_columns, moved_down, narrowed_by
+from service.pruning.local_relations import RelationContext, RelationPlacement, local_relations
 from service.pruning.open_relations import open_relations
 from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
@@ -57,10 +58,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The filters to collect, and the candidates that are none."""
+    """The filters to collect, the candidates that are none, and the tables whose rows may be in memory."""
 
     placements: tuple[Placement, ...]
     refused: tuple[FilterRecord, ...]
+    relations: tuple[RelationPlacement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class DetectionContext:
     max_build_rows: int
     is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
     days: tuple[date, ...] = ()
+    is_named: Callable[[str], bool] = lambda _column: True
+    max_relation_rows: int = 10_000
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
@@ -102,13 +106,17 @@ class _Detector:
         self._placements: dict[tuple[int, str, str], Placement] = {}
         self._fingerprints: set[str] = set()
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
+        self._relations: list[RelationPlacement] = []
 
     def detection(self) -> Detection:
         for scope in self._root.traverse():
             graph = self._graph(scope)
             if graph is not None:
                 self._detect(scope, graph)
-        return Detection(tuple(self._placements.values()), tuple(self._refused.values()))
+                self._relations += local_relations(graph, self._relation_context)
+        return Detection(
+            tuple(self._placements.values()), tuple(self._refused.values()), tuple(self._relations)
+        )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
         classes = self._classes_of(scope)
@@ -272,6 +280,17 @@ class _Detector:
         if facts is None or not _is_bare(table) or facts.record_count > self._context.max_build_rows:
             return None
         return facts
+
+    @cached_property
+    def _relation_context(self) -> RelationContext:
+        context = self._context
+        return RelationContext(
+            facts_of=self._build_facts,
+            is_named=context.is_named,
+            max_rows=context.max_relation_rows,
+            parameters=context.parameters,
+            session=context.session,
+        )
 
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.model.column_values import ColumnValues
 from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
@@ -38,14 +38,16 @@ def form(
         narrowed = narrow_ranges(_ranges(found, data), held)
         if narrowed.is_all:
             return Reason.NOT_SELECTIVE
-        return ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
+        formed = ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
+        return replace(formed, share=narrowed.share)
     keys = narrow(data.values, held)
     if keys.is_all:
         return Reason.NOT_SELECTIVE
     if takes_lists_only:
         is_short = len(keys.values) <= bounds.max_bucketed_list
         return list_predicate(column, type_name, keys.values) if is_short else Reason.RANGES_ONLY
-    return predicate(column, type_name, keys.values, bounds.max_in_list, bounds.max_ranges, keys.domain)
+    formed = predicate(column, type_name, keys.values, bounds.max_in_list, bounds.max_ranges, keys.domain)
+    return replace(formed, share=keys.share)
 
 
 def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:

@@ -12,11 +12,15 @@ from service.model.sql import ParsedQuery, TableReference
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What a scan is narrowed to: the conditions hold together. `options` are read options of the table."""
+    """What a scan is narrowed to: the conditions hold together. `options` are read options of the table.
+
+    With a `relation`, the view of that name is read in the table's place.
+    """
 
     snapshot_id: int
     conditions: tuple[exp.Expr, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    relation: str | None = None
 
 
 def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
@@ -40,6 +44,9 @@ def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
 
 def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     name = sql[reference.start : reference.end]
+    alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
+    if narrowing.relation is not None:
+        return _quoted(narrowing.relation) + alias
     pinned = f"{name} VERSION AS OF {narrowing.snapshot_id}"
     if not narrowing.conditions and not narrowing.options:
         return pinned
@@ -47,7 +54,6 @@ def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     source = f"{pinned} WITH ({options})" if options else pinned
     condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""
     where = f" WHERE {condition}" if condition else ""
-    alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
     return f"(SELECT * FROM {source}{where}){alias}"
 
 

@@ -20,11 +20,15 @@ VALUES_PER_RUN = 4
 
 @dataclass(frozen=True, slots=True)
 class FormedPredicate:
-    """A predicate, its form, and the inclusive ranges that it stands for (none for a list)."""
+    """A predicate, its form, and the inclusive ranges that it stands for (none for a list).
+
+    `share` is that of the probe's values which it leaves, from 0 to 1; None when nobody knows them.
+    """
 
     condition: exp.Expr
     form: FilterForm
     ranges: tuple[KeyRange, ...] = ()
+    share: float | None = None
 
 
 def predicate(

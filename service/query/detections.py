@@ -17,6 +17,7 @@ from service.model.tables import TableFacts, TableName
 from service.ports import Catalogs, Clock, ProbeValues
 from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
+from service.pruning.local_relations import named_in
 from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
@@ -35,6 +36,7 @@ class DetectionBounds:
     max_build_rows: int
     catalog_names: frozenset[str]
     session: Mapping[str, str]
+    max_relation_rows: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class Detections:
             max_build_rows=self._bounds.max_build_rows,
             is_tight=self._is_tight,
             days=question.days,
+            is_named=named_in(question.sql, parsed.tree),
+            max_relation_rows=self._bounds.max_relation_rows,
         )
         return detect(tree, context)
 

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 import structlog
-from sqlglot import exp
 
 from service.model.column_values import ColumnValues
 from service.model.filtering import (
     DynamicFilter,
-    FilterForm,
     FilterOutcome,
     FilterRecord,
     Probe,
     Reason,
 )
-from service.model.pruning import ScanRecord
-from service.model.query import PruningRequest, QueryRequest, by_name
-from service.model.tables import TableFacts, TableName
+from service.model.query import Parameters, PruningRequest, QueryRequest, by_name
+from service.model.relations import HeldRelation
+from service.model.rewrites import RewriteKind
+from service.model.tables import TableFacts
 from service.ports import ProbeValues
 from service.pruning.detect import Placement
 from service.pruning.form import FormBounds, form
-from service.pruning.inject import Narrowing, inject
 from service.pruning.is_worth_collecting import is_worth_collecting
+from service.pruning.local_relations import RelationPlacement
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
 from service.query.collect import Collector
 from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
-from service.query.pruned_query import PrunedQuery, filter_record, skipped_scan
+from service.query.local_relations import LocalRelations
+from service.query.pruned_query import PrunedQuery, filter_record
+from service.query.rewrite import Applied, RewriteBounds, rewritten
 
 log = structlog.get_logger(__name__)
 
@@ -45,17 +46,24 @@ class PruningBounds:
     is_enabled: bool
     min_table_bytes: int
     form: FormBounds
+    rewrites: RewriteBounds
 
 
 class Pruner:
     """Narrows queries. Never raises, and never changes what a query answers."""
 
     def __init__(
-        self, detections: Detections, probe_values: ProbeValues, collector: Collector, bounds: PruningBounds
+        self,
+        detections: Detections,
+        probe_values: ProbeValues,
+        collector: Collector,
+        relations: LocalRelations,
+        bounds: PruningBounds,
     ) -> None:
         self._detections = detections
         self._probe_values = probe_values
         self._collector = collector
+        self._relations = relations
         self._bounds = bounds
 
     def prune(self, query_id: UUID, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
@@ -83,7 +91,7 @@ class Pruner:
         pruned = PrunedQuery(
             request.sql, parse_ms=detected.parse_ms, detect_ms=detected.detect_ms, filters_ms=filters_ms
         )
-        return self._rewritten(pruned, detected, worth, outcomes)
+        return self._rewritten(pruned, detected, outcomes, asked.parameters)
 
     def _pays(self, placement: Placement, detected: Detected, asked: PruningRequest) -> bool:
         at_least = self._bounds.min_table_bytes if asked.min_table_bytes is None else asked.min_table_bytes
@@ -97,30 +105,30 @@ class Pruner:
         self,
         pruned: PrunedQuery,
         detected: Detected,
-        worth: Sequence[Placement],
         outcomes: Mapping[str, FilterOutcome],
+        parameters: Parameters,
     ) -> PrunedQuery:
         records: list[FilterRecord] = []
-        applied: list[tuple[Placement, exp.Expr]] = []
-        skipped: dict[int, ScanRecord] = {}
+        applied: list[Applied] = []
         for placement in detected.detection.placements:
-            if placement not in worth:
-                records.append(filter_record(placement, _NOT_WORTH))
-                continue
-            outcome = outcomes[placement.filter.filter_id]
+            outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
             facts = detected.facts[placement.filter.probe.table]
             outcome, formed = self._formed(placement.filter, facts, outcome)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
-                applied.append((placement, formed.condition))
-                if formed.form is FilterForm.EMPTY:
-                    skipped[placement.reference_end] = skipped_scan(facts)
-        pruned = replace(
-            pruned,
-            filters=(*records, *detected.detection.refused),
-            skipped=tuple(skipped.values()),
-        )
-        return _written(pruned, detected, applied) if applied else pruned
+                applied.append(Applied(placement, formed))
+        pruned = replace(pruned, filters=(*records, *detected.detection.refused))
+        held = self._held_relations(detected, parameters)
+        return rewritten(pruned, detected, applied, held, self._bounds.rewrites)
+
+    def _held_relations(
+        self, detected: Detected, parameters: Parameters
+    ) -> list[tuple[RelationPlacement, HeldRelation]]:
+        if RewriteKind.LOCAL_RELATION not in self._bounds.rewrites.kinds:
+            return []
+        places = detected.detection.relations
+        held = self._relations.held([each.query for each in places], parameters)
+        return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]
 
     def _formed(
         self, found: DynamicFilter, facts: TableFacts, outcome: FilterOutcome
@@ -139,34 +147,3 @@ class Pruner:
         if probe.snapshot_id is None:
             return None
         return self._probe_values.of(probe.table, probe.snapshot_id, probe.columns[0])
-
-
-def _written(
-    pruned: PrunedQuery, detected: Detected, applied: Sequence[tuple[Placement, exp.Expr]]
-) -> PrunedQuery:
-    """Every mention of a table that a filter was made from is pinned: both sides read the same snapshot."""
-    conditions: dict[int, list[exp.Expr]] = {}
-    pinned: set[TableName] = set()
-    for placement, condition in applied:
-        conditions.setdefault(placement.reference_end, []).append(condition)
-        pinned |= {placement.filter.probe.table, *placement.filter.build.tables}
-    pins = _pins(detected, pinned)
-    narrowings = {end: replace(each, conditions=tuple(conditions.get(end, ()))) for end, each in pins.items()}
-    sql = inject(detected.parsed, narrowings)
-    return replace(
-        pruned,
-        sql=sql,
-        rewritten_sql=sql,
-        pinned_sql=inject(detected.parsed, pins),
-        fingerprints=frozenset(placement.filter.fingerprint for placement, _ in applied),
-    )
-
-
-def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
-    found: dict[int, Narrowing] = {}
-    for reference in detected.parsed.references:
-        name = detected.names.get(reference.parts)
-        facts = detected.facts.get(name) if name in pinned else None
-        if facts is not None and facts.snapshot_id is not None and reference.is_plain:
-            found[reference.end] = Narrowing(facts.snapshot_id)
-    return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.rewrites import RewriteRecord
 from service.model.tables import TableFacts
 from service.pruning.detect import Placement
 from service.pruning.predicate import FormedPredicate
@@ -16,7 +18,8 @@ class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
     `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
-    an empty set made unnecessary, as 0 of their total.
+    an empty set or rows in memory made unnecessary, as 0 of their total. `relations` and `properties` are
+    what the rewritten text needs of the engine.
     """
 
     sql: str
@@ -25,6 +28,9 @@ class PrunedQuery:
     filters: tuple[FilterRecord, ...] = ()
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()
+    relations: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    rewrites: tuple[RewriteRecord, ...] = ()
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0
@@ -35,7 +41,13 @@ class PrunedQuery:
             replace(each, reason=Reason.REWRITE_REJECTED) if each.is_applied else each
             for each in self.filters
         )
-        return replace(self, sql=sql, rewritten_sql=None, pinned_sql=None, filters=tuple(filters), skipped=())
+        return PrunedQuery(
+            sql,
+            filters=tuple(filters),
+            parse_ms=self.parse_ms,
+            detect_ms=self.detect_ms,
+            filters_ms=self.filters_ms,
+        )
 
 
 def filter_record(

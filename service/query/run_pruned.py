@@ -25,7 +25,7 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
     pruned = query.pruned
     if pruned.rewritten_sql is not None:
         try:
-            result = run_on_engine(query, pruned.rewritten_sql, engine, retries)
+            result = run_rewritten(query, engine, retries)
         except (CallerError, QueryFailed) as failure:
             if query.is_canceled():
                 raise
@@ -59,10 +59,23 @@ def verify(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Eng
     raise VerificationFailed
 
 
+def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResult:
+    """The rewritten text, with what it needs of the engine."""
+    pruned = query.pruned
+    statement = replace(
+        _statement(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
+    )
+    return _run(query, statement, engine, retries)
+
+
 def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> EngineResult:
-    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
+    """Runs a text of the query's as it stands."""
+    return _run(query, _statement(query, sql), engine, retries)
+
+
+def _statement(query: LiveQuery, sql: str) -> Statement:
     request = query.request
-    statement = Statement(
+    return Statement(
         query_id=query.query_id,
         sql=sql,
         parameters=request.parameters,
@@ -72,6 +85,10 @@ def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> E
         byte_limit=request.byte_limit,
         is_canceled=query.is_canceled,
     )
+
+
+def _run(query: LiveQuery, statement: Statement, engine: Engine, retries: int) -> EngineResult:
+    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
     for _ in range(retries):
         try:
             return engine.run(statement)

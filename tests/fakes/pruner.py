@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 
+from service.model.relations import RelationBounds
+from service.model.rewrites import RewriteKind
 from service.ports import Catalogs, Clock, Engine, FilterCache
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
+from service.query.local_relations import LocalRelations
 from service.query.prune import Pruner, PruningBounds
+from service.query.rewrite import RewriteBounds
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.probe_values import FakeProbeValues
+from tests.fakes.relations import FakeRelations
 
 
 def pruner(
@@ -30,6 +35,12 @@ def pruner(
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
     bounds = PruningBounds(
-        is_enabled=is_enabled, min_table_bytes=0, form=FormBounds(200, 32, max_bucketed_list=2000)
+        is_enabled=is_enabled,
+        min_table_bytes=0,
+        form=FormBounds(200, 32, max_bucketed_list=2000),
+        rewrites=RewriteBounds(frozenset(RewriteKind), slots=2),
     )
-    return Pruner(Detections(catalogs, held, clock, looked_for), held, collector, bounds)
+    relations = LocalRelations(
+        FakeRelations(), executor or ThreadPoolExecutor(1), RelationBounds(100, 10_000)
+    )
+    return Pruner(Detections(catalogs, held, clock, looked_for), held, collector, relations, bounds)

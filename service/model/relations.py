@@ -1,0 +1,38 @@
+"""Rows of small tables that the engine keeps in memory, so that queries need not read them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.model.filtering import Build
+
+
+@dataclass(frozen=True, slots=True)
+class RelationQuery:
+    """The rows of one table that a query can need, at one snapshot.
+
+    `sql` reads them; of the query's named parameters it needs `parameter_names`. `fingerprint` is the same
+    for two exactly when their rows are.
+    """
+
+    rows_of: Build
+    sql: str
+    fingerprint: str
+    parameter_names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRelation:
+    """Rows that the engine holds; what they take of its memory."""
+
+    fingerprint: str
+    row_count: int
+    byte_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationBounds:
+    """How large a relation may be to be held."""
+
+    max_rows: int
+    max_bytes: int

@@ -1,0 +1,36 @@
+"""Is the engine's own dynamic pruning needed beside ours?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from service.model.filtering import FilterRecord, Reason
+from service.model.tables import TableFacts, TableName
+
+
+def covers_native_pruning(
+    scans: Sequence[tuple[int, TableFacts]],
+    narrowed: Collection[tuple[int, str]],
+    refused: Sequence[FilterRecord],
+) -> bool:
+    """Whether every scan that the engine could prune by a join is narrowed on that column already.
+
+    `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
+    places and columns with an exact filter. The engine prunes by partition columns only, and only where the
+    other side has a filter.
+    """
+    unsure = {_column(each) for each in refused if each.reason is not Reason.BUILD_HAS_NO_FILTER}
+    return all(
+        (place, column) in narrowed and (facts.name, column) not in unsure
+        for place, facts in scans
+        for column in _partition_columns(facts)
+    )
+
+
+def _column(record: FilterRecord) -> tuple[TableName, str]:
+    return record.probe.table, record.probe.columns[0]
+
+
+def _partition_columns(facts: TableFacts) -> set[str]:
+    fields = (*facts.partition_fields, *facts.past_partition_fields)
+    return {each.source for each in fields if each.transform != "void"}

@@ -1,0 +1,118 @@
+"""Small tables whose rows a query may read from the engine's memory instead of their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from service.model.filtering import Build
+from service.model.joins import JoinGraph, own_columns
+from service.model.query import Parameters
+from service.model.relations import RelationQuery
+from service.model.tables import TableFacts
+from service.pruning.build_query import BuildQuery, FactsOf, fingerprint
+from service.pruning.is_faithful import is_faithful
+from service.pruning.pinned_table import pinned_table
+
+ALIAS = "t0"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPlacement:
+    """Rows that may stand for a table, and where in the text the table's name ends."""
+
+    query: RelationQuery
+    reference_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationContext:
+    """What else the rows depend on. `is_named` tells whether the text can mean a column of that name."""
+
+    facts_of: FactsOf
+    is_named: Callable[[str], bool]
+    max_rows: int
+    parameters: Parameters
+    session: Mapping[str, str]
+
+
+def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[RelationPlacement]:
+    """Every table of a SELECT of which only few rows and columns can matter to it.
+
+    Left out are rows that fail a condition on this table alone, which every row that leaves the SELECT meets,
+    and columns that the text does not name. A relation that an outer join may replace by NULLs keeps all of
+    its rows: one that is missing would let such a NULL in.
+    """
+    for name, relation in graph.relations.items():
+        if not isinstance(relation, exp.Table) or not _is_joined_by_the_select(relation):
+            continue
+        facts, end = context.facts_of(relation), relation.this.meta.get("end")
+        if facts is None or end is None:
+            continue
+        conditions = [] if name in graph.null_supplied else list(_conditions_on(name, graph))
+        if conditions or facts.record_count <= context.max_rows:
+            yield RelationPlacement(_query(facts, conditions, context), end + 1)
+
+
+def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
+    """Whether the query can mean a column of that name: the text has it, or asks for whatever is there.
+
+    >>> from sqlglot import parse_one
+    >>> def is_named(sql, column):
+    ...     return named_in(sql, parse_one(sql, read="spark"))(column)
+    >>> is_named("SELECT D_Year FROM d", "d_year"), is_named("SELECT count(*) FROM d", "d_year")
+    (True, False)
+    >>> is_named("SELECT * FROM d", "d_year"), is_named("SELECT 1 FROM f NATURAL JOIN d", "d_year")
+    (True, True)
+    """
+    if any(_asks_for_all(each) for each in tree.walk()):
+        return lambda _column: True
+    text = sql.casefold()
+    return lambda column: column.casefold() in text
+
+
+def _asks_for_all(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Star):
+        return not isinstance(node.parent, exp.Count)
+    if isinstance(node, exp.Join):
+        return bool(node.args.get("method"))
+    return isinstance(node, exp.Pivot | exp.Command)
+
+
+def _is_joined_by_the_select(table: exp.Table) -> bool:
+    """Not by a join in parentheses, which may be an outer one."""
+    return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
+
+
+def _conditions_on(name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
+    for each in graph.conjuncts:
+        is_alone = {column.table for column in own_columns(each)} == {name}
+        if is_alone and each.find(exp.Query) is None and is_faithful(each):
+            yield each
+
+
+def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationContext) -> RelationQuery:
+    names = [each.name for each in facts.columns]
+    columns = [each for each in names if context.is_named(each)] or names[:1]
+    select = exp.select(*(exp.column(each, table=ALIAS, quoted=True) for each in columns))
+    renamed = sorted(_renamed(each).sql("spark", identify=True) for each in conditions)
+    sql = select.from_(pinned_table(facts, ALIAS)).sql("spark", identify=True)
+    if renamed:
+        sql += " WHERE " + " AND ".join(f"({each})" for each in renamed)
+    parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
+    shown = " AND ".join(each.sql("spark") for each in conditions)
+    rows_of = Build((facts.name,), tuple(columns), shown, (facts.snapshot_id,))
+    identity = json.dumps([sql, str(facts.table_uuid)])
+    asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
+    key = fingerprint(asked, "rows", context.parameters, context.session)
+    return RelationQuery(rows_of, sql, key, asked.parameter_names)
+
+
+def _renamed(condition: exp.Expr) -> exp.Expr:
+    copy = condition.copy()
+    for column in own_columns(copy):
+        column.set("table", exp.to_identifier(ALIAS))
+    return copy

@@ -1,0 +1,22 @@
+"""A table at one snapshot, as the gateway's own queries name it."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from service.model.tables import TableFacts
+
+
+def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
+    """The table at the snapshot of its facts.
+
+    It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
+    """
+    version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id or 0))
+    return exp.Table(
+        this=exp.to_identifier(facts.name.table, quoted=True),
+        db=exp.to_identifier(facts.name.schema, quoted=True),
+        catalog=exp.to_identifier(facts.name.catalog, quoted=True),
+        version=version,
+        alias=exp.TableAlias(this=exp.to_identifier(alias)),
+    )

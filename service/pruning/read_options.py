@@ -1,0 +1,38 @@
+"""How a narrowed scan is cut into tasks: by what is left to read, not by what the table has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from service.model.tables import TableFacts
+
+KIB, MIB = 1024, 1024**2
+
+# What opening a file costs, in bytes that could be read meanwhile. Measured on local disks; Iceberg's own
+# default is made for object stores.
+LOCAL_OPEN_COST = 128 * KIB
+OPEN_COST = 4 * MIB
+# Iceberg's default, and a size below which a task costs more than it carries.
+LARGEST_SPLIT = 128 * MIB
+SMALLEST_SPLIT = MIB
+# Files are packed whole: tasks that are exactly a slot's share would leave one more, small task over.
+SLACK = 1.1
+
+
+def read_options(table: TableFacts, share: float, slots: int) -> Mapping[str, str]:
+    """Iceberg's read options for a scan that is left this share of the table's files.
+
+    As many tasks as the engine has slots, but none larger than Iceberg would make it: a few hundred small
+    files would become a task for each 32, or all of them a single one.
+
+    Source: Iceberg's `file-open-cost` and `split-size`.
+    """
+    open_cost = LOCAL_OPEN_COST if _is_local(table.location) else OPEN_COST
+    weight = max(table.total_bytes * share, ceil(table.data_file_count * share) * open_cost)
+    split = min(max(int(weight / slots * SLACK), SMALLEST_SPLIT), LARGEST_SPLIT)
+    return {"file-open-cost": str(open_cost), "split-size": str(split)}
+
+
+def _is_local(location: str) -> bool:
+    return location.startswith(("file:", "/"))

@@ -1,0 +1,95 @@
+"""Which small tables a query reads from the engine's memory; what is not there yet is fetched meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+
+import structlog
+
+from service.errors import GatewayError
+from service.model.query import Parameters
+from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.ports import Relations
+
+log = structlog.get_logger(__name__)
+
+# A relation that only one query ever asks for would cost that query's machine more than it saves.
+ASKED_BEFORE_FETCHED = 2
+REMEMBERED = 4_096
+PENDING_AT_MOST = 16
+
+
+class LocalRelations:
+    """Never makes a query wait. Any thread may ask."""
+
+    def __init__(self, relations: Relations, executor: Executor, bounds: RelationBounds) -> None:
+        self.bounds = bounds
+        self._relations = relations
+        self._executor = executor
+        self._lock = threading.Lock()
+        self._asked: OrderedDict[str, int] = OrderedDict()
+        self._pending: dict[str, Future[None]] = {}
+        self._too_large: OrderedDict[str, None] = OrderedDict()
+
+    def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, HeldRelation]:
+        """Those of them that the engine holds, by fingerprint."""
+        found: dict[str, HeldRelation] = {}
+        for each in {each.fingerprint: each for each in wanted}.values():
+            held = self._relations.held(each.fingerprint)
+            if held is not None:
+                found[each.fingerprint] = held
+            elif self._is_due(each.fingerprint):
+                self._start(each, parameters)
+        return found
+
+    def _is_due(self, fingerprint: str) -> bool:
+        with self._lock:
+            if fingerprint in self._pending or fingerprint in self._too_large:
+                return False
+            count = self._asked.pop(fingerprint, 0) + 1
+            self._asked[fingerprint] = count
+            _shorten(self._asked)
+            return count >= ASKED_BEFORE_FETCHED and len(self._pending) < PENDING_AT_MOST
+
+    def _start(self, wanted: RelationQuery, parameters: Parameters) -> None:
+        with self._lock:
+            if wanted.fingerprint in self._pending:
+                return
+            # The gateway may be being stopped.
+            with suppress(RuntimeError):
+                fetching = self._executor.submit(self._fetch, wanted, parameters)
+                self._pending[wanted.fingerprint] = fetching
+
+    def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:
+        try:
+            held = self._relations.fetch(wanted, _used(parameters, wanted), self.bounds)
+        except GatewayError as failure:
+            # The engine was lost, perhaps: it is fetched when it has been asked for as often again.
+            log.info("relation_not_fetched", code=failure.code, relation=wanted.rows_of.predicate)
+        else:
+            if held is None:
+                self._refuse(wanted.fingerprint)
+        finally:
+            with self._lock:
+                self._asked.pop(wanted.fingerprint, None)
+                self._pending.pop(wanted.fingerprint, None)
+
+    def _refuse(self, fingerprint: str) -> None:
+        with self._lock:
+            self._too_large[fingerprint] = None
+            _shorten(self._too_large)
+
+
+def _shorten(kept: OrderedDict[str, int] | OrderedDict[str, None]) -> None:
+    while len(kept) > REMEMBERED:
+        kept.popitem(last=False)
+
+
+def _used(parameters: Parameters, wanted: RelationQuery) -> Parameters:
+    if not isinstance(parameters, Mapping):
+        return ()
+    return {name: each for name, each in parameters.items() if name in wanted.parameter_names}

@@ -1,0 +1,156 @@
+"""Writes what was found for a query into its text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from service.model.filtering import FilterForm
+from service.model.pruning import ScanRecord
+from service.model.relations import HeldRelation
+from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.tables import TableFacts, TableName
+from service.pruning.covers_native_pruning import covers_native_pruning
+from service.pruning.detect import Placement
+from service.pruning.inject import Narrowing, inject
+from service.pruning.local_relations import RelationPlacement
+from service.pruning.predicate import FormedPredicate
+from service.pruning.read_options import read_options
+from service.query.detections import Detected
+from service.query.pruned_query import PrunedQuery, skipped_scan
+
+NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteBounds:
+    """Which rewrites are made besides filters, and for how many tasks at once scans are cut."""
+
+    kinds: frozenset[RewriteKind]
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A filter with its predicate."""
+
+    placement: Placement
+    formed: FormedPredicate
+
+    @property
+    def end(self) -> int:
+        """Where in the text the name of the table that it narrows ends."""
+        return self.placement.reference_end
+
+
+def rewritten(
+    pruned: PrunedQuery,
+    detected: Detected,
+    applied: Sequence[Applied],
+    held: Sequence[tuple[RelationPlacement, HeldRelation]],
+    bounds: RewriteBounds,
+) -> PrunedQuery:
+    """The query with its filters, relations and read options in its text; as it is when there is none.
+
+    A narrowed table is read from its files, also when its rows are in memory.
+    """
+    narrowed_ends = {each.end for each in applied}
+    local = {place.reference_end: place for place, _ in held if place.reference_end not in narrowed_ends}
+    if not applied and not local:
+        return pruned
+    pins = _pins(detected, _pinned_tables(applied, local.values()))
+    narrowings = dict(pins)
+    for end in narrowed_ends & pins.keys():
+        conditions = tuple(each.formed.condition for each in applied if each.end == end)
+        narrowings[end] = replace(pins[end], conditions=conditions)
+    rewrites: list[RewriteRecord] = []
+    if RewriteKind.READ_OPTIONS in bounds.kinds:
+        rewrites += _add_options(narrowings, applied, detected, bounds.slots)
+    relations: dict[str, str] = {}
+    for number, (end, place) in enumerate(sorted(local.items()), start=1):
+        name = f"{place.query.rows_of.tables[0].table}_rows_{number}"
+        relations[name] = place.query.fingerprint
+        narrowings[end] = Narrowing(0, relation=name)
+    rewrites += [_relation_record(place, rows) for place, rows in held if place.reference_end in local]
+    properties: dict[str, str] = {}
+    if RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds and _is_covered(detected, applied, local.keys()):
+        properties[NATIVE_PRUNING] = "false"
+        rewrites.append(RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF))
+    sql = inject(detected.parsed, narrowings)
+    return replace(
+        pruned,
+        sql=sql,
+        rewritten_sql=sql,
+        pinned_sql=inject(detected.parsed, pins),
+        fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
+        relations=relations,
+        properties=properties,
+        rewrites=tuple(rewrites),
+        skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
+    )
+
+
+def _pinned_tables(applied: Sequence[Applied], local: Collection[RelationPlacement]) -> set[TableName]:
+    """Every mention of a table that a filter or a relation was made from: all read the same snapshot."""
+    pinned = {place.query.rows_of.tables[0] for place in local}
+    for each in applied:
+        pinned |= {each.placement.filter.probe.table, *each.placement.filter.build.tables}
+    return pinned
+
+
+def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
+    found: dict[int, Narrowing] = {}
+    for reference in detected.parsed.references:
+        name = detected.names.get(reference.parts)
+        facts = detected.facts.get(name) if name in pinned else None
+        if facts is not None and facts.snapshot_id is not None and reference.is_plain:
+            found[reference.end] = Narrowing(facts.snapshot_id)
+    return found
+
+
+def _add_options(
+    narrowings: dict[int, Narrowing], applied: Sequence[Applied], detected: Detected, slots: int
+) -> list[RewriteRecord]:
+    records = []
+    for end, narrowing in narrowings.items():
+        shares = [each.formed.share for each in applied if each.end == end and each.formed.share is not None]
+        if not shares:
+            continue
+        facts = next(_facts_of(each, detected) for each in applied if each.end == end)
+        options = read_options(facts, min(shares), slots)
+        narrowings[end] = replace(narrowing, options=options)
+        detail = ", ".join(f"{key} = {value}" for key, value in sorted(options.items()))
+        records.append(RewriteRecord(RewriteKind.READ_OPTIONS, str(facts.name), detail))
+    return records
+
+
+def _is_covered(detected: Detected, applied: Sequence[Applied], local: Collection[int]) -> bool:
+    scans = [
+        (reference.end, detected.facts[name])
+        for reference in detected.parsed.references
+        if reference.end not in local
+        and (name := detected.names.get(reference.parts)) is not None
+        and name in detected.facts
+    ]
+    narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in applied}
+    return covers_native_pruning(scans, narrowed, detected.detection.refused)
+
+
+def _relation_record(place: RelationPlacement, rows: HeldRelation) -> RewriteRecord:
+    rows_of = place.query.rows_of
+    where = f" where {rows_of.predicate}" if rows_of.predicate else ""
+    detail = f"{rows.row_count} rows of {len(rows_of.columns)} columns, {rows.byte_count} bytes{where}"
+    return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail)
+
+
+def _skipped(applied: Sequence[Applied], detected: Detected) -> list[ScanRecord]:
+    empty = {each.end: each for each in applied if each.formed.form is FilterForm.EMPTY}
+    return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
+
+
+def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:
+    return skipped_scan(detected.facts[place.query.rows_of.tables[0]])
+
+
+def _facts_of(applied: Applied, detected: Detected) -> TableFacts:
+    return detected.facts[applied.placement.filter.probe.table]

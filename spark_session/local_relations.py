@@ -1,0 +1,95 @@
+"""Rows of small tables, kept in the driver's JVM and read by queries as temporary views.
+
+Source: Spark's `LocalRelation`, which its optimizer filters, projects and broadcasts without a job.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+from pyspark.sql import SparkSession
+
+from service.errors import QueryFailed
+from service.model.query import Parameters
+from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from spark_session.child_sessions import ChildSessions
+from spark_session.java_source import java_instance
+from spark_session.parameters import spark_arguments
+from spark_session.row_collector import RowCollector
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+
+JOB_TAG = "local-relation"
+# What a row takes besides its bytes.
+ROW_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    held: HeldRelation
+    plan: JavaObject
+
+
+class LocalRelationStore:
+    """The relations of one JVM. What was not read for the longest makes room. For several threads."""
+
+    def __init__(
+        self, gateway: JavaGateway, children: ChildSessions, rows: RowCollector, max_bytes: int
+    ) -> None:
+        self._java = java_instance(gateway, "LocalRelations")
+        self._gateway = gateway
+        self._children = children
+        self._rows = rows
+        self._lock = threading.Lock()
+        self._kept: LRUCache[str, _Kept] = LRUCache(max_bytes, lambda kept: kept.held.byte_count)
+
+    def held(self, fingerprint: str) -> HeldRelation | None:
+        """The relation, if it is here."""
+        kept = self._get(fingerprint)
+        return None if kept is None else kept.held
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+    ) -> HeldRelation | None:
+        """Reads the rows and keeps them; None when they are too many or too large.
+
+        Raises:
+            PySparkException: Spark refused the query, or it failed.
+        """
+        with self._children.taken(None, None, JOB_TAG) as child:
+            frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
+            rows = self._rows.objects(frame)
+            byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)
+            if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._kept.maxsize):
+                return None
+            plan = self._java.relation(rows, frame._jdf.schema())
+            held = HeldRelation(query.fingerprint, len(rows), byte_count)
+        with self._lock:
+            self._kept[query.fingerprint] = _Kept(held, plan)
+        return held
+
+    def bind(self, child: SparkSession, relations: Mapping[str, str]) -> None:
+        """Lets the session read these relations, each by its name.
+
+        Raises:
+            QueryFailed: one of them is not here any more.
+        """
+        if not relations:
+            return
+        views = self._gateway.jvm.java.util.HashMap()
+        for name, fingerprint in relations.items():
+            kept = self._get(fingerprint)
+            if kept is None:
+                raise QueryFailed("Rows that this query was to read from memory are not there any more.")
+            views.put(name, kept.plan)
+        self._java.bind(child._jsparkSession, views)
+
+    def _get(self, fingerprint: str) -> _Kept | None:
+        with self._lock:
+            kept: _Kept | None = self._kept.get(fingerprint)
+            return kept
