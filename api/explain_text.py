@@ -50,6 +50,9 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
         yield from _scan(scan, explanation.has_run)
     for each in explanation.filters:
         yield _filter(each)
+    for rewrite in explanation.rewrites:
+        of = f" of {rewrite.table}" if rewrite.table else ""
+        yield f"{rewrite.kind}{of}{': ' if rewrite.detail else ''}{rewrite.detail}"
 
 
 def _filter(record: FilterRecord) -> str:

@@ -7,9 +7,8 @@ import time
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from service.ports import EngineResult, Statement
-from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
-from spark_session.run import milliseconds, plan_text
+from spark_session.run import analyzed, milliseconds, plan_text
 from spark_session.warm_session import WarmSession
 
 
@@ -22,9 +21,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
     """
     started = time.monotonic()
     with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
-        session.guard.allow_queries_only(child, statement.sql)
-        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
-        session.guard.allow_reading_only(asked)
+        asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)
         scans = session.scan_reader.read(frame)

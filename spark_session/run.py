@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryCanceled
 from service.model.query import EngineRun
@@ -49,12 +49,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
     with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
-        session.guard.allow_queries_only(child, statement.sql)
-        session.relations.bind(child, statement.relations)
-        for name, value in statement.properties.items():
-            child.conf.set(name, value)
-        asked = child.sql(statement.sql, spark_arguments(statement.parameters))
-        session.guard.allow_reading_only(asked)
+        asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
         attempt.frame, attempt.planned = frame, (planned := time.monotonic())
@@ -70,6 +65,23 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             scans=session.scan_reader.read(frame),
             plan_text=lambda: plan_text(frame),
         )
+
+
+def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> DataFrame:
+    """The statement as Spark understands it, after all checks.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        QueryFailed: a relation that it reads is not held any more.
+        PySparkException: Spark refused it.
+    """
+    session.guard.allow_queries_only(child, statement.sql)
+    session.relations.bind(child, statement.relations)
+    for name, value in statement.properties.items():
+        child.conf.set(name, value)
+    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    session.guard.allow_reading_only(asked)
+    return asked
 
 
 def milliseconds(start: float, end: float) -> int:

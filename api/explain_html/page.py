@@ -10,6 +10,7 @@ from importlib.resources import files
 from api.explain_html.filter_table import filter_table
 from api.explain_html.plan_drawing import plan_drawing
 from api.explain_html.pruning_bars import pruning_bars
+from api.explain_html.rewrite_table import rewrite_table
 from api.explain_html.timeline import timeline
 from api.plan_texts import NO_PLAN, plan_texts
 from service.model.explanation import Explanation
@@ -34,6 +35,8 @@ def _page(explanation: Explanation) -> Iterator[str]:
     yield _section(read, pruning_bars(explanation.scans, explanation.has_run))
     yield _section("Plan", _plan(explanation))
     yield _section("Filters", filter_table(explanation.filters))
+    if explanation.rewrites:
+        yield _section("Rewrites", rewrite_table(explanation.rewrites))
     yield _section("Time", timeline(explanation))
     yield from _texts(explanation)
     yield "</main></body></html>"

@@ -14,6 +14,7 @@ from api.schemas.wire import WireModel
 from service.model.explanation import Explanation
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import QueryState
+from service.model.rewrites import RewriteKind
 
 
 class ExplainedError(WireModel):
@@ -41,6 +42,14 @@ class ScanAnswer(WireModel):
     bytes: SelectionAnswer
     rows: RowsRead
     planning_ms: int
+
+
+class RewriteAnswer(WireModel):
+    """One change of the text besides its filters, as the setting `SLUICE_REWRITES` names it."""
+
+    rewrite: RewriteKind
+    table: Annotated[str | None, Field(description="null: the rewrite is of the whole query")]
+    detail: str
 
 
 class Plans(WireModel):
@@ -72,6 +81,7 @@ class ExplanationAnswer(WireModel):
     state: QueryState | Literal["PLANNED"]
     error: ExplainedError | None
     filters: list[FilterAnswer]
+    rewrites: list[RewriteAnswer]
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
@@ -87,6 +97,10 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         error=ExplainedError(code=error.code, detail=error.detail) if error else None,
         rewritten_sql=explanation.rewritten_sql,
         filters=[filter_answer(each) for each in explanation.filters],
+        rewrites=[
+            RewriteAnswer(rewrite=each.kind, table=each.table or None, detail=each.detail)
+            for each in explanation.rewrites
+        ],
         scans=[_scan(each, explanation.has_run) for each in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),

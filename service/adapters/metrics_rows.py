@@ -10,6 +10,7 @@ from service.adapters.metrics_tables import QueryRow, ScanRow
 from service.adapters.storable import storable
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
+from service.model.rewrites import RewriteKind, RewriteRecord
 
 LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
 
@@ -40,6 +41,10 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "parse_ms": record.parse_ms,
         "detect_ms": record.detect_ms,
         "filters_ms": record.filters_ms,
+        "rewrites": [
+            {"kind": each.kind.value, "table": storable(each.table), "detail": storable(each.detail)}
+            for each in record.rewrites
+        ],
     }
     return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
 
@@ -86,6 +91,9 @@ def record_of(row: QueryRow) -> QueryRecord:
         parse_ms=row.parse_ms,
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
+        rewrites=tuple(
+            RewriteRecord(RewriteKind(each["kind"]), each["table"], each["detail"]) for each in row.rewrites
+        ),
     )
 
 

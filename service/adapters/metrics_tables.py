@@ -27,6 +27,7 @@ class Base(DeclarativeBase):
         datetime: DateTime(timezone=True),
         dict[str, str]: JSONB(),
         list[str]: JSONB(),
+        list[dict[str, str]]: JSONB(),
         list[int | None]: JSONB(),
         list[tuple[str, str]]: JSONB(),
     }
@@ -59,6 +60,7 @@ class QueryRow(Base):
     parse_ms: Mapped[int]
     detect_ms: Mapped[int]
     filters_ms: Mapped[int]
+    rewrites: Mapped[list[dict[str, str]]]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
     filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.query import QueryError, QueryState
+from service.model.rewrites import RewriteRecord
 
 PLANNED: Final = "PLANNED"
 """The state of a query that was planned and not run."""
@@ -64,6 +65,7 @@ class Explanation:
     detect_ms: int = 0
     filters_ms: int = 0
     plans: QueryPlans | None = None
+    rewrites: tuple[RewriteRecord, ...] = ()
 
     @property
     def has_run(self) -> bool:

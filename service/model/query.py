@@ -14,6 +14,7 @@ from service.errors import GatewayError, QueryEnded
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest
+from service.model.rewrites import RewriteRecord
 
 JsonScalar = str | int | float | bool | None
 
@@ -158,6 +159,7 @@ class QueryRecord:
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0
+    rewrites: tuple[RewriteRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ def explain(record: QueryRecord) -> Explanation:
         detect_ms=record.detect_ms,
         filters_ms=record.filters_ms,
         plans=plans_of(record),
+        rewrites=record.rewrites,
     )
 
 

@@ -114,6 +114,7 @@ class LiveQuery:
                     parse_ms=pruned.parse_ms,
                     detect_ms=pruned.detect_ms,
                     filters_ms=pruned.filters_ms,
+                    rewrites=pruned.rewrites,
                 )
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:

@@ -70,7 +70,7 @@ def test_upgrading_twice_is_harmless(empty_database: str) -> None:
         connection.execute(
             text(
                 "INSERT INTO queries SELECT gen_random_uuid(), 'ann', 'SELECT 1', 'SUCCEEDED', now(), "
-                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, '', NULL, 0, 0, 0"
+                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, '', NULL, 0, 0, 0, '[]'"
             )
         )
     migrations.upgrade(empty_database)
