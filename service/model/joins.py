@@ -10,8 +10,29 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType, Reason
 
-Relation = exp.Table | Scope
-"""A table, or a SELECT of its own: a derived table, a common table expression, a set operation."""
+
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """Rows that a query of its own yields: those of a list of values, or of a union.
+
+    It has every row that the relation has whose place it takes, and may have more. `is_filtered`: it leaves
+    out rows of the tables that it reads, or reads none.
+    """
+
+    query: exp.Query
+    is_filtered: bool
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The names of what it yields."""
+        return frozenset(self.query.named_selects)
+
+
+Relation = exp.Table | Scope | WrittenRows
+"""A table, or a SELECT of its own: a derived table, a common table expression, a set operation.
+
+Before relations are opened, none is written.
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -81,10 +102,16 @@ class OpenedGraph:
 
     def column(self, before: ColumnOf) -> ColumnOf | None:
         """The column that a column was before its relation was opened; None when it is computed."""
-        if before.relation in self.graph.relations:
-            return before
+        relation = self.graph.relations.get(before.relation)
+        if relation is not None:
+            return before if has_column(relation, before.column) else None
         now = self.columns.get(before)
         return ColumnOf(now.table, now.name) if isinstance(now, exp.Column) else None
+
+
+def has_column(relation: Relation, column: str) -> bool:
+    """Whether a relation yields a column of this name, which the query says it has: not all are written."""
+    return not isinstance(relation, WrittenRows) or column in relation.columns
 
 
 def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import exp
 
 from service.model.filtering import Build
-from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
+from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows, own_columns
 from service.model.query import Parameters
 from service.model.tables import TableFacts
+from service.pruning.join_paths import filtered_relations, paths_to, reached, relations_in
+from service.pruning.pinned_table import pinned_table
+
+E = TypeVar("E", bound=exp.Expr)
 
 FINGERPRINT_VERSION = 1
-# A chain of dimensions has three or four; the text of a query may have any number.
-MAX_TABLES = 8
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 IsFaithful = Callable[[exp.Expr], bool]
@@ -45,17 +48,15 @@ def build_query(
     understood are left out, which only makes it larger. Tables are read at the snapshot of their facts.
     """
     conditions = [each for each in graph.conjuncts if is_faithful(each)]
-    filters = [each for each in conditions if _is_filter(each)]
-    filtered = {name for each in filters if len(names := _relations_in(each)) == 1 for name in names}
-    parents = _tree(graph, key.relation, allowed)
-    needed = _paths_to(filtered & parents.keys(), parents)
+    parents = reached(graph, key.relation, allowed)
+    needed = paths_to(filtered_relations(graph, conditions) & parents.keys(), parents)
     if not needed:
         return None
-    tables = {name: _table(graph.relations[name], facts_of) for name in needed}
-    known = {name: table for name, table in tables.items() if table is not None}
+    sources = {name: _source(graph.relations[name], facts_of) for name in needed}
+    known = {name: source for name, source in sources.items() if source is not None}
     if len(known) < len(needed):
         return None
-    joined = [each for each in conditions if _relations_in(each) and _relations_in(each) <= needed]
+    joined = [each for each in conditions if relations_in(each) and relations_in(each) <= needed]
     return _rendered(key, known, joined, facts_of)
 
 
@@ -73,123 +74,92 @@ def fingerprint(
 
 def is_filtered(graph: JoinGraph, relation: str) -> bool:
     """Whether a condition on this relation alone removes rows of it."""
-    return any(_is_filter(each) and _relations_in(each) == {relation} for each in graph.conjuncts)
+    return relation in filtered_relations(graph, graph.conjuncts)
 
 
-def _is_filter(condition: exp.Expr) -> bool:
-    """Whether it removes rows: that a key is there is no filter."""
-    return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A relation as the query for the keys reads it, and the tables below it."""
+
+    label: str
+    facts: tuple[TableFacts, ...]
+    query: exp.Query | None = None
+    rows: WrittenRows | None = None
+
+    def named(self, alias: str) -> exp.Expr:
+        if self.query is None:
+            return pinned_table(self.facts[0], alias)
+        return self.query.copy().subquery(alias)
 
 
-def _relations_in(condition: exp.Expr) -> frozenset[str]:
-    return frozenset(each.table for each in own_columns(condition))
-
-
-def _tree(graph: JoinGraph, root: str, allowed: frozenset[str]) -> dict[str, str | None]:
-    """Each relation that is reached from the root, with the one before it on the shortest way."""
-    parents: dict[str, str | None] = {root: None}
-    queue = [root]
-    while queue:
-        here = queue.pop(0)
-        for left, right in graph.equalities:
-            for near, far in ((left.relation, right.relation), (right.relation, left.relation)):
-                if near == here and far in allowed and far not in parents:
-                    parents[far] = here
-                    queue.append(far)
-    return parents
-
-
-def _paths_to(filtered: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
-    """The nearest of those that are filtered, with all between; more would only make the set smaller."""
-    needed: frozenset[str] = frozenset()
-    for each in parents:
-        path = _path_to(each, parents) if each in filtered else needed
-        if len(needed | path) <= MAX_TABLES:
-            needed |= path
-    return needed
-
-
-def _path_to(name: str, parents: Mapping[str, str | None]) -> frozenset[str]:
-    path: set[str] = set()
-    step: str | None = name
-    while step is not None:
-        path.add(step)
-        step = parents[step]
-    return frozenset(path)
-
-
-def _table(relation: Relation, facts_of: FactsOf) -> tuple[exp.Table, TableFacts] | None:
-    if not isinstance(relation, exp.Table):
-        return None
-    facts = facts_of(relation)
-    return None if facts is None else (relation, facts)
+def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
+    match relation:
+        case exp.Table():
+            facts = facts_of(relation)
+            return None if facts is None else _Source(str(facts.name), (facts,))
+        case WrittenRows():
+            query, read = _all_pinned(relation.query, facts_of)
+            return _Source(query.sql("spark", identify=True), read, query, relation)
+        case _:
+            return None
 
 
 def _rendered(
-    key: ColumnOf,
-    tables: Mapping[str, tuple[exp.Table, TableFacts]],
-    conditions: Sequence[exp.Expr],
-    facts_of: FactsOf,
+    key: ColumnOf, sources: Mapping[str, _Source], conditions: Sequence[exp.Expr], facts_of: FactsOf
 ) -> BuildQuery:
     # Other names for the same relations must not make another query of it.
-    others = sorted(tables.keys() - {key.relation}, key=lambda name: (str(tables[name][1].name), name))
+    others = sorted(sources.keys() - {key.relation}, key=lambda name: (sources[name].label, name))
     order = [key.relation, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
-    named = {
-        each.sql("spark", identify=True): each
-        for each in (_renamed(each, alias, facts_of) for each in conditions)
-    }
+    found = [_all_pinned(_renamed(each, alias), facts_of) for each in conditions]
+    named = {each.sql("spark", identify=True): (each, read) for each, read in found}
     column = exp.column(key.column, table=alias[key.relation], quoted=True)
-    select = exp.select(exp.alias_(column, "k0")).distinct()
-    select = select.from_(_pinned(tables[order[0]][1], alias[order[0]]))
+    select = exp.select(exp.alias_(column, "k0")).distinct().from_(sources[order[0]].named(alias[order[0]]))
     for name in others:
-        select = select.join(_pinned(tables[name][1], alias[name]), join_type="cross")
+        select = select.join(sources[name].named(alias[name]), join_type="cross")
     is_key = exp.not_(exp.Is(this=column.copy(), expression=exp.null()))
-    select = select.where(*(named[text] for text in sorted(named)), is_key, copy=False)
+    select = select.where(*(named[text][0] for text in sorted(named)), is_key, copy=False)
     sql = select.sql("spark", identify=True)
-    asked = [table for text in sorted(named) for table in named[text].find_all(exp.Table)]
-    facts = [tables[name][1] for name in order]
-    facts += [found for table in asked if (found := facts_of(table)) is not None]
+    facts = [each for name in order for each in sources[name].facts]
+    facts += [each for text in sorted(named) for each in named[text][1]]
     identity = json.dumps([sql, [str(each.table_uuid) for each in facts]])
+    queries = [each.rows.query for each in sources.values() if each.rows is not None]
     return BuildQuery(
         sql=sql,
         build=Build(
             tables=tuple(each.name for each in facts),
             columns=(key.column,),
-            predicate=_readable(conditions, is_single=len(order) == 1),
+            predicate=_readable([*conditions, *map(exp.paren, queries)], is_single=len(order) == 1),
             snapshot_ids=tuple(each.snapshot_id for each in facts),
         ),
         parameter_names=frozenset(
-            each.name for condition in conditions for each in condition.find_all(exp.Placeholder)
+            each.name for said in (*conditions, *queries) for each in said.find_all(exp.Placeholder)
         ),
         identity=identity,
     )
 
 
-def _renamed(condition: exp.Expr, alias: Mapping[str, str], facts_of: FactsOf) -> exp.Expr:
+def _renamed(condition: exp.Expr, alias: Mapping[str, str]) -> exp.Expr:
     copy = condition.copy()
     for column in own_columns(copy):
         column.set("table", exp.to_identifier(alias[column.table]))
-    for table in list(copy.find_all(exp.Table)):
-        facts = facts_of(table)
-        if facts is not None:
-            table.replace(_pinned(facts, table.alias_or_name))
     return copy
 
 
-def _pinned(facts: TableFacts, alias: str) -> exp.Table:
-    version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id or 0))
-    # By the name that the catalog has: it may tell upper from lower case, which the tree does not.
-    return exp.Table(
-        this=exp.to_identifier(facts.name.table, quoted=True),
-        db=exp.to_identifier(facts.name.schema, quoted=True),
-        catalog=exp.to_identifier(facts.name.catalog, quoted=True),
-        version=version,
-        alias=exp.TableAlias(this=exp.to_identifier(alias)),
-    )
+def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:
+    """A copy whose tables are read at their snapshots, and the facts of each of them."""
+    copy = expression.copy()
+    read: list[TableFacts] = []
+    for table in list(copy.find_all(exp.Table)):
+        facts = facts_of(table)
+        if facts is not None:
+            table.replace(pinned_table(facts, table.alias_or_name))
+            read.append(facts)
+    return copy, tuple(read)
 
 
 def _readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
+    """What chooses the keys, as people read it; of a union or a list, the query for its rows."""
     shown = [each.copy() for each in conditions]
     if is_single:
         for condition in shown:

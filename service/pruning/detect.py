@@ -21,7 +21,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.query import Parameters
 from service.model.tables import TableColumn, TableFacts, TableName
@@ -36,12 +36,14 @@ from service.pruning.is_faithful import is_faithful
 from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
-from service.pruning.lineage import base_columns, moved_down, narrowed_by
+from service.pruning.lineage import BaseColumn, base_columns, moved_down, narrowed_by
+from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
 from service.pruning.local_relations import RelationContext, RelationPlacement, local_relations
 from service.pruning.open_relations import open_relations
 from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
 from service.pruning.stands_alone import stands_alone
+from service.pruning.written_rows import written_rows
 
 # Sets of keys of one query: each is a query of its own, and the text may ask for any number.
 MAX_SETS = 64
@@ -102,6 +104,7 @@ class _Detector:
         self._mentions = root.ref_count()
         self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down)
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
+        self._written_rows: dict[int, WrittenRows | None] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
         self._placements: dict[tuple[int, str, str], Placement] = {}
         self._fingerprints: set[str] = set()
@@ -220,14 +223,23 @@ class _Detector:
             asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self._is_known))
             standing = replace(graph, conjuncts=tuple(dated(each, self._context.days) for each in asked))
             # The graph is kept as well, so that no other one gets its identity.
-            self._opened[id(graph)] = graph, open_relations(standing, self._opened_scope)
+            opened = open_relations(standing, self._opened_scope, self._written)
+            self._opened[id(graph)] = graph, opened
         return self._opened[id(graph)][1]
 
     def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
         graph = self._graph(scope)
         return None if graph is None else self._opened_graph(graph)
 
+    def _written(self, scope: Scope) -> WrittenRows | None:
+        if id(scope) not in self._written_rows:
+            written = written_rows(scope, self._opened_scope, self._is_known, is_faithful)
+            self._written_rows[id(scope)] = written
+        return self._written_rows[id(scope)]
+
     def _is_known(self, relation: Relation) -> bool:
+        if isinstance(relation, WrittenRows):
+            return all(map(self._is_known, relation.query.find_all(exp.Table)))
         return isinstance(relation, exp.Table) and self._build_facts(relation) is not None
 
     def _classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
@@ -251,9 +263,10 @@ class _Detector:
 
     def _type_in(self, relation: Relation, column: str) -> str | None:
         """The type of the columns that it comes from, if they are of one family."""
-        types = [self._base_type(*each) for each in base_columns(relation, column) or ()]
-        families = {None if each is None else key_family(each) for each in types}
-        return types[0] if len(families) == 1 and None not in families else None
+        types = [self._base_type(each) for each in base_columns(relation, column) or ()]
+        families = [each if each in (None, NULL_TYPE) else key_family(each) for each in types]
+        family = common_type(families)
+        return types[families.index(family)] if family is not None else None
 
     def _moved_down(
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
@@ -261,10 +274,13 @@ class _Detector:
         return moved_down(relation, asked, self._is_of_one_type)
 
     def _is_of_one_type(self, relation: Scope, column: str) -> bool:
-        types = {self._base_type(*each) for each in base_columns(relation, column) or ()}
+        types = {self._base_type(each) for each in base_columns(relation, column) or ()}
         return len(types) == 1 and None not in types
 
-    def _base_type(self, table: exp.Table, column: str) -> str | None:
+    def _base_type(self, of: BaseColumn) -> str | None:
+        if isinstance(of, exp.Expr):
+            return literal_type(of)
+        table, column = of
         facts = self._facts(table)
         field = None if facts is None else _column_of(facts, column)
         return None if field is None else field.type_name

@@ -8,10 +8,14 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
+from service.pruning.literal_type import literal_type
+from service.pruning.written_rows import selects_of
 
 # A condition of so many parts would be slower than what it saves.
 MAX_PLACES = 24
 
+BaseColumn = tuple[exp.Table, str] | exp.Expr
+"""A column of a table, or a value that stands in the text."""
 GraphOf = Callable[[Scope], JoinGraph | None]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
@@ -27,9 +31,9 @@ def narrowed_by(
     if isinstance(relation, exp.Table):
         yield relation, column
         return
-    if mentions_of(relation) > 1 or not _lets_filters_through(relation.expression):
+    if not isinstance(relation, Scope) or mentions_of(relation) > 1:
         return
-    position = _position(relation, column)
+    position = _position(relation, column) if _lets_filters_through(relation.expression) else None
     if position is None:
         return
     for select in _branches(relation):
@@ -82,24 +86,45 @@ def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr
     return copy
 
 
-def base_columns(relation: Relation, column: str) -> list[tuple[exp.Table, str]] | None:
-    """The table columns whose values these are, one for each branch of a union; None: they are computed."""
+def base_columns(relation: Relation, column: str) -> list[BaseColumn] | None:
+    """What the values are, for each branch of a union and each row of a list; None: they are computed."""
     if isinstance(relation, exp.Table):
         return [(relation, column)]
-    position = _position(relation, column)
-    if position is None:
+    if not isinstance(relation, Scope):
         return None
-    found: list[tuple[exp.Table, str]] = []
-    for select in _branches(relation):
-        source = _source_column(select.expression, position)
-        if source is None or source.table not in select.selected_sources:
-            return None
-        _, inner = select.selected_sources[source.table]
-        below = base_columns(inner, source.name)
+    if isinstance(relation.expression, exp.Values):
+        return _listed(relation.expression, column)
+    position, selects = _position(relation, column), selects_of(relation)
+    if position is None or selects is None:
+        return None
+    found: list[BaseColumn] = []
+    for select in selects:
+        below = _base_columns_of(select, position)
         if below is None:
             return None
         found += below
     return found
+
+
+def _base_columns_of(select: Scope, position: int) -> list[BaseColumn] | None:
+    selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
+    literal = selects[position].unalias().unnest() if position < len(selects) else None
+    if literal is not None and literal_type(literal) is not None:
+        return [literal]
+    source = _source_column(select.expression, position)
+    if source is None or source.table not in select.selected_sources:
+        return None
+    _, inner = select.selected_sources[source.table]
+    return base_columns(inner, source.name)
+
+
+def _listed(values: exp.Values, column: str) -> list[BaseColumn] | None:
+    names = [each.name for each in values.args["alias"].args.get("columns") or ()]
+    if names.count(column) != 1:
+        return None
+    rows = [each.expressions for each in values.expressions]
+    at = names.index(column)
+    return [row[at] for row in rows] if all(len(row) == len(names) for row in rows) else None
 
 
 def _lets_filters_through(expression: exp.Expr) -> bool:

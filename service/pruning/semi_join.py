@@ -11,6 +11,8 @@ from service.model.filtering import JoinType
 from service.model.joins import Candidate, JoinGraph
 from service.pruning.key_sides import KeySide, key_side, key_sides
 
+UNION = "union"
+
 
 def semi_join(
     scope: Scope, graph: JoinGraph, graph_of: Callable[[Scope], JoinGraph | None]
@@ -26,7 +28,7 @@ def semi_join(
         below = inner.get(id(subquery))
         if below is None or _answers_without_rows(below.expression):
             continue
-        inner_graph = graph_of(below)
+        inner_graph = _of_union(below) or graph_of(below)
         if inner_graph is None:
             continue
         for probe, build in (*_correlated(graph, inner_graph), *_membership(condition, below)):
@@ -41,6 +43,13 @@ def semi_join(
                     probe_key=probe.expression,
                     build_key=build.expression,
                 )
+
+
+def _of_union(below: Scope) -> JoinGraph | None:
+    """A union as the one relation of a SELECT, so that it may be a build side as in a join."""
+    if not isinstance(below.expression, exp.Union):
+        return None
+    return JoinGraph({UNION: below}, frozenset(), (), (), ())
 
 
 def _answers_without_rows(query: exp.Expr) -> bool:
@@ -74,9 +83,10 @@ def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[KeySide, K
 
 def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, KeySide]]:
     query = below.expression
-    selects = query.selects if isinstance(query, exp.Select) else []
+    selects = query.selects if isinstance(query, exp.Query) else []
     if not isinstance(condition, exp.In) or len(selects) != 1:
         return
-    probe, build = key_side(condition.this), key_side(selects[0].unalias())
+    key = exp.column(query.named_selects[0], table=UNION) if isinstance(query, exp.Union) else selects[0]
+    probe, build = key_side(condition.this), key_side(key.unalias())
     if probe is not None and build is not None:
         yield probe, build

@@ -264,7 +264,33 @@ class _Writer:
         if depth > 0 and self._one_in(4):
             text, columns = self._derived(depth)
             return Relation(f"({text}) AS {alias}", alias, columns)
+        if not is_fact and self._one_in(6):
+            return self._few_rows()
         return self._table(FACTS) if is_fact else self._dimension()
+
+    def _few_rows(self) -> Relation:
+        """A list of values, or a union of dimensions."""
+        alias = self._name("r")
+        columns = {"k": "int", "year": "int", "parent": "int"}
+        keys = [self._pick(("-1", "0", "3", "7", "NULL")) for _ in range(self._pick((1, 2, 3)))]
+        rows = [f"({key}, {self._pick(LITERALS['year'])}, {self._pick(LITERALS['parent'])})" for key in keys]
+        one, two = self._dimension(), self._dimension()
+        branches = [
+            f"SELECT {its.alias}.{self._pick(('k', 'big_k'))} AS k, {its.alias}.year, {its.alias}.parent"
+            f" FROM {its.text}{self._pick(('', *[f' WHERE {self._filter(its)}'] * 2))}"
+            for its in (one, two)
+        ]
+        union = self._pick(("UNION", "UNION ALL"))
+        text = self._pick(
+            (
+                f"(VALUES {', '.join(rows)}) AS {alias} (k, year, parent)",
+                f"({branches[0]} {union} {branches[1]}) AS {alias}",
+                f"({branches[0]} {union} SELECT {keys[0]}, 1999, 2) AS {alias}",
+                f"(SELECT {keys[0]} AS k, 1999 AS year, 1 AS parent"
+                f" {union} SELECT {keys[-1]}, 2000, 2) AS {alias}",
+            )
+        )
+        return Relation(text, alias, columns)
 
     def _dimension(self) -> Relation:
         alias = self._name("r")

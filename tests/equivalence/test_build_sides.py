@@ -124,6 +124,51 @@ NARROWED = {
         " SELECT x.k, t.year FROM c x LEFT JOIN tiny t ON x.k = t.k WHERE x.year = 1999"
     ),
     "a day before today": (f"{FACT} JOIN dim d ON f.k = d.k WHERE d.day > current_date() - INTERVAL 9 DAYS"),
+    "a list of values": f"{FACT} JOIN (VALUES (1), (3), (NULL)) AS d (k) ON f.k = d.k",
+    "a list of values and names": (
+        f"{FACT} JOIN VALUES (1, 'a'), (-1, 'b'), (3, 'a') AS d (k, n) ON f.k = d.k WHERE d.n = 'a'"
+    ),
+    "a list of values two joins away": (
+        f"{FACT} JOIN dim d ON f.k = d.k JOIN (VALUES (DATE '1969-12-28'), (DATE '1970-01-01')) AS v (day)"
+        " ON d.day = v.day"
+    ),
+    "a common table expression of values": (
+        f"WITH v (k) AS (VALUES (1), (3)) {FACT} WHERE f.k IN (SELECT k FROM v)"
+    ),
+    "SELECTs without a table": (
+        f"{FACT} JOIN (SELECT 1 AS k UNION ALL SELECT 3 UNION ALL SELECT -1) d ON f.k = d.k"
+    ),
+    "one such": f"{FACT} JOIN (SELECT 1 AS k, 2 AS n) d ON f.k = d.k AND d.n > 1",
+    "a union of filtered tables": (
+        f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 UNION SELECT k FROM tiny WHERE year = 2000) d"
+        " ON f.k = d.k"
+    ),
+    "a union of different widths": (
+        f"{FACT} JOIN (SELECT k FROM tiny WHERE year = 1999 UNION ALL SELECT big_k FROM dim"
+        " WHERE parent = 1) d ON f.k = d.k"
+    ),
+    "a union that is told apart": (
+        f"{FACT} JOIN (SELECT k, year AS y, 'a' AS c FROM dim UNION ALL SELECT k + 1, parent, 'b' FROM tiny"
+        " UNION ALL SELECT k, 1999, 'a' FROM parents WHERE k = 3) d"
+        " ON f.k = d.y - 1996 WHERE d.y = 1999 AND d.c = 'a'"
+    ),
+    "a union with joins and aggregates": (
+        f"{FACT} JOIN (SELECT x.k, max(x.big_k) AS m FROM dim x JOIN parents p ON x.parent = p.k"
+        " WHERE p.year = 2000 GROUP BY x.k HAVING count(*) > 0 UNION ALL VALUES (7, 1)) d ON f.k = d.k"
+    ),
+    "IN a union": (
+        f"{FACT} WHERE f.k IN (SELECT k FROM tiny WHERE year = 1999 UNION ALL SELECT parent FROM dim"
+        " WHERE year = 2000 ORDER BY 1 LIMIT 50)"
+    ),
+    "a union read twice": (
+        "WITH u AS (SELECT k, big_k FROM dim WHERE year = 1999 UNION ALL SELECT 3, 1)"
+        f" {FACT} JOIN u ON f.k = u.k WHERE f.b IN (SELECT big_k FROM u) OR f.b < 3"
+    ),
+    "a union of a union": (
+        "WITH u AS (SELECT k FROM dim WHERE year = 1999 UNION ALL SELECT 3),"
+        " v AS (SELECT k FROM u UNION SELECT k FROM tiny WHERE year = 2000)"
+        f" {FACT} JOIN v ON f.k = v.k"
+    ),
     "the first value there is": f"{FACT} JOIN dim d ON f.k = d.k WHERE coalesce(d.year, d.k) = 1999",
 }
 
@@ -226,7 +271,26 @@ SAME_ROWS = {
         " WHERE d.parent IN (SELECT k FROM c)"
     ),
     "a union": (f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 UNION SELECT k FROM tiny) d ON f.k = d.k"),
-    "a list of values": f"{FACT} JOIN (VALUES (1), (3)) AS d (k) ON f.k = d.k",
+    "a union of numbers and text": (
+        f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 UNION ALL SELECT text_k FROM tiny"
+        " WHERE year = 1999) d ON f.k = d.k"
+    ),
+    "a union without the rows of another": (
+        f"{FACT} JOIN ((SELECT k FROM dim WHERE year = 1999 EXCEPT SELECT k FROM tiny) UNION SELECT 3) d"
+        " ON f.k = d.k"
+    ),
+    "a union of what an outer join fills": (
+        f"{FACT} JOIN (SELECT 3 AS k, y.year FROM dim x LEFT JOIN tiny y ON x.parent = y.k"
+        " WHERE x.year = 1999 UNION ALL SELECT 4, 1999) d ON f.k = d.k WHERE d.year IS NULL"
+    ),
+    "a union on the side that an outer join fills": (
+        "SELECT f.id, d.k FROM by_k f LEFT JOIN (SELECT 1 AS k UNION ALL SELECT 3) d ON f.k = d.k"
+        " WHERE coalesce(d.k, 3) = 3"
+    ),
+    "NOT IN a union": f"{FACT} WHERE f.k NOT IN (SELECT 1 UNION ALL SELECT k FROM tiny WHERE k = 2)",
+    "an aggregate of values": (
+        f"{FACT} JOIN (SELECT count(*) AS k FROM VALUES (1), (3) AS v (k) WHERE k > 7) d ON f.k = d.k"
+    ),
     "comma and outer join": (
         f"{FACT} JOIN (SELECT x.k FROM tiny t, dim x RIGHT JOIN parents p ON x.parent = p.k"
         " WHERE t.year = 2000) d"

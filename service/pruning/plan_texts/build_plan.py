@@ -24,7 +24,8 @@ def collector(record: FilterRecord) -> PlanNode:
 
 def build_plan(build: Build) -> PlanNode:
     """The build side's tables, joined and filtered."""
-    scans = tuple(table_scan(str(each)) for each in build.tables)
+    # A list of values reads no table.
+    scans = tuple(table_scan(str(each)) for each in build.tables) or (PlanNode("Values"),)
     joined = PlanNode("HashJoin", (("joinType", ("InnerJoin",)),), scans) if len(scans) > 1 else scans[0]
     where = (("where", (build.predicate,)),)
     return PlanNode("Calc", where, (joined,)) if build.predicate else joined

@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.filtering import Build, KeyValue
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
 from service.pruning.build_query import BuildQuery
@@ -30,6 +30,8 @@ from service.pruning.join_graphs import join_graphs as graphs_of
 from service.pruning.key_conversion import key_conversion as converted_keys
 from service.pruning.key_type import key_type as type_of_key
 from service.pruning.lineage import moved_down, narrowed_by
+from service.pruning.literal_type import literal_type as type_of_literal
+from service.pruning.local_relations import named_in
 from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
 from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.outer_join import outer_join as outer_candidates
@@ -40,6 +42,7 @@ from service.pruning.range_queries import stripes_query
 from service.pruning.semi_join import semi_join as semi_candidates
 from service.pruning.table_names import table_names as names_of
 from service.pruning.unwrap_cast import unwrap_cast as unwrapped
+from service.pruning.written_rows import written_rows as rows_written
 from tests.unit.pruning.tables import TABLES
 
 NOTHING = "nothing"
@@ -117,6 +120,18 @@ def open_relations(sql: str) -> str:
     graph = _opened(_scope(sql)).graph
     holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
     return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
+
+
+def written_rows(sql: str) -> str:
+    """The rows of relation `d` as a query, and whether they are only some."""
+    written = _written(_scope(sql).sources["d"])
+    if written is None:
+        return NOTHING
+    return f"{'some' if written.is_filtered else 'all'}: {written.query.sql('spark')}"
+
+
+def literal_type(expression: str) -> str:
+    return type_of_literal(parse_one(expression, read="spark")) or "unknown"
 
 
 def join_graphs(sql: str) -> str:
@@ -233,6 +248,19 @@ def detect(sql: str) -> str:
     return _listed([*applied, *refused])
 
 
+def local_relations(sql: str) -> str:
+    """Each table's name as it stands in the text, with the query for the rows that may stand for it."""
+    parsed, tree = parsed_query(sql), _qualified(sql)
+    if parsed is None or tree is None:
+        return "not understood"
+    is_named = named_in(sql, parsed.tree)
+    context = DetectionContext(TABLES, (), {}, max_build_rows=1000, is_named=is_named, max_relation_rows=50)
+    return _listed(
+        f"{sql[: each.reference_end].split()[-1]} is {each.query.sql}"
+        for each in detected(tree, context).relations
+    )
+
+
 RULES: Mapping[str, Callable[[str], str]] = {
     each.__name__: each
     for each in (
@@ -245,6 +273,8 @@ RULES: Mapping[str, Callable[[str], str]] = {
         semi_join,
         lineage,
         open_relations,
+        written_rows,
+        literal_type,
         join_graphs,
         dated,
         number_placeholders,
@@ -259,6 +289,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         converted_join,
         range_queries,
         detect,
+        local_relations,
     )
 }
 
@@ -288,7 +319,20 @@ def _graph(scope: Scope) -> JoinGraph:
 
 
 def _opened(scope: Scope) -> OpenedGraph:
-    return opened_relations(_graph(scope), _opened)
+    return opened_relations(_graph(scope), _opened, _written)
+
+
+def _written(scope: Scope | exp.Expr) -> WrittenRows | None:
+    assert isinstance(scope, Scope)
+    return rows_written(
+        scope, lambda each: None if joined(each) is None else _opened(each), _is_known, is_condition_faithful
+    )
+
+
+def _is_known(relation: Relation) -> bool:
+    return isinstance(relation, WrittenRows) or (
+        isinstance(relation, exp.Table) and _facts(relation) is not None
+    )
 
 
 def _facts(table: exp.Table) -> TableFacts | None:

@@ -1,0 +1,48 @@
+"""Of which type is a value that the text of a query names?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from service.model.keys import can_hold
+
+NULL_TYPE = "null"
+
+
+def literal_type(expression: exp.Expr) -> str | None:
+    """The type, in Iceberg's spelling; `null` is that of NULL alone. None for what is no such value.
+
+    >>> from sqlglot import parse_one
+    >>> [literal_type(parse_one(each, read="spark")) for each in ("-7", "3000000000", "'a'", "NULL")]
+    ['int', 'long', 'string', 'null']
+    >>> [literal_type(parse_one(each, read="spark")) for each in ("DATE '2000-01-01'", "1.5", "k")]
+    ['date', None, None]
+    """
+    expression = expression.unnest()
+    match expression:
+        case exp.Neg() if isinstance(expression.this, exp.Literal) and not expression.this.is_string:
+            return literal_type(expression.this)
+        case exp.Literal() if expression.is_string:
+            return "string"
+        case exp.Literal() if expression.name.isdecimal():
+            return next((each for each in ("int", "long") if can_hold(each, int(expression.name))), None)
+        case exp.Boolean():
+            return "boolean"
+        case exp.Null():
+            return NULL_TYPE
+        case exp.Cast() if expression.to.this == exp.DType.DATE and isinstance(expression.this, exp.Literal):
+            return "date" if not expression.args.get("format") else None
+        case _:
+            return None
+
+
+def common_type(types: Iterable[str | None]) -> str | None:
+    """The one type of all, NULL aside; None where they differ, or where one is not known.
+
+    >>> common_type(["int", "null", "int"]), common_type(["int", "string"]), common_type(["null"])
+    ('int', None, None)
+    """
+    found = set(types) - {NULL_TYPE}
+    return found.pop() if len(found) == 1 else None
