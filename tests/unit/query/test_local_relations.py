@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from service.errors import EngineLost
+from service.model.filtering import Build
+from service.model.query import Parameter
+from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.tables import TableName
+from service.query.local_relations import LocalRelations
+from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
+
+DAYS = Build((TableName("lake", "shop", "days"),), ("k",), "year = 2000", (3,))
+BOUNDS = RelationBounds(max_rows=10, max_bytes=100 * BYTES_PER_ROW)
+
+
+class Later(Executor):
+    """Does what it was given when the test says so."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Future[Any], Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._waiting.append((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def work(self) -> int:
+        waiting, self._waiting = self._waiting, []
+        for future, call in waiting:
+            future.set_result(call())
+        return len(waiting)
+
+
+def query(key: str, *parameters: str) -> RelationQuery:
+    return RelationQuery(DAYS, "SELECT …", key, frozenset(parameters))
+
+
+def held(relations: LocalRelations, *keys: str) -> set[str]:
+    return set(relations.held([query(key) for key in keys], {}))
+
+
+def test_rows_are_fetched_once_they_were_asked_for_twice() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    assert held(relations, "a") == set()
+    assert later.work() == 0
+    assert held(relations, "a") == set()
+    assert later.work() == 1
+    assert held(relations, "a", "b") == {"a"}
+
+
+def test_one_query_that_mentions_a_table_twice_asks_once() -> None:
+    later = Later()
+    held(LocalRelations(FakeRelations(), later, BOUNDS), "a", "a")
+    assert later.work() == 0
+
+
+def test_what_is_being_fetched_is_not_fetched_again() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    for _ in range(5):
+        held(relations, "a")
+    later.work()
+    assert len(engine.fetches) == 1
+
+
+def test_a_relation_that_is_too_large_is_not_asked_for_again() -> None:
+    later, engine = Later(), FakeRelations()
+    engine.row_counts["a"] = BOUNDS.max_rows + 1
+    relations = LocalRelations(engine, later, BOUNDS)
+    for _ in range(6):
+        assert held(relations, "a") == set()
+        later.work()
+    assert len(engine.fetches) == 1
+
+
+def test_an_engine_that_was_lost_is_asked_again() -> None:
+    later, engine = Later(), _Losing()
+    relations = LocalRelations(engine, later, BOUNDS)
+    for _ in range(4):
+        assert held(relations, "a") == set()
+        later.work()
+    assert held(relations, "a") == {"a"}
+    engine.lose()
+    assert held(relations, "a") == set()
+
+
+def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    parameters = {"year": Parameter(2000), "name": Parameter("x")}
+    for _ in range(2):
+        relations.held([query("a", "year")], parameters)
+    later.work()
+    assert [each for _, each in engine.fetches] == [{"year": Parameter(2000)}]
+
+
+class _Losing(FakeRelations):
+    """Is lost during the first fetch."""
+
+    def fetch(self, *asked: Any) -> HeldRelation | None:
+        is_first = not self.fetches
+        found = super().fetch(*asked)
+        if is_first:
+            self.lose()
+            raise EngineLost
+        return found
