@@ -11,7 +11,7 @@ import orjson
 from bench.client import Client
 
 # The rows are not in the answer: to write them as JSON would be the largest part of some queries, and is the
-# same for all that is compared. A limit that no query reaches changes no plan.
+# same for all that is compared. A limit that a query reaches would end its scans early.
 WITHOUT_ROWS = {"format": "ARROW_STREAM", "rowLimit": 1_000_000}
 
 

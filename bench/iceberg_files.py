@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.manifest import DataFile
 from pyiceberg.partitioning import PartitionFieldValue, PartitionKey
 from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
@@ -36,13 +36,30 @@ def parts(table: TableMetadata, rows: pa.Table) -> Iterator[Part]:
 
 def append_files(transaction: Transaction, files: Iterable[Part]) -> None:
     """Each part as a file of its own, in one snapshot with one new manifest."""
+    writers = _Writers(transaction)
     with ThreadPoolExecutor() as pool:
-        written = list(pool.map(lambda part: _written(transaction, *part), files))
+        written = list(pool.map(lambda each: each[0].write(*each[1]), writers.each_with(files)))
     with transaction.update_snapshot().fast_append() as snapshot:
         for each in written:
             snapshot.append_data_file(each)
 
 
-def _written(transaction: Transaction, key: PartitionKey, rows: pa.Table) -> DataFile:
-    # A writer gives all its files one name: several of one partition take several writers.
-    return _DailyWriter(transaction.table_metadata, transaction._table.io).write(key, rows)
+class _Writers:
+    """A writer gives all its files one name: several of one partition take several writers."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._writers: list[_DailyWriter] = []
+        self._counts: Counter[str] = Counter()
+
+    def each_with(self, files: Iterable[Part]) -> Iterator[tuple[_DailyWriter, Part]]:
+        for key, rows in files:
+            yield self._next(key.to_path()), (key, rows)
+
+    def _next(self, folder: str) -> _DailyWriter:
+        number = self._counts[folder]
+        self._counts[folder] += 1
+        if number == len(self._writers):
+            transaction = self._transaction
+            self._writers.append(_DailyWriter(transaction.table_metadata, transaction._table.io))
+        return self._writers[number]
