@@ -33,6 +33,7 @@ from service.pruning.converted_query import converted_query
 from service.pruning.dated import dated
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
+from service.pruning.join_conditions import join_conditions
 from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
@@ -102,7 +103,7 @@ class _Detector:
         self._context = context
         # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
         self._mentions = root.ref_count()
-        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down)
+        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._written_rows: dict[int, WrittenRows | None] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
@@ -272,6 +273,12 @@ class _Detector:
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
     ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
         return moved_down(relation, asked, self._is_of_one_type)
+
+    def _asked_by_joins(self, name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
+        family = self._family_in(graph)
+        return join_conditions(
+            name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
+        )
 
     def _is_of_one_type(self, relation: Scope, column: str) -> bool:
         types = {self._base_type(each) for each in base_columns(relation, column) or ()}

@@ -12,15 +12,21 @@ from service.model.joins import JoinGraph, Relation, column_pair, own_columns
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
+AskedByJoins = Callable[[str, JoinGraph], Iterable[exp.Expr]]
 
 
 def join_graphs(
-    root: Scope, mentions: Mapping[int, int], graph_of: GraphOf, moved_down: MovedDown
+    root: Scope,
+    mentions: Mapping[int, int],
+    graph_of: GraphOf,
+    moved_down: MovedDown,
+    asked_by_joins: AskedByJoins = lambda _name, _graph: (),
 ) -> dict[int, JoinGraph | None]:
     """The joins of every SELECT by its identity; None for those that are not understood.
 
     A condition on the columns of a derived table is one of that table's own SELECT, where it may be moved
-    there. Of one that is read from several places, those rows are needed which one of them needs.
+    there, and so is what its joins ask of it. Of one that is read from several places, those rows are needed
+    which one of them needs.
     """
     graphs: dict[int, JoinGraph | None] = {}
     added: dict[int, Sequence[exp.Expr]] = {}
@@ -34,7 +40,9 @@ def join_graphs(
         graphs[id(scope)] = graph = None if graph is None else _with(graph, added.get(id(scope), ()))
         if graph is not None:
             for name, relation in _derived(graph.relations):
-                asked.setdefault(id(relation), []).append(_asked_of(name, graph))
+                # A condition may be true of the NULLs that stand for a missing row; an equality is not.
+                own = [] if name in graph.null_supplied else _asked_of(name, graph)
+                asked.setdefault(id(relation), []).append([*own, *asked_by_joins(name, graph)])
     return graphs
 
 
@@ -51,9 +59,6 @@ def _with(graph: JoinGraph, conditions: Sequence[exp.Expr]) -> JoinGraph:
 
 def _asked_of(name: str, graph: JoinGraph) -> list[exp.Expr]:
     """The conditions on this relation alone: rows that do not hold them are not needed."""
-    if name in graph.null_supplied:
-        # A condition may be true of the NULLs that stand for a missing row.
-        return []
     return [
         each
         for each in graph.conjuncts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope
+from sqlglot.optimizer.scope import Scope, build_scope
 
 
 def stands_alone(
@@ -35,5 +35,6 @@ def _is_query(node: exp.Expr) -> bool:
 
 
 def _is_fixed(query: exp.Expr, scopes: Mapping[int, Scope]) -> bool:
-    scope = scopes.get(id(query.unnest()))
+    # One that is not in the text was made here, of what stands there.
+    scope = scopes.get(id(query.unnest())) or build_scope(query.unnest())
     return scope is not None and not any(each.external_columns for each in scope.traverse())

@@ -8,6 +8,10 @@ from service.model.query import Parameter
 from tests.equivalence.harness import Harness
 
 FACT = "SELECT f.id FROM by_k f"
+YEARS = (
+    "WITH c AS (SELECT d.year AS y, f.b, count(*) AS n FROM by_k f JOIN dim d ON f.k = d.k"
+    " GROUP BY d.year, f.b)"
+)
 
 NARROWED = {
     "a derived table": f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999) d ON f.k = d.k",
@@ -169,10 +173,53 @@ NARROWED = {
         " v AS (SELECT k FROM u UNION SELECT k FROM tiny WHERE year = 2000)"
         f" {FACT} JOIN v ON f.k = v.k"
     ),
+    "what a join asks of the keys of an aggregate": (
+        f"{YEARS} SELECT c.* FROM c JOIN tiny t ON c.y = t.year WHERE t.parent = 1"
+    ),
+    "what joins ask in two places": (
+        f"{YEARS} SELECT a.y, a.b, z.b AS other FROM (SELECT c.* FROM c JOIN tiny t ON c.y = t.year"
+        " WHERE t.k = 0) a JOIN (SELECT c.* FROM c JOIN parents p ON c.y = p.year"
+        " WHERE p.k = 1 AND c.n > 0) z ON a.y = z.y - 1"
+    ),
+    "what a join asks in one place, and a condition in another": (
+        f"{YEARS} SELECT a.y, z.y AS other FROM c a JOIN c z ON a.b = z.b JOIN tiny t ON a.y = t.year"
+        " WHERE t.k = 0 AND z.y = 1999"
+    ),
+    "what a semi join asks": (f"{YEARS} SELECT * FROM c LEFT SEMI JOIN tiny t ON c.y = t.year AND t.k = 0"),
+    "what a join asks of the branches of a union": (
+        "WITH c AS (SELECT d.year AS y, f.id FROM by_k f JOIN dim d ON f.k = d.k"
+        " UNION ALL SELECT parent, k FROM tiny)"
+        " SELECT c.* FROM c JOIN parents p ON c.y = p.year WHERE p.k = 1"
+    ),
     "the first value there is": f"{FACT} JOIN dim d ON f.k = d.k WHERE coalesce(d.year, d.k) = 1999",
 }
 
 SAME_ROWS = {
+    "what an outer join asks of the side that it keeps": (
+        f"{YEARS} SELECT c.*, t.k FROM c LEFT JOIN tiny t ON c.y = t.year AND t.k = 0"
+    ),
+    "what an outer join asks of the side that it fills": (
+        f"{YEARS} SELECT t.year, c.* FROM tiny t LEFT JOIN c ON c.y = t.year WHERE t.k = 0"
+    ),
+    "one such where NULLs are wanted": (
+        f"{YEARS} SELECT t.year, c.* FROM tiny t LEFT JOIN c ON c.y = t.year AND t.k = 0 WHERE c.y IS NULL"
+    ),
+    "what an anti join asks": f"{YEARS} SELECT * FROM c LEFT ANTI JOIN tiny t ON c.y = t.year AND t.k = 0",
+    "what a join asks in one of two places": (
+        f"{YEARS} SELECT a.y, z.y AS other FROM c a JOIN c z ON a.b = z.b JOIN tiny t ON a.y = t.year"
+        " WHERE t.k = 0"
+    ),
+    "what a join asks of text": (
+        "WITH c AS (SELECT d.text_k AS y, count(*) AS n FROM by_k f JOIN dim d ON f.k = d.k"
+        " GROUP BY d.text_k) SELECT c.* FROM c JOIN tiny t ON c.y = t.k WHERE t.year = 1999"
+    ),
+    "what a join asks over a window": (
+        "SELECT x.* FROM (SELECT d.year AS y, f.id, count(*) OVER (ORDER BY f.id, d.year, d.big_k) AS n"
+        " FROM by_k f JOIN dim d ON f.k = d.k) x JOIN tiny t ON x.y = t.year WHERE t.k = 0"
+    ),
+    "what a join of two tables by chance asks": (
+        f"{YEARS} SELECT count(*) >= 0 AS is_so FROM c JOIN tiny t ON c.y = t.year WHERE t.k > rand()"
+    ),
     "an outer join in a derived table": (
         f"{FACT} JOIN (SELECT x.k, y.year FROM dim x LEFT JOIN tiny y ON x.parent = y.k) d ON f.k = d.k"
         " WHERE d.year = 2000"

@@ -25,6 +25,7 @@ from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
+from service.pruning.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
 from service.pruning.key_conversion import key_conversion as converted_keys
@@ -149,6 +150,17 @@ def join_graphs(sql: str) -> str:
         if graph is not None and "f" in graph.relations
     )
     return _listed(found)
+
+
+def join_conditions(sql: str) -> str:
+    """What the joins of relation `r` ask of its rows; columns named `other` are of another type."""
+    found = conditions_of_joins(
+        "r",
+        _graph(_scope(sql)),
+        lambda one, two: "other" not in (one.column, two.column),
+        is_condition_faithful,
+    )
+    return _listed(each.sql("spark") for each in found)
 
 
 def dated(sql: str) -> str:
@@ -276,6 +288,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         written_rows,
         literal_type,
         join_graphs,
+        join_conditions,
         dated,
         number_placeholders,
         build_query,

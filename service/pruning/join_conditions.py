@@ -1,0 +1,48 @@
+"""What the joins around a derived table ask of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from service.model.joins import ColumnOf, JoinGraph
+from service.pruning.join_paths import is_filter, relations_in
+
+AreAlike = Callable[[ColumnOf, ColumnOf], bool]
+IsFaithful = Callable[[exp.Expr], bool]
+
+
+def join_conditions(
+    name: str, graph: JoinGraph, are_alike: AreAlike, is_faithful: IsFaithful
+) -> Iterator[exp.Expr]:
+    """That a column of the relation is among the keys of a filtered table which it is joined to.
+
+    The join itself stays where it is. Said as a condition, it can be moved down to where the relation's rows
+    are made. `are_alike` tells whether two columns are compared as the values that they are.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> from service.pruning.join_graph import join_graph
+    >>> sql = "SELECT 1 FROM (SELECT t.k FROM t) AS r JOIN d ON r.k = d.j WHERE d.x = 1"
+    >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
+    >>> [each.sql("spark") for each in join_conditions("r", graph, lambda *_: True, lambda _: True)]
+    ['r.k IN (SELECT d.j FROM d WHERE d.x = 1)']
+    """
+    for pair in graph.equalities:
+        for own, other in (pair, pair[::-1]):
+            table = graph.relations.get(other.relation)
+            if own.relation != name or not isinstance(table, exp.Table) or not are_alike(own, other):
+                continue
+            conditions = [
+                each for each in graph.conjuncts if _is_on(other.relation, each) and is_faithful(each)
+            ]
+            if any(map(is_filter, conditions)):
+                keys = exp.select(exp.column(other.column, table=other.relation))
+                keys = keys.from_(table.copy()).where(*conditions)
+                column = exp.column(own.column, table=own.relation)
+                yield exp.In(this=column, query=keys.subquery(copy=False))
+
+
+def _is_on(relation: str, condition: exp.Expr) -> bool:
+    return relations_in(condition) == {relation} and condition.find(exp.Query) is None
