@@ -11,13 +11,17 @@ BYTES_PER_ROW = 100
 class FakeRelations:
     """`row_counts` by fingerprint; a relation that is not among them has one row."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = 1 << 20) -> None:
+        self.max_bytes = max_bytes
         self.row_counts: dict[str, int] = {}
         self.fetches: list[tuple[RelationQuery, Parameters]] = []
         self._held: dict[str, HeldRelation] = {}
 
     def held(self, fingerprint: str) -> HeldRelation | None:
-        return self._held.get(fingerprint)
+        held = self._held.pop(fingerprint, None)
+        if held is not None:
+            self._held[fingerprint] = held
+        return held
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
@@ -26,8 +30,11 @@ class FakeRelations:
         count = self.row_counts.get(query.fingerprint, 1)
         if count > bounds.max_rows or count * BYTES_PER_ROW > bounds.max_bytes:
             return None
-        self._held[query.fingerprint] = HeldRelation(query.fingerprint, count, count * BYTES_PER_ROW)
-        return self._held[query.fingerprint]
+        held = HeldRelation(query.fingerprint, count, count * BYTES_PER_ROW)
+        self._held[query.fingerprint] = held
+        while sum(each.byte_count for each in self._held.values()) > self.max_bytes:
+            del self._held[next(iter(self._held))]
+        return held
 
     def lose(self) -> None:
         """As when the engine was lost."""

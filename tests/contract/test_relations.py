@@ -1,0 +1,95 @@
+"""What every implementation of `Relations` promises."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from service.errors import GatewayError
+from service.model.filtering import Build
+from service.model.query import Parameter
+from service.model.relations import RelationBounds, RelationQuery
+from service.ports import Relations
+from spark_session.engine import SparkEngine
+from spark_session.engine_relations import EngineRelations
+from spark_session.jars import resolve
+from spark_session.settings import SparkSettings
+from tests.fakes.relations import FakeRelations
+from tests.integration.running import REPOSITORY
+from tests.integration.test_engine import ICEBERG
+
+# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+NOTHING = Build((), (), "", ())
+BOUNDS = RelationBounds(max_rows=10, max_bytes=10_000)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
+    # Room for three relations of ten rows.
+    folder = tmp_path_factory.mktemp("engine")
+    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    settings = SparkSettings("local[1]", jars, folder, driver_memory="1g", max_relation_bytes=3_000)
+    engine = SparkEngine(settings)
+    engine.start()
+    yield engine
+    engine.close()
+    del engine
+    gc.collect()
+
+
+@pytest.fixture(params=["fake", pytest.param("spark", marks=pytest.mark.integration)])
+def relations(request: pytest.FixtureRequest) -> Relations:
+    if request.param == "fake":
+        fake = FakeRelations(max_bytes=3_000)
+        fake.row_counts = {"small": 3, "large": 11, "given": 2} | {f"r{number}": 10 for number in range(4)}
+        return fake
+    return EngineRelations(request.getfixturevalue("engine"))
+
+
+def rows(key: str, count: int | str) -> RelationQuery:
+    return RelationQuery(NOTHING, f"SELECT id FROM range({count})", key)
+
+
+def test_what_was_not_fetched_is_not_held(relations: Relations) -> None:
+    assert relations.held("never") is None
+
+
+def test_fetched_rows_are_held_and_counted(relations: Relations) -> None:
+    held = relations.fetch(rows("small", 3), {}, BOUNDS)
+    assert held is not None
+    assert (held.fingerprint, held.row_count) == ("small", 3)
+    assert 0 < held.byte_count <= BOUNDS.max_bytes
+    assert relations.held("small") == held
+
+
+@pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=100)])
+def test_too_many_rows_or_bytes_are_not_held(relations: Relations, bounds: RelationBounds) -> None:
+    assert relations.fetch(rows("large", 11), {}, bounds) is None
+    assert relations.held("large") is None
+
+
+def test_parameters_are_bound(relations: Relations) -> None:
+    query = RelationQuery(NOTHING, "SELECT id FROM range(10) WHERE id < :n", "given", frozenset({"n"}))
+    held = relations.fetch(query, {"n": Parameter(2)}, BOUNDS)
+    assert held is not None
+    assert held.row_count == 2
+
+
+def test_what_was_not_read_for_the_longest_makes_room(relations: Relations) -> None:
+    for number in range(3):
+        relations.fetch(rows(f"r{number}", 10), {}, BOUNDS)
+    assert relations.held("r0") is not None
+    relations.fetch(rows("r3", 10), {}, BOUNDS)
+    assert [relations.held(f"r{number}") is not None for number in range(4)] == [True, False, True, True]
+
+
+@pytest.mark.integration
+def test_a_relation_that_cannot_be_read_is_an_error_of_the_gateways(engine: SparkEngine) -> None:
+    broken: Any = RelationQuery(NOTHING, "SELECT id FROM nowhere", "broken")
+    with pytest.raises(GatewayError):
+        EngineRelations(engine).fetch(broken, {}, BOUNDS)
