@@ -5,9 +5,11 @@ from __future__ import annotations
 import secrets
 import signal
 import socket
+import socketserver
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,13 @@ class Valkey:
             given.write(settings.encode())
         until(self._answers, 15)
 
+    def mend(self) -> None:
+        """It runs again, whatever was done to it."""
+        if self._process is None:
+            self.start()
+        else:
+            self.resume()
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
@@ -102,6 +111,30 @@ def postgres(directory: Path, *databases: str) -> Iterator[Postgres]:
         yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def garbage(port: int, answer: bytes) -> Iterator[None]:
+    """Something at this port that gives the same answer to all that it hears."""
+
+    class Answering(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                while self.request.recv(65_536):
+                    self.request.sendall(answer)
+
+    class Server(socketserver.ThreadingTCPServer):
+        allow_reuse_address = True
+        daemon_threads = True
+
+    with Server(("127.0.0.1", port), Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextmanager

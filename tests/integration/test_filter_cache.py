@@ -19,12 +19,13 @@ from service.adapters.filters.newest import INDEXED, LISTED_AT_ONCE, NEWEST
 from service.adapters.filters.server import LEASES, VALUES
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryFailed
 from service.model.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
+from service.model.health import PartState
 from tests.fakes.clock import FakeClock
 from tests.fakes.filters import DAYS, Collecting, date_filter, keys_of
 from tests.integration.asking import problem
 from tests.integration.guarded import Guarded
 from tests.integration.running import until
-from tests.integration.servers import Valkey, valkey
+from tests.integration.servers import Valkey, garbage, valkey
 
 pytestmark = pytest.mark.integration
 
@@ -287,6 +288,38 @@ def test_a_server_that_was_started_again_is_used_again(
     clock.advance(SECOND)
     assert cache.obtain(date_filter(), Collecting(), 1).note == ""
     assert len(cache.entries(10)) == 1
+
+
+NONSENSE = [
+    b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    b":no number\r\n",
+    b"$no length\r\n",
+    b"$100000000000\r\nabc",
+    b"*1\r\n" * 5_000,
+    b"%1\r\n*0\r\n+b\r\n",
+    b"-MOVED 1 127.0.0.1:1\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", NONSENSE)
+def test_something_that_speaks_another_language_is_no_cache(
+    replica: NewReplica, server: Valkey, clock: FakeClock, answer: bytes
+) -> None:
+    cache = replica()
+    server.stop()
+    with garbage(server.port, answer):
+        for ask in (lambda: cache.entries(10), lambda: cache.forget(None), lambda: cache.forget("f")):
+            clock.advance(SECOND)
+            with pytest.raises(FilterCacheDown):
+                ask()
+        clock.advance(SECOND)
+        found = cache.obtain(date_filter(), Collecting(), 1)
+        assert (found.data, found.source) == (DAYS, FilterSource.COLLECTED)
+        assert found.note.startswith("The filter cache ")
+        assert cache.health().state is PartState.DOWN
+    server.start()
+    clock.advance(SECOND)
+    assert cache.obtain(date_filter(), Collecting(), 1).note == ""
 
 
 # ---- looking -----------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ ANSWER_WITHIN_S = 0.4
 CONNECTIONS = 32
 SCANNED_AT_ONCE = 1000
 
+# What the client stumbles over when something answers that speaks another language.
+_NONSENSE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+
 
 class FilterServer:
     """Every method but `ping` and `close` raises FilterCacheDown, at once if the server has just failed."""
@@ -60,7 +63,8 @@ class FilterServer:
         except redis.ResponseError as refusal:
             self._circuit.note_answer()
             raise FilterCacheDown(_meaning(refusal)) from refusal
-        except (redis.RedisError, OSError) as failure:
+        except (redis.RedisError, OSError, *_NONSENSE) as failure:
+            self._drop_half_read(failure)
             self._last_failure = _meaning(failure)
             self._circuit.note_failure()
             raise FilterCacheDown(self._last_failure) from failure
@@ -135,12 +139,18 @@ class FilterServer:
         """
         try:
             self._client.ping()
-        except (redis.RedisError, OSError) as failure:
+        except (redis.RedisError, OSError, *_NONSENSE) as failure:
+            self._drop_half_read(failure)
             raise FilterCacheDown(_meaning(failure)) from failure
 
     def close(self) -> None:
         """Closes all connections."""
         self._client.close()
+
+    def _drop_half_read(self, failure: Exception) -> None:
+        """Closes what rests in the pool: after an answer that made no sense, its end may lie there still."""
+        if isinstance(failure, _NONSENSE):
+            self._client.connection_pool.disconnect(inuse_connections=False)
 
     def _keys(self) -> Iterator[bytes]:
         seen: set[bytes] = set()
@@ -156,9 +166,9 @@ class FilterServer:
             yield batch
 
 
-def _raw(value: bytes | str | None) -> bytes | None:
-    assert not isinstance(value, str), "the client decodes nothing"
-    return value
+def _raw(value: object) -> bytes | None:
+    """Bytes, as the client decodes nothing; whatever else it gives is no value of ours."""
+    return value if value is None or isinstance(value, bytes) else b""
 
 
 def _meaning(failure: Exception) -> str:
