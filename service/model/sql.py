@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class TextSpan:
+    """A part of a text; `end` is exclusive."""
+
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class TableReference:
     """One mention of a table. `start` and `end` (exclusive) are where its name stands in the text.

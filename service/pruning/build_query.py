@@ -129,7 +129,7 @@ def _rendered(
         build=Build(
             tables=tuple(each.name for each in facts),
             columns=(key.column,),
-            predicate=_readable([*conditions, *map(exp.paren, queries)], is_single=len(order) == 1),
+            predicate=readable([*conditions, *map(exp.paren, queries)], is_single=len(order) == 1),
             snapshot_ids=tuple(each.snapshot_id for each in facts),
         ),
         parameter_names=frozenset(
@@ -158,7 +158,7 @@ def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, 
     return copy, tuple(read)
 
 
-def _readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
+def readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
     """What chooses the keys, as people read it; of a union or a list, the query for its rows."""
     shown = [each.copy() for each in conditions]
     if is_single:

@@ -13,7 +13,7 @@ from service.model.joins import JoinGraph, own_columns
 from service.model.query import Parameters
 from service.model.relations import RelationQuery
 from service.model.tables import TableFacts
-from service.pruning.build_query import BuildQuery, FactsOf, fingerprint
+from service.pruning.build_query import BuildQuery, FactsOf, fingerprint, readable
 from service.pruning.is_faithful import is_faithful
 from service.pruning.pinned_table import pinned_table
 
@@ -47,7 +47,7 @@ def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[Rela
     its rows: one that is missing would let such a NULL in.
     """
     for name, relation in graph.relations.items():
-        if not isinstance(relation, exp.Table) or not _is_joined_by_the_select(relation):
+        if not isinstance(relation, exp.Table) or not is_joined_by_the_select(relation):
             continue
         facts, end = context.facts_of(relation), relation.this.meta.get("end")
         if facts is None or end is None:
@@ -82,8 +82,8 @@ def _asks_for_all(node: exp.Expr) -> bool:
     return isinstance(node, exp.Pivot | exp.Command)
 
 
-def _is_joined_by_the_select(table: exp.Table) -> bool:
-    """Not by a join in parentheses, which may be an outer one."""
+def is_joined_by_the_select(table: exp.Table) -> bool:
+    """Whether it is not inside of a join in parentheses, which may be an outer one."""
     return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
 
 
@@ -103,7 +103,7 @@ def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationC
     if renamed:
         sql += " WHERE " + " AND ".join(f"({each})" for each in renamed)
     parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
-    shown = " AND ".join(each.sql("spark") for each in conditions)
+    shown = readable(conditions, is_single=True)
     rows_of = Build((facts.name,), tuple(columns), shown, (facts.snapshot_id,))
     identity = json.dumps([sql, str(facts.table_uuid)])
     asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
