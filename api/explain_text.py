@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.plan_texts import plan_texts
+from api.reasons import VERIFICATIONS
 from service.model.explanation import Explanation
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
@@ -53,6 +54,8 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
     for rewrite in explanation.rewrites:
         of = f" of {rewrite.table}" if rewrite.table else ""
         yield f"{rewrite.kind}{of}{': ' if rewrite.detail else ''}{rewrite.detail}"
+    if explanation.verification is not None:
+        yield f"verification: {explanation.verification}. {VERIFICATIONS[explanation.verification]}"
 
 
 def _filter(record: FilterRecord) -> str:

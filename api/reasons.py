@@ -1,4 +1,4 @@
-"""What each reason for applying a filter, or not, says to people."""
+"""What reasons for applying a filter or not, and outcomes of a verification, say to people."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from service.model.filtering import Reason
+from service.model.verification import Verification
 
 SENTENCES: Mapping[Reason, str] = MappingProxyType(
     {
@@ -29,5 +30,14 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
         Reason.REWRITE_REJECTED: "The engine did not take the rewritten text; the query ran as it was sent.",
         Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters.",
+    }
+)
+
+VERIFICATIONS: Mapping[Verification, str] = MappingProxyType(
+    {
+        Verification.SAME: "The query gives the same rows as it is written.",
+        Verification.DIFFERENT: "The query gives other rows as it is written.",
+        Verification.NOT_COMPARABLE: "Two right answers of this query may differ: nothing is proven.",
+        Verification.NOT_NARROWED: "The query ran as it is written: there was nothing to compare.",
     }
 )

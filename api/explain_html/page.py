@@ -13,6 +13,7 @@ from api.explain_html.pruning_bars import pruning_bars
 from api.explain_html.rewrite_table import rewrite_table
 from api.explain_html.timeline import timeline
 from api.plan_texts import NO_PLAN, plan_texts
+from api.reasons import VERIFICATIONS
 from service.model.explanation import Explanation
 
 # The page has no script and asks nothing from anywhere; the browser holds it to that, whatever the SQL says.
@@ -54,6 +55,9 @@ def _head(explanation: Explanation) -> Iterator[str]:
     if explanation.error is not None:
         error = explanation.error
         yield f'<p class="error"><code>{escape(error.code)}</code> {escape(error.detail)}</p>'
+    if explanation.verification is not None:
+        sentence = VERIFICATIONS[explanation.verification]
+        yield f'<p class="note">Verification: {explanation.verification}. {escape(sentence)}</p>'
 
 
 def _plan(explanation: Explanation) -> str:

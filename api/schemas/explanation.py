@@ -15,6 +15,7 @@ from service.model.explanation import Explanation
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import QueryState
 from service.model.rewrites import RewriteKind
+from service.model.verification import Verification
 
 
 class ExplainedError(WireModel):
@@ -82,6 +83,9 @@ class ExplanationAnswer(WireModel):
     error: ExplainedError | None
     filters: list[FilterAnswer]
     rewrites: list[RewriteAnswer]
+    verification: Annotated[
+        Verification | None, Field(description="null: nobody asked for it, or the query did not get that far")
+    ]
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
@@ -101,6 +105,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
             RewriteAnswer(rewrite=each.kind, table=each.table or None, detail=each.detail)
             for each in explanation.rewrites
         ],
+        verification=explanation.verification,
         scans=[_scan(each, explanation.has_run) for each in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from service.model.filtering import FilterRecord, FilterSource
 from service.model.pruning import Selection
 from service.model.query import QueryRecord, QueryState
+from service.model.verification import Verification
 
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
@@ -37,6 +38,14 @@ class RecordMeters:
             buckets=BOUNDS_S,
             registry=registry,
         )
+        self._verifications = Counter(
+            "sluice_verifications",
+            "Queries that asked to be verified, by what came of it.",
+            ["outcome"],
+            registry=registry,
+        )
+        for outcome in Verification:
+            self._verifications.labels(outcome.value)
         self._filters = Counter(
             "sluice_filters",
             "Dynamic filters, by source and reason.",
@@ -59,6 +68,8 @@ class RecordMeters:
         """Counts a query that has ended, with its filters and scans."""
         self._queries.labels(record.state.value).inc()
         self._durations.observe((record.queued_ms + record.planning_ms + record.running_ms) / 1000)
+        if record.verification is not None:
+            self._verifications.labels(record.verification.value).inc()
         for each in record.filters:
             self._count_filter(each)
         for scan in record.scans:

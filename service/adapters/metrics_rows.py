@@ -11,6 +11,7 @@ from service.adapters.storable import storable
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
 from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.verification import Verification
 
 LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
 
@@ -41,6 +42,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "parse_ms": record.parse_ms,
         "detect_ms": record.detect_ms,
         "filters_ms": record.filters_ms,
+        "verification": record.verification.value if record.verification else None,
         "rewrites": [
             {"kind": each.kind.value, "table": storable(each.table), "detail": storable(each.detail)}
             for each in record.rewrites
@@ -91,6 +93,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         parse_ms=row.parse_ms,
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
+        verification=Verification(row.verification) if row.verification else None,
         rewrites=tuple(
             RewriteRecord(RewriteKind(each["kind"]), each["table"], each["detail"]) for each in row.rewrites
         ),

@@ -61,6 +61,7 @@ class QueryRow(Base):
     detect_ms: Mapped[int]
     filters_ms: Mapped[int]
     rewrites: Mapped[list[dict[str, str]]]
+    verification: Mapped[str | None]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
     filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
 

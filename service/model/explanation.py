@@ -10,6 +10,7 @@ from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.query import QueryError, QueryState
 from service.model.rewrites import RewriteRecord
+from service.model.verification import Verification
 
 PLANNED: Final = "PLANNED"
 """The state of a query that was planned and not run."""
@@ -66,6 +67,7 @@ class Explanation:
     filters_ms: int = 0
     plans: QueryPlans | None = None
     rewrites: tuple[RewriteRecord, ...] = ()
+    verification: Verification | None = None
 
     @property
     def has_run(self) -> bool:

@@ -15,6 +15,7 @@ from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest
 from service.model.rewrites import RewriteRecord
+from service.model.verification import Verification
 
 JsonScalar = str | int | float | bool | None
 
@@ -133,7 +134,8 @@ class QueryRecord:
 
     A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
     what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
-    `rewritten_sql` is None when the query ran as its caller wrote it.
+    `rewritten_sql` is None when the query ran as its caller wrote it; `verification`, when nobody asked for
+    one or the query did not get that far.
     """
 
     query_id: UUID
@@ -160,6 +162,7 @@ class QueryRecord:
     detect_ms: int = 0
     filters_ms: int = 0
     rewrites: tuple[RewriteRecord, ...] = ()
+    verification: Verification | None = None
 
 
 @dataclass(frozen=True, slots=True)

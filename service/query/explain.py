@@ -41,6 +41,7 @@ def explain(record: QueryRecord) -> Explanation:
         filters_ms=record.filters_ms,
         plans=plans_of(record),
         rewrites=record.rewrites,
+        verification=record.verification,
     )
 
 

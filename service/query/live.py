@@ -18,6 +18,7 @@ from service.model.query import (
     engine_run,
 )
 from service.model.results import Manifest
+from service.model.verification import Verification
 from service.ports import EngineResult
 from service.query.pruned_query import PrunedQuery
 
@@ -116,6 +117,12 @@ class LiveQuery:
                     filters_ms=pruned.filters_ms,
                     rewrites=pruned.rewrites,
                 )
+
+    def note(self, verification: Verification) -> None:
+        """Notes what came of comparing its rows, for its record."""
+        with self._lock:
+            if not self._record.state.is_final:
+                self._record = replace(self._record, verification=verification)
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
         """Asks it to end for this reason; whether that ended it at once, as it only waited."""

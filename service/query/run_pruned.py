@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import structlog
 
-from service.errors import CallerError, EngineLost, QueryFailed, VerificationFailed
+from service.errors import CallerError, EngineLost, QueryCanceled, QueryFailed, VerificationFailed
+from service.model.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.live import LiveQuery
 from service.query.prune import Pruner
-from service.query.same_rows import same_rows
+from service.query.verify import verify
 
 log = structlog.get_logger(__name__)
 
@@ -32,31 +33,36 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
             log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
             query.prune(pruned.as_written(query.request.sql))
         else:
-            verify(query, result, pruner, engine, retries)
+            check(query, result, pruner, engine, retries)
             return replace(result, scans=(*result.scans, *pruned.skipped))
+    if query.request.pruning.is_verified:
+        query.note(Verification.NOT_NARROWED)
     return run_on_engine(query, query.request.sql, engine, retries)
 
 
-def verify(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
+def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
     """Compares with the rows of the same snapshots without a filter, if the query asks for it.
 
-    A result that was cut says nothing: another cut of the same rows may be as right. Nor does a query that
-    answers anew each time, as one with rand() does.
-
     Raises:
-        VerificationFailed: they differ. The sets of keys are not used again.
+        VerificationFailed: they differ, which nothing excuses. The sets of keys are not used again.
     """
     pruned = query.pruned
-    if not query.request.pruning.is_verified or pruned.pinned_sql is None:
+    plain_sql = pruned.pinned_sql
+    if not query.request.pruning.is_verified or plain_sql is None:
         return
-    plain = run_on_engine(query, pruned.pinned_sql, engine, retries)
-    if narrowed.is_truncated or plain.is_truncated or same_rows(narrowed.rows, plain.rows):
-        return
-    if not same_rows(plain.rows, run_on_engine(query, pruned.pinned_sql, engine, retries).rows):
-        return
-    log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
-    pruner.distrust(pruned.fingerprints)
-    raise VerificationFailed
+
+    def plain() -> EngineResult:
+        result = run_on_engine(query, plain_sql, engine, retries)
+        if query.is_canceled():
+            raise QueryCanceled
+        return result
+
+    found = verify(query.request.sql, narrowed, plain)
+    query.note(found)
+    if found is Verification.DIFFERENT:
+        log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
+        pruner.distrust(pruned.fingerprints)
+        raise VerificationFailed
 
 
 def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResult:

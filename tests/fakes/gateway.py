@@ -37,6 +37,7 @@ from service.model.tables import (
     TableFacts,
     TableName,
 )
+from service.model.verification import Verification
 from service.query.explain import explain
 from service.query.live import LiveQuery
 from service.query.plannings import Planning
@@ -87,6 +88,7 @@ class FakeGateway(Gateway):
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
         self.stopped: list[Planning] = []
+        self.verification: Verification | None = None
         self.is_expired = False
         self.is_gone_before_its_rows = False
         self.has_failures_in_memory = True
@@ -130,6 +132,7 @@ class FakeGateway(Gateway):
             parse_ms=3,
             detect_ms=2,
             filters_ms=1,
+            verification=self.verification,
             planning_ms=46,
             running_ms=5,
         )

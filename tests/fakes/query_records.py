@@ -18,6 +18,7 @@ from service.model.filtering import (
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
 from service.model.tables import TableName
+from service.model.verification import Verification
 
 SUBMITTED_AT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -52,6 +53,7 @@ def full_record() -> QueryRecord:
         parse_ms=6,
         detect_ms=7,
         filters_ms=8,
+        verification=Verification.SAME,
     )
 
 

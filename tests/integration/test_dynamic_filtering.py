@@ -155,6 +155,7 @@ def test_a_verified_query_answers_the_same(gateway: httpx.Client) -> None:
 
     assert verified["result"]["rows"] == plain["result"]["rows"]
     assert applied(explanation)
+    assert explanation["verification"] == "SAME"
 
 
 def test_a_column_of_the_files_themselves_runs_as_it_is_written(gateway: httpx.Client) -> None:

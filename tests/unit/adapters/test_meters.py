@@ -13,6 +13,7 @@ from service.adapters.meters import RecordMeters
 from service.model.filtering import FilterSource
 from service.model.pruning import Selection
 from service.model.query import QueryRecord, QueryState
+from service.model.verification import Verification
 from tests.fakes.journal import FakeJournal
 from tests.fakes.meters import FakeMeters
 from tests.fakes.query_records import applied, full_record, scan, short_record
@@ -98,3 +99,10 @@ def test_a_record_is_counted_on_its_way_and_goes_on() -> None:
     assert metered.find(record.query_id) == metered.find_request("ann", record.request_id) == record
     metered.close()
     assert journal.is_closed
+
+
+def test_verifications_are_counted_by_what_came_of_them() -> None:
+    assert counted()["sluice_verifications_total NOT_COMPARABLE"] == 0
+    found = counted(short_record(), replace(short_record(), verification=Verification.NOT_COMPARABLE))
+    outcomes = {name: count for name, count in found.items() if name.startswith("sluice_verifications_total")}
+    assert sum(outcomes.values()) == outcomes["sluice_verifications_total NOT_COMPARABLE"] == 1

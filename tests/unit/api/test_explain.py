@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from api.reasons import SENTENCES
+from api.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
 from service.model.filtering import Reason
+from service.model.verification import Verification
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -163,6 +164,21 @@ async def test_json_is_what_is_served_when_nothing_is_asked_for(client: httpx.As
 
 def test_every_reason_has_its_sentence() -> None:
     assert set(SENTENCES) == set(Reason)
+
+
+def test_the_guide_has_every_verification_with_its_sentence() -> None:
+    guide = Path(__file__).parents[3].joinpath("docs/guide.md").read_text("utf-8")
+    assert set(VERIFICATIONS) == set(Verification)
+    for each, sentence in VERIFICATIONS.items():
+        assert f"| `{each.value}` | {sentence} |\n" in guide
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/plain", "text/html"])
+async def test_what_came_of_a_verification_is_told(
+    client: httpx.AsyncClient, gateway: FakeGateway, accept: str
+) -> None:
+    gateway.verification = Verification.NOT_COMPARABLE
+    assert "NOT_COMPARABLE" in (await explained(client, accept=accept)).text
 
 
 def test_the_guide_has_every_reason_with_its_sentence() -> None:

@@ -25,6 +25,7 @@ from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
+from service.pruning.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
 from service.pruning.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
@@ -71,6 +72,12 @@ def table_names(sql: str) -> str:
 def qualify(sql: str) -> str:
     tree = _qualified(sql)
     return "not understood" if tree is None else tree.sql("spark")
+
+
+def is_free_to_differ(sql: str) -> str:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return "free to differ" if is_query_free_to_differ(parsed.tree) else "same rows each time"
 
 
 def join_graph(sql: str) -> str:
@@ -295,6 +302,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         predicate,
         inject,
         is_faithful,
+        is_free_to_differ,
         unwrap_cast,
         key_type,
         key_conversion,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from service.errors import VerificationFailed
+from service.errors import QueryFailed, VerificationFailed
 from service.model.query import PruningRequest, QueryRequest
+from service.model.verification import Verification
 from service.query.live import LiveQuery
 from service.query.pruned_query import PrunedQuery
 from service.query.run_pruned import run_pruned
@@ -15,8 +18,8 @@ from tests.unit.query.conftest import Bench
 PRUNED = PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", fingerprints=frozenset({"f"}))
 
 
-def verified(bench: Bench) -> LiveQuery:
-    request = QueryRequest("written", timeout_ms=5000, pruning=PruningRequest(is_verified=True))
+def verified(bench: Bench, sql: str = "SELECT a FROM t") -> LiveQuery:
+    request = QueryRequest(sql, timeout_ms=5000, pruning=PruningRequest(is_verified=True))
     query = bench.of(request)
     query.prune(PRUNED)
     return query
@@ -32,6 +35,62 @@ def test_a_query_that_answers_anew_each_time_cannot_be_verified(bench: Bench) ->
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(4))
     assert run_pruned(verified(bench), bench.ports.pruner, bench.engine, retries=0).rows.num_rows == 2
     assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
+
+
+@pytest.mark.parametrize(
+    ("results", "sql", "expected", "runs"),
+    [
+        ((2, 2), "SELECT a FROM t LIMIT 5", Verification.SAME, 2),
+        ((2, 3), "SELECT a FROM t LIMIT 5", Verification.NOT_COMPARABLE, 2),
+        ((2, 3, 4), "SELECT a FROM t", Verification.NOT_COMPARABLE, 3),
+        ((2, 3, 3), "SELECT FROM WHERE", Verification.NOT_COMPARABLE, 2),
+    ],
+)
+def test_what_came_of_it_is_noted_in_the_record(
+    bench: Bench, results: tuple[int, ...], sql: str, expected: Verification, runs: int
+) -> None:
+    bench.engine = FakeEngine(*(engine_result(each) for each in results))
+    query = verified(bench, sql)
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is expected
+    assert len(bench.engine.runs) == runs
+
+
+def test_a_result_that_was_cut_is_not_compared(bench: Bench) -> None:
+    bench.engine = FakeEngine(replace(engine_result(2), is_truncated=True))
+    query = verified(bench)
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is Verification.NOT_COMPARABLE
+    assert len(bench.engine.runs) == 1
+
+
+def test_a_query_that_fails_as_it_is_written_fails_nobody_who_got_his_rows(bench: Bench) -> None:
+    bench.engine = FakeEngine(engine_result(2), QueryFailed("Division by zero."))
+    query = verified(bench)
+    assert run_pruned(query, bench.ports.pruner, bench.engine, retries=0).rows.num_rows == 2
+    assert query.record.verification is Verification.NOT_COMPARABLE
+
+
+def test_a_query_that_was_not_narrowed_says_so(bench: Bench) -> None:
+    query = bench.of(QueryRequest("written", pruning=PruningRequest(is_verified=True)))
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is Verification.NOT_NARROWED
+
+
+def test_without_being_asked_nothing_is_verified(bench: Bench) -> None:
+    query = bench.of(QueryRequest("written"))
+    query.prune(PRUNED)
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is None
+    assert len(bench.engine.runs) == 1
+
+
+def test_a_difference_is_in_the_record_of_the_query_that_failed(bench: Bench) -> None:
+    bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
+    query = verified(bench)
+    with pytest.raises(VerificationFailed):
+        run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is Verification.DIFFERENT
 
 
 def test_equal_rows_need_no_third_run(bench: Bench) -> None:
