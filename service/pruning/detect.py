@@ -24,6 +24,7 @@ from service.model.filtering import (
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.query import Parameters
+from service.model.sql import ParsedQuery
 from service.model.tables import TableColumn, TableFacts, TableName
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
@@ -31,6 +32,7 @@ from service.pruning.column_classes import column_classes
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
 from service.pruning.dated import dated
+from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
 from service.pruning.join_conditions import join_conditions
@@ -61,11 +63,15 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The filters to collect, the candidates that are none, and the tables whose rows may be in memory."""
+    """The filters to collect, and the candidates that are none.
+
+    `relations` are the tables whose rows may be in memory, `droppable` the joins that a filter may stand for.
+    """
 
     placements: tuple[Placement, ...]
     refused: tuple[FilterRecord, ...]
     relations: tuple[RelationPlacement, ...] = ()
+    droppable: tuple[DroppableJoin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,7 @@ class DetectionContext:
     days: tuple[date, ...] = ()
     is_named: Callable[[str], bool] = lambda _column: True
     max_relation_rows: int = 10_000
+    parsed: ParsedQuery | None = None
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
@@ -111,16 +118,26 @@ class _Detector:
         self._fingerprints: set[str] = set()
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
+        self._droppable: list[DroppableJoin] = []
 
     def detection(self) -> Detection:
         for scope in self._root.traverse():
             graph = self._graph(scope)
             if graph is not None:
                 self._detect(scope, graph)
-                self._relations += local_relations(graph, self._relation_context)
+                self._detect_relations(scope, graph)
         return Detection(
-            tuple(self._placements.values()), tuple(self._refused.values()), tuple(self._relations)
+            tuple(self._placements.values()),
+            tuple(self._refused.values()),
+            tuple(self._relations),
+            tuple(self._droppable),
         )
+
+    def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
+        relations = list(local_relations(graph, self._relation_context))
+        self._relations += relations
+        if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
+            self._droppable += droppable_joins(scope.expression, graph, relations, self._context.parsed)
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
         classes = self._classes_of(scope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from service.model.joins import ColumnOf, JoinGraph, column_pair, own_columns
 from service.model.sql import ParsedQuery, TextSpan
+from service.pruning.inject import inject
 from service.pruning.is_faithful import is_faithful
 from service.pruning.local_relations import RelationPlacement, is_joined_by_the_select
 from service.pruning.select_text import FromItem, SelectText
@@ -31,6 +32,12 @@ class DroppableJoin:
     build_column: str
     item: TextSpan
     conditions: tuple[TextSpan, ...]
+
+    @property
+    def edits(self) -> Mapping[TextSpan, str]:
+        """The parts of the text that change, with what stands there then."""
+        outside = (each for each in self.conditions if not _is_within(each, self.item))
+        return dict.fromkeys(outside, "TRUE") | {self.item: ""}
 
 
 def droppable_joins(
@@ -53,14 +60,6 @@ def droppable_joins(
             found = _in_text(text, parsed, relation, conditions, select)
             if found is not None:
                 yield DroppableJoin(relation, probe_end, probe.column, build.column, found[0].span, found[1])
-
-
-def without_join(sql: str, join: DroppableJoin) -> str:
-    """The text without the join."""
-    edits = [(each, "TRUE") for each in join.conditions if not _is_within(each, join.item)]
-    for span, text in sorted([*edits, (join.item, "")], reverse=True, key=lambda each: each[0]):
-        sql = sql[: span.start] + text + sql[span.end :]
-    return sql
 
 
 def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
@@ -124,7 +123,7 @@ def _in_text(
 def _is_as_expected(parsed: ParsedQuery, join: DroppableJoin, dropped: set[int | None]) -> bool:
     """Whether the text without the join reads as the tree without it."""
     try:
-        [found] = sqlglot.parse(without_join(parsed.sql, join), read="spark")
+        [found] = sqlglot.parse(inject(parsed, {}, join.edits), read="spark")
     except (SqlglotError, RecursionError, ValueError):
         return False
     expected = parsed.tree.copy()

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from service.model.sql import ParsedQuery, TableReference
+from service.model.sql import ParsedQuery, TableReference, TextSpan
+
+NO_EDITS: Mapping[TextSpan, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,12 @@ class Narrowing:
     relation: str | None = None
 
 
-def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
+def inject(
+    parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
+) -> str:
     """The text with each table reference that ends at one of these positions narrowed, or only pinned.
+
+    `edits` are other parts of the text with what stands in their place; none overlaps such a reference.
 
     >>> from service.pruning.parse import parse
     >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
@@ -33,12 +39,13 @@ def inject(parsed: ParsedQuery, narrowings: Mapping[int, Narrowing]) -> str:
     'SELECT 1 FROM (SELECT * FROM f VERSION AS OF 7 WHERE k = 1) AS `f` JOIN d VERSION AS OF 8 ON f.k = d.k'
     """
     text = parsed.sql
-    for reference in sorted(parsed.references, key=lambda each: each.start, reverse=True):
-        narrowing = narrowings.get(reference.end)
-        if narrowing is not None:
-            text = (
-                text[: reference.start] + _narrowed(parsed.sql, reference, narrowing) + text[reference.end :]
-            )
+    replaced = {
+        TextSpan(each.start, each.end): _narrowed(parsed.sql, each, narrowings[each.end])
+        for each in parsed.references
+        if each.end in narrowings
+    }
+    for span, written in sorted((replaced | dict(edits)).items(), reverse=True):
+        text = text[: span.start] + written + text[span.end :]
     return text
 
 

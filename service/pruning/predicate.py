@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -22,13 +22,15 @@ VALUES_PER_RUN = 4
 class FormedPredicate:
     """A predicate, its form, and the inclusive ranges that it stands for (none for a list).
 
-    `share` is that of the probe's values which it leaves, from 0 to 1; None when nobody knows them.
+    `is_exact`: of the rows that the probe holds, it is true of those with a key, and of no others. `share`
+    is that of the probe's values which it leaves, from 0 to 1; None when nobody knows them.
     """
 
     condition: exp.Expr
     form: FilterForm
     ranges: tuple[KeyRange, ...] = ()
     share: float | None = None
+    is_exact: bool = False
 
 
 def predicate(
@@ -53,7 +55,8 @@ def predicate(
     runs = _runs(values, domain)
     if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
         return list_predicate(column, type_name, keys)
-    return ranges_predicate(column, type_name, runs, max_ranges)
+    formed = ranges_predicate(column, type_name, runs, max_ranges)
+    return replace(formed, is_exact=len(runs) <= max_ranges)
 
 
 def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPredicate:
@@ -62,7 +65,7 @@ def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPr
     if not literals:
         return _nothing()
     name = exp.column(column, quoted=True)
-    return FormedPredicate(exp.In(this=name, expressions=literals), FilterForm.IN)
+    return FormedPredicate(exp.In(this=name, expressions=literals), FilterForm.IN, is_exact=True)
 
 
 def ranges_predicate(

@@ -125,6 +125,7 @@ class Detections:
             days=question.days,
             is_named=named_in(question.sql, parsed.tree),
             max_relation_rows=self._bounds.max_relation_rows,
+            parsed=parsed,
         )
         return detect(tree, context)
 

@@ -116,7 +116,7 @@ class Pruner:
             outcome, formed = self._formed(placement.filter, facts, outcome)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
-                applied.append(Applied(placement, formed))
+                applied.append(Applied(placement, formed, len(outcome.data.values)))
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))
         held = self._held_relations(detected, parameters)
         return rewritten(pruned, detected, applied, held, self._bounds.rewrites)

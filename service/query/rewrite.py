@@ -12,11 +12,13 @@ from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.tables import TableFacts, TableName
 from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.detect import Placement
+from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.predicate import FormedPredicate
 from service.pruning.read_options import read_options
 from service.query.detections import Detected
+from service.query.dropped_joins import dropped_joins
 from service.query.pruned_query import PrunedQuery, skipped_scan
 
 NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
@@ -32,10 +34,11 @@ class RewriteBounds:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A filter with its predicate."""
+    """A filter with its predicate, and how many keys there are."""
 
     placement: Placement
     formed: FormedPredicate
+    key_count: int
 
     @property
     def end(self) -> int:
@@ -59,6 +62,11 @@ def rewritten(
     if not applied and not local:
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()))
+    dropped: list[DroppableJoin] = []
+    if RewriteKind.JOIN_DROPPED in bounds.kinds:
+        candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
+        rows_of = {place: rows for place, rows in held if place.reference_end in local}
+        dropped = dropped_joins(candidates, applied, rows_of)
     narrowings = dict(pins)
     for end in narrowed_ends & pins.keys():
         conditions = tuple(each.formed.condition for each in applied if each.end == end)
@@ -67,16 +75,24 @@ def rewritten(
     if RewriteKind.READ_OPTIONS in bounds.kinds:
         rewrites += _add_options(narrowings, applied, detected, bounds.slots)
     relations: dict[str, str] = {}
+    gone = {each.relation.reference_end for each in dropped}
     for number, (end, place) in enumerate(sorted(local.items()), start=1):
+        if end in gone:
+            narrowings.pop(end, None)
+            continue
         name = f"{place.query.rows_of.tables[0].table}_rows_{number}"
         relations[name] = place.query.fingerprint
         narrowings[end] = Narrowing(0, relation=name)
-    rewrites += [_relation_record(place, rows) for place, rows in held if place.reference_end in local]
+    rewrites += [
+        _relation_record(place, rows) for place, rows in held if place.reference_end in local.keys() - gone
+    ]
+    rewrites += [_dropped_record(each) for each in dropped]
     properties: dict[str, str] = {}
     if RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds and _is_covered(detected, applied, local.keys()):
         properties[NATIVE_PRUNING] = "false"
         rewrites.append(RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF))
-    sql = inject(detected.parsed, narrowings)
+    edits = {span: text for each in dropped for span, text in each.edits.items()}
+    sql = inject(detected.parsed, narrowings, edits)
     return replace(
         pruned,
         sql=sql,
@@ -141,6 +157,13 @@ def _relation_record(place: RelationPlacement, rows: HeldRelation) -> RewriteRec
     where = f" where {rows_of.predicate}" if rows_of.predicate else ""
     detail = f"{rows.row_count} rows of {len(rows_of.columns)} columns, {rows.byte_count} bytes{where}"
     return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail)
+
+
+def _dropped_record(join: DroppableJoin) -> RewriteRecord:
+    rows_of = join.relation.query.rows_of
+    return RewriteRecord(
+        RewriteKind.JOIN_DROPPED, str(rows_of.tables[0]), f"by the keys of {join.build_column}"
+    )
 
 
 def _skipped(applied: Sequence[Applied], detected: Detected) -> list[ScanRecord]:

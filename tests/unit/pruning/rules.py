@@ -280,6 +280,15 @@ def local_relations(sql: str) -> str:
     )
 
 
+def droppable_joins(sql: str) -> str:
+    """The text without each join that a filter may stand for."""
+    parsed, tree = parsed_query(sql), _qualified(sql)
+    if parsed is None or tree is None:
+        return "not understood"
+    context = DetectionContext(TABLES, (), {}, max_build_rows=1000, max_relation_rows=50, parsed=parsed)
+    return _listed(injected(parsed, {}, each.edits) for each in detected(tree, context).droppable)
+
+
 RULES: Mapping[str, Callable[[str], str]] = {
     each.__name__: each
     for each in (
@@ -311,6 +320,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         range_queries,
         detect,
         local_relations,
+        droppable_joins,
     )
 }
 

@@ -1,0 +1,74 @@
+"""Which joins the filters of a query stand for, now that keys and rows are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from service.model.filtering import DynamicFilter, FilterForm, KeySpan
+from service.model.relations import HeldRelation
+from service.pruning.detect import Placement
+from service.pruning.droppable_joins import DroppableJoin
+from service.pruning.local_relations import RelationPlacement
+from service.pruning.predicate import FormedPredicate
+
+
+class AppliedFilter(Protocol):
+    """A filter with its predicate, and how many keys there are."""
+
+    @property
+    def placement(self) -> Placement:
+        """The filter, and the scan that it narrows."""
+
+    @property
+    def formed(self) -> FormedPredicate:
+        """Its predicate."""
+
+    @property
+    def key_count(self) -> int:
+        """Of the build side."""
+
+
+def dropped_joins(
+    candidates: Sequence[DroppableJoin],
+    applied: Sequence[AppliedFilter],
+    held: Mapping[RelationPlacement, HeldRelation],
+) -> list[DroppableJoin]:
+    """Those whose rows have a key each, no two the same, by which the probe is narrowed exactly."""
+    dropped: list[DroppableJoin] = []
+    for join in candidates:
+        rows = held.get(join.relation)
+        if rows is None or any(_overlap(join, other) for other in dropped):
+            continue
+        if any(_stands_for(each, join, rows) for each in applied):
+            dropped.append(join)
+    return dropped
+
+
+def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:
+    """As many keys as rows: keys are distinct and never NULL."""
+    is_exact = applied.formed.is_exact and applied.formed.form is not FilterForm.EMPTY
+    is_on_probe = applied.placement.reference_end == join.probe_end
+    return (
+        is_exact
+        and is_on_probe
+        and applied.key_count == rows.row_count
+        and _is_by(applied.placement.filter, join)
+    )
+
+
+def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
+    build, rows_of = found.build, join.relation.query.rows_of
+    columns = (found.probe.columns[0].lower(), tuple(each.lower() for each in build.columns))
+    is_same = build.predicate == rows_of.predicate and build.snapshot_ids == rows_of.snapshot_ids
+    return (
+        found.span is KeySpan.VALUE
+        and len(found.probe.columns) == 1
+        and columns == (join.probe_column, (join.build_column,))
+        and build.tables == rows_of.tables
+        and is_same
+    )
+
+
+def _overlap(one: DroppableJoin, other: DroppableJoin) -> bool:
+    return one.item.start < other.item.end and other.item.start < one.item.end
