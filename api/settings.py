@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import orjson
-from pydantic import BeforeValidator, Field, SecretStr, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -25,6 +33,28 @@ CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
 Sha256Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$", to_lower=True)]
+
+
+TableOfSchema = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$")
+]
+ColumnType = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP|TIMESTAMP_NTZ"
+        r"|DECIMAL\([0-9]{1,2}, ?[0-9]{1,2}\))$",
+        to_upper=True,
+    ),
+]
+
+
+class ParquetFolder(BaseModel):
+    """A folder of Parquet files, and the types of the columns that its folders are named by."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    location: str = Field(min_length=1, max_length=4096)
+    partition_columns: dict[Name, ColumnType] = {}
 
 
 def _words(value: object) -> object:
@@ -99,6 +129,10 @@ class Settings(BaseSettings):
     )
     catalog_cache_max_bytes: int = Field(
         128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
+    )
+    parquet_tables: dict[TableOfSchema, ParquetFolder] = Field(
+        {},
+        description="table in `spark_catalog` to its folder: `location`, `partition_columns` with types",
     )
     default_catalog: Name = Field("lake", description="catalog of queries that name none")
     default_schema: str | None = Field(
@@ -231,6 +265,12 @@ class Settings(BaseSettings):
         for name, maximum in [*pairs, ("byte_limit", "max_byte_limit")]:
             if getattr(self, name) > getattr(self, maximum):
                 raise ValueError(f"{name} is larger than {maximum}")
+        return self
+
+    @model_validator(mode="after")
+    def _metastores_are_only_read(self) -> Self:
+        if self.parquet_tables and self.spark_conf.get("spark.sql.catalogImplementation") == "hive":
+            raise ValueError("parquet_tables would be written into the Hive metastore: create them there")
         return self
 
     @model_validator(mode="after")

@@ -26,6 +26,8 @@ from service.adapters.metrics_store import PostgresMetricsStore
 from service.adapters.probe_values import ManifestProbeValues
 from service.adapters.query_history import PostgresQueryHistory
 from service.adapters.result_store import LocalResultStore
+from service.adapters.session_catalog import CATALOG as SESSION_CATALOG
+from service.adapters.session_catalog import CatalogsWithSession
 from service.adapters.spark_catalog_properties import spark_catalog_properties
 from service.adapters.tpcds.loader import LoadReport as LoadReport
 from service.adapters.tpcds.loader import Progress as Progress
@@ -35,7 +37,7 @@ from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
 from service.model.relations import RelationBounds
-from service.ports import Clock
+from service.ports import Catalogs, Clock
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
@@ -47,6 +49,8 @@ from service.query.run import QueryPorts
 from spark_session.engine import SparkEngine
 from spark_session.engine_relations import EngineRelations
 from spark_session.jars import check_java, resolve
+from spark_session.parquet_tables import ParquetTable
+from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 
 EMBEDDED_CATALOG = "lake"
@@ -154,8 +158,24 @@ class _Parts:
         return catalogs
 
     @cached_property
+    def all_catalogs(self) -> Catalogs:
+        """With the engine's own catalog, where the operator has anything in it."""
+        if not self.spark_settings.has_session_tables:
+            return self.catalogs
+        return CatalogsWithSession(self.catalogs, SparkSessionTables(lambda: self.engine.session))
+
+    @cached_property
+    def catalog_names(self) -> frozenset[str]:
+        own = {SESSION_CATALOG} if self.spark_settings.has_session_tables else set()
+        return frozenset(self.catalog_settings.keys() | own)
+
+    @cached_property
+    def spark_settings(self) -> SparkSettings:
+        return _spark_settings(self.settings, self)
+
+    @cached_property
     def engine(self) -> SparkEngine:
-        engine = SparkEngine(_spark_settings(self.settings, self))
+        engine = SparkEngine(self.spark_settings)
         self.stack.callback(engine.close)
         engine.start()
         return engine
@@ -206,7 +226,7 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
     parts.stack.callback(journal.close)
     ports = QueryPorts(
         engine=parts.engine,
-        catalogs=parts.catalogs,
+        catalogs=parts.all_catalogs,
         results=results,
         journal=MeteredJournal(journal, meters),
         clock=clock,
@@ -255,7 +275,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
     )
     looked_for = DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
-        catalog_names=frozenset(parts.catalog_settings),
+        catalog_names=parts.catalog_names,
         session={
             "timeZone": settings.session_time_zone,
             "maxFilterBytes": str(max_filter_bytes),
@@ -265,7 +285,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         max_relation_rows=settings.local_relation_max_rows,
     )
     return Pruner(
-        Detections(parts.catalogs, probe_values, clock, looked_for),
+        Detections(parts.all_catalogs, probe_values, clock, looked_for),
         probe_values,
         collector,
         LocalRelations(
@@ -304,8 +324,19 @@ def _spark_settings(settings: Settings, parts: _Parts) -> SparkSettings:
         time_zone=settings.session_time_zone,
         max_result_bytes=settings.max_byte_limit,
         max_relation_bytes=settings.local_relations_max_bytes,
-        properties=settings.spark_conf,
+        properties=_session_catalog_properties(settings, parts) | settings.spark_conf,
+        parquet_tables={
+            name: ParquetTable(each.location, each.partition_columns)
+            for name, each in settings.parquet_tables.items()
+        },
     )
+
+
+def _session_catalog_properties(settings: Settings, parts: _Parts) -> dict[str, str]:
+    """Spark makes a folder for each schema of its own catalog, though no table of ours lies there."""
+    if not settings.parquet_tables:
+        return {}
+    return {"spark.sql.warehouse.dir": parts.folder("spark-warehouse").as_uri()}
 
 
 def _migrate_or_check(settings: Settings, url: str) -> None:

@@ -138,6 +138,31 @@ class Catalogs(Protocol):
         """One entry per catalog, named `catalog:<name>`."""
 
 
+class SessionTables(Protocol):
+    """The tables of the engine's own catalog, which has folders of files and a metastore's tables."""
+
+    def tables(self) -> Sequence[TableName]:
+        """All of them.
+
+        Raises:
+            CatalogDown: the engine, or its metastore, does not answer.
+        """
+
+    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
+        """The table, with columns as they are now and files as they were so long ago at most; None: no such.
+
+        Raises:
+            CatalogDown: the engine, or its metastore, does not answer.
+        """
+
+    def check(self) -> None:
+        """Returns when the catalog answers.
+
+        Raises:
+            CatalogDown: it does not.
+        """
+
+
 class ProbeValues(Protocol):
     """What the columns of probe tables hold, so that filters can be narrowed to it."""
 

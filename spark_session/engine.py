@@ -158,6 +158,7 @@ class SparkEngine:
             self._lose(session)
         else:
             session.release_reader_memory()
+            session.tables.register()
 
     def _lose(self, session: WarmSession) -> None:
         if self._closing.is_set():

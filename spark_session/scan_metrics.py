@@ -1,8 +1,9 @@
-"""What each Iceberg scan of an executed plan read of how much."""
+"""What each scan of an executed plan read of how much."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,10 +21,11 @@ log = structlog.get_logger(__name__)
 
 
 class ScanReader:
-    """Asks `ScanReader.java` in the driver's JVM after each run."""
+    """Asks `ScanReader.java` in the driver's JVM after each run; scans of other tables follow Iceberg's."""
 
-    def __init__(self, gateway: JavaGateway) -> None:
+    def __init__(self, gateway: JavaGateway, others: Callable[[DataFrame], tuple[ScanRecord, ...]]) -> None:
         self._reader = java_instance(gateway, "ScanReader")
+        self._others = others
 
     def read(self, frame: DataFrame) -> tuple[ScanRecord, ...]:
         """The scans of a frame that has run, in plan order; none, when they cannot be read.
@@ -31,7 +33,7 @@ class ScanReader:
         An answer must not be lost over what was read for it.
         """
         try:
-            return scan_records(self._reader.read(frame._jdf.queryExecution()))
+            return scan_records(self._reader.read(frame._jdf.queryExecution())) + self._others(frame)
         except (PySparkException, Py4JError, OSError) as failure:
             log.warning("scans_not_read", error=type(failure).__name__)
             return ()

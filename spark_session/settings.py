@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from spark_session.parquet_tables import ParquetTable
 from spark_session.resources import resource_path
 
 MIB = 1024 * 1024
+CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
 
 # Spark as shipped runs code and opens files for whoever may send SQL; these close what properties can close.
 # What they cannot close is refused by `spark_session.guard`.
@@ -49,6 +51,12 @@ class SparkSettings:
     max_result_bytes: int = 1024 * MIB
     max_relation_bytes: int = 64 * MIB
     properties: Mapping[str, str] = field(default_factory=dict)
+    parquet_tables: Mapping[str, ParquetTable] = field(default_factory=dict)
+
+    @property
+    def has_session_tables(self) -> bool:
+        """Whether there is anything in Spark's own catalog: folders that were declared, or a metastore's."""
+        return bool(self.parquet_tables) or self.properties.get(CATALOG_IMPLEMENTATION) == "hive"
 
 
 def spark_properties(settings: SparkSettings) -> dict[str, str]:

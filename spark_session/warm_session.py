@@ -14,6 +14,7 @@ from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.local_relations import LocalRelationStore
 from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
+from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
 
 log = structlog.get_logger(__name__)
@@ -36,8 +37,10 @@ class WarmSession:
         self.jvm = jvm
         self.context = context
         self._forbid_functions()
-        self.children = ChildSessions(SparkSession(context), jvm.gateway, settings.catalog_names)
-        self.scan_reader = ScanReader(jvm.gateway)
+        root = SparkSession(context)
+        self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
+        self.tables = SessionTableReader(jvm.gateway, root, settings)
+        self.scan_reader = ScanReader(jvm.gateway, self.tables.scans)
         self.rows = RowCollector(jvm.gateway)
         self.relations = LocalRelationStore(
             jvm.gateway, self.children, self.rows, settings.max_relation_bytes
@@ -104,6 +107,7 @@ class WarmSession:
 
     def _warm_up(self) -> None:
         self.children.start()
+        self.tables.register()
         for _ in range(WARM_UP_ROUNDS):
             with self.children.taken(None, None, "warm-up") as child:
                 child.sql(WARM_UP_SQL).toArrow()

@@ -133,6 +133,11 @@ class DynamicFilter:
     span: KeySpan = KeySpan.VALUE
 
     @property
+    def is_cacheable(self) -> bool:
+        """Whether the keys stay what they are: every table that they come from is read at a snapshot."""
+        return None not in self.build.snapshot_ids
+
+    @property
     def key_types(self) -> tuple[str, ...]:
         """The types of the keys as they are collected and cached, in Iceberg's spelling."""
         return self.collected_types or self.probe.type_names

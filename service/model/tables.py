@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 
@@ -63,9 +64,24 @@ class Snapshot:
     operation: str | None
 
 
+class TableSource(StrEnum):
+    """What a table is made of, which decides whether its scans can be narrowed.
+
+    `FILES`: folders of files, one for each partition, as Hive lays them out; without snapshots. `OTHER`:
+    views, tables of other systems, and whatever else the engine reads by means of its own.
+    """
+
+    ICEBERG = "ICEBERG"
+    FILES = "FILES"
+    OTHER = "OTHER"
+
+
 @dataclass(frozen=True, slots=True)
 class TableFacts:
     """A table as its catalog describes it now. Counts are those of the current snapshot.
+
+    A table of files has none. Its `table_uuid` is another one whenever its files are others, its `schema_id`
+    whenever its columns are; its files and bytes may be estimates, and a `record_count` of 0 is not known.
 
     `snapshot_schema_id` is the schema that the current snapshot is read with when it is asked for by its id;
     None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
@@ -89,3 +105,4 @@ class TableFacts:
     snapshot_schema_id: int | None = None
     past_partition_fields: tuple[PartitionField, ...] = ()
     bloom_filter_columns: tuple[str, ...] = ()
+    source: TableSource = TableSource.ICEBERG

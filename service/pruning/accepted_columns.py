@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from service.model.tables import TableFacts
+from service.model.tables import TableFacts, TableSource
 
 
 def accepted_columns(facts: TableFacts) -> frozenset[str]:
     """The columns, in lower case, that dynamic filters are accepted on.
 
     Those that a partition field (any transform, any spec that files may still have) or the sort order is
-    made from, and those with a bloom filter in each file.
+    made from, and those with a bloom filter in each file. Of a table of files, the columns that its folders
+    are named by; of a table of any other source, none.
 
     Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
     """
+    if facts.source is TableSource.OTHER:
+        return frozenset()
     partition = (each.source for each in (*facts.partition_fields, *facts.past_partition_fields))
     sort = (each.source for each in facts.sort_fields)
     return frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from service.model.filtering import FilterRecord, Reason
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableFacts, TableName, TableSource
 
 
 def covers_native_pruning(
@@ -20,6 +20,9 @@ def covers_native_pruning(
     other side has a filter.
     """
     unsure = {_column(each) for each in refused if each.reason is not Reason.BUILD_HAS_NO_FILTER}
+    if any(facts.source is TableSource.OTHER for _, facts in scans):
+        # Whatever lies behind a view, the engine sees it.
+        return False
     return all(
         (place, column) in narrowed and (facts.name, column) not in unsure
         for place, facts in scans

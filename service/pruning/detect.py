@@ -25,7 +25,7 @@ from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Rel
 from service.model.keys import key_family
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
-from service.model.tables import TableColumn, TableFacts, TableName
+from service.model.tables import TableColumn, TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.column_classes import column_classes
@@ -35,6 +35,8 @@ from service.pruning.dated import dated
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
+from service.pruning.is_readable_again import is_readable_again
+from service.pruning.is_small_build import is_small_build
 from service.pruning.join_conditions import join_conditions
 from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
@@ -174,8 +176,7 @@ class _Detector:
         probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
         plan = key_plan(candidate, type_name, build_type, self._is_utc)
         if column not in accepted_columns(facts) and not self._context.is_tight(facts, field.name):
-            if is_filtered(candidate.build_graph, candidate.build.relation):
-                self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
+            self._refuse_column(candidate, probe, facts)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
         elif isinstance(plan, Reason):
@@ -185,6 +186,14 @@ class _Detector:
             self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
             self._place(candidate, probe, table, plan)
+
+    def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
+        if not is_filtered(candidate.build_graph, candidate.build.relation):
+            return
+        if facts.source is not TableSource.OTHER:
+            self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
+        elif candidate.refusal is None:
+            self._refuse(candidate, probe, Reason.SOURCE_NOT_SUPPORTED)
 
     def _place(self, candidate: Candidate, probe: Probe, table: exp.Table, plan: KeyPlan) -> None:
         opened = self._opened_graph(candidate.build_graph)
@@ -311,21 +320,23 @@ class _Detector:
 
     def _facts(self, table: exp.Table) -> TableFacts | None:
         facts = self._context.tables.get(TableName(table.catalog, table.db, table.name))
-        if facts is None or facts.snapshot_id is None or facts.snapshot_schema_id != facts.schema_id:
-            return None
-        return facts
+        return facts if facts is not None and is_readable_again(facts) else None
 
     def _build_facts(self, table: exp.Table) -> TableFacts | None:
         facts = self._facts(table)
-        if facts is None or not _is_bare(table) or facts.record_count > self._context.max_build_rows:
+        if facts is None or not _is_bare(table):
             return None
-        return facts
+        return facts if is_small_build(facts, self._context.max_build_rows) else None
+
+    def _pinned_facts(self, table: exp.Table) -> TableFacts | None:
+        facts = self._build_facts(table)
+        return None if facts is None or facts.snapshot_id is None else facts
 
     @cached_property
     def _relation_context(self) -> RelationContext:
         context = self._context
         return RelationContext(
-            facts_of=self._build_facts,
+            facts_of=self._pinned_facts,
             is_named=context.is_named,
             max_rows=context.max_relation_rows,
             parameters=context.parameters,

@@ -16,10 +16,11 @@ NO_EDITS: Mapping[TextSpan, str] = {}
 class Narrowing:
     """What a scan is narrowed to: the conditions hold together. `options` are read options of the table.
 
-    With a `relation`, the view of that name is read in the table's place.
+    With a `relation`, the view of that name is read in the table's place. `snapshot_id` None: the table has
+    no snapshots.
     """
 
-    snapshot_id: int
+    snapshot_id: int | None
     conditions: tuple[exp.Expr, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     relation: str | None = None
@@ -54,7 +55,7 @@ def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
     if narrowing.relation is not None:
         return _quoted(narrowing.relation) + alias
-    pinned = f"{name} VERSION AS OF {narrowing.snapshot_id}"
+    pinned = name if narrowing.snapshot_id is None else f"{name} VERSION AS OF {narrowing.snapshot_id}"
     if not narrowing.conditions and not narrowing.options:
         return pinned
     options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))

@@ -8,11 +8,13 @@ from service.model.tables import TableFacts
 
 
 def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
-    """The table at the snapshot of its facts.
+    """The table at the snapshot of its facts; as it is then, if it has no snapshots.
 
     It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
     """
-    version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id or 0))
+    version = None
+    if facts.snapshot_id is not None:
+        version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id))
     return exp.Table(
         this=exp.to_identifier(facts.name.table, quoted=True),
         db=exp.to_identifier(facts.name.schema, quoted=True),

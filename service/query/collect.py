@@ -9,7 +9,14 @@ from contextlib import suppress
 import structlog
 
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError
-from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, Reason
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    FilterOutcome,
+    FilterSource,
+    ObtainedKeys,
+    Reason,
+)
 from service.ports import Clock, FilterCache, KeyCollector
 from service.query.engine_keys import Collecting, EngineKeys, used_parameters
 
@@ -64,7 +71,10 @@ class Collector:
             return FilterOutcome.none(Reason.DISABLED)
         began_ms = self._clock.elapsed_ms()
         try:
-            found = self._cache.obtain(wanted, lambda: self._collected(wanted, asked), self._timeout_s)
+            if wanted.is_cacheable:
+                found = self._cache.obtain(wanted, lambda: self._collected(wanted, asked), self._timeout_s)
+            else:
+                found = ObtainedKeys(self._collected(wanted, asked), FilterSource.COLLECTED, 0)
         except FilterCollectionTimedOut:
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
         except GatewayError as failure:

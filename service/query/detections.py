@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -23,6 +23,7 @@ from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
+from service.query.unpinned import Unpinned, has_changed, has_moved
 
 TEXTS_KEPT = 512
 # What the files of a table hold is found out in the background: a text is looked at again after this time.
@@ -93,6 +94,14 @@ class Detections:
             return None
         parse_ms, detect_ms = parsed_ms - began_ms, self._clock.elapsed_ms() - parsed_ms
         return Detected(parsed, names, facts, detection, parse_ms, detect_ms)
+
+    def has_moved(self, tables: Sequence[Unpinned]) -> bool:
+        """Whether keys that were collected from these tables may be out of date."""
+        return has_moved(tables, self._catalogs)
+
+    def has_changed(self, tables: Sequence[Unpinned]) -> bool:
+        """Whether these tables may have other rows than when filters were looked for."""
+        return has_changed(tables, self._catalogs)
 
     def _question(self, request: QueryRequest, facts: Mapping[TableName, TableFacts]) -> _Question:
         return _Question(

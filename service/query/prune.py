@@ -76,6 +76,14 @@ class Pruner:
             log.exception("pruning_failed", error=type(failure).__name__)
             return PrunedQuery(request.sql)
 
+    def has_moved(self, pruned: PrunedQuery) -> bool:
+        """Whether a table that cannot be pinned is another one than its keys were collected from."""
+        return self._detections.has_moved(pruned.unpinned)
+
+    def has_changed(self, pruned: PrunedQuery) -> bool:
+        """Whether the query may have other rows by now, since not all of its tables can be pinned."""
+        return self._detections.has_changed(pruned.unpinned)
+
     def distrust(self, fingerprints: frozenset[str]) -> None:
         """Never uses these sets of keys again in this process: a verification has failed with them."""
         self._collector.disable(fingerprints)

@@ -11,6 +11,7 @@ from service.model.rewrites import RewriteRecord
 from service.model.tables import TableFacts
 from service.pruning.detect import Placement
 from service.pruning.predicate import FormedPredicate
+from service.query.unpinned import Unpinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class PrunedQuery:
 
     `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
     an empty set or rows in memory made unnecessary, as 0 of their total. `relations` and `properties` are
-    what the rewritten text needs of the engine.
+    what the rewritten text needs of the engine. Its rows are right only if the `unpinned` tables have not
+    moved when they are there.
     """
 
     sql: str
@@ -31,16 +33,14 @@ class PrunedQuery:
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[RewriteRecord, ...] = ()
+    unpinned: tuple[Unpinned, ...] = ()
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0
 
-    def as_written(self, sql: str) -> PrunedQuery:
-        """The same, after the engine did not take the rewritten text."""
-        filters = (
-            replace(each, reason=Reason.REWRITE_REJECTED) if each.is_applied else each
-            for each in self.filters
-        )
+    def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
+        """The same, after the engine did not take the rewritten text, or its rows could not be used."""
+        filters = (replace(each, reason=reason) if each.is_applied else each for each in self.filters)
         return PrunedQuery(
             sql,
             filters=tuple(filters),

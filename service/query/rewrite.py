@@ -20,6 +20,7 @@ from service.pruning.read_options import read_options
 from service.query.detections import Detected
 from service.query.dropped_joins import dropped_joins
 from service.query.pruned_query import PrunedQuery, skipped_scan
+from service.query.unpinned import unpinned
 
 NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 
@@ -102,6 +103,7 @@ def rewritten(
         relations=relations,
         properties=properties,
         rewrites=tuple(rewrites),
+        unpinned=unpinned((each.placement.filter for each in applied), detected.facts),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
     )
 
@@ -119,7 +121,7 @@ def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
     for reference in detected.parsed.references:
         name = detected.names.get(reference.parts)
         facts = detected.facts.get(name) if name in pinned else None
-        if facts is not None and facts.snapshot_id is not None and reference.is_plain:
+        if facts is not None and reference.is_plain:
             found[reference.end] = Narrowing(facts.snapshot_id)
     return found
 
@@ -130,7 +132,8 @@ def _add_options(
     records = []
     for end, narrowing in narrowings.items():
         shares = [each.formed.share for each in applied if each.end == end and each.formed.share is not None]
-        if not shares:
+        if not shares or narrowing.snapshot_id is None:
+            # The options are Iceberg's.
             continue
         facts = next(_facts_of(each, detected) for each in applied if each.end == end)
         options = read_options(facts, min(shares), slots)

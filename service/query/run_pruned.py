@@ -7,6 +7,7 @@ from dataclasses import replace
 import structlog
 
 from service.errors import CallerError, EngineLost, QueryCanceled, QueryFailed, VerificationFailed
+from service.model.filtering import Reason
 from service.model.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.live import LiveQuery
@@ -33,8 +34,10 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
             log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
             query.prune(pruned.as_written(query.request.sql))
         else:
-            check(query, result, pruner, engine, retries)
-            return replace(result, scans=(*result.scans, *pruned.skipped))
+            if not pruner.has_moved(pruned):
+                check(query, result, pruner, engine, retries)
+                return replace(result, scans=(*result.scans, *pruned.skipped))
+            query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
     if query.request.pruning.is_verified:
         query.note(Verification.NOT_NARROWED)
     return run_on_engine(query, query.request.sql, engine, retries)
@@ -58,6 +61,8 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
         return result
 
     found = verify(query.request.sql, narrowed, plain)
+    if found is Verification.DIFFERENT and pruner.has_changed(pruned):
+        found = Verification.NOT_COMPARABLE
     query.note(found)
     if found is Verification.DIFFERENT:
         log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)

@@ -14,6 +14,7 @@ from api.settings import Settings
 from api.wiring import build_gateway
 from service.gateway import Gateway
 from spark_session.engine import SparkEngine
+from tests.equivalence.folders import jdbc_url, make_folders, make_others
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import make_lakehouse
 from tests.integration.conftest import embedded_catalog
@@ -45,6 +46,12 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def folders(data_dir: Path) -> Path:
+    """Where the tables without snapshots lie."""
+    return data_dir / "folders"
+
+
+@pytest.fixture(scope="session")
 def gateway(data_dir: Path) -> Iterator[Gateway]:
     """Every part real and in this process, and tables narrowed however small they are."""
     share_jars(data_dir)
@@ -53,6 +60,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         spark_master="local[2]",
         spark_driver_memory="2g",
         spark_conf=QUICK,
+        parquet_tables=make_folders(data_dir / "folders"),
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
     )
@@ -73,6 +81,7 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
     root = engine._session.children._root
     with closing(embedded_catalog(data_dir)) as catalog:
         make_lakehouse(catalog, root.sql)
+        make_others(data_dir / "others", jdbc_url(data_dir), root.sql)
         yield catalog
 
 

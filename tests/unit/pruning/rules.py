@@ -191,12 +191,14 @@ def predicate(text: str) -> str:
 
 
 def inject(sql: str) -> str:
-    """Tables named `sales` or `sal`es` narrowed to `day_key = 7`, those named `calendar` pinned."""
+    """Tables named `sales` or `sal`es` narrowed to `day_key = 7`, those named `calendar` pinned; without
+    snapshots, those named `logs` and `kinds`."""
     parsed = parsed_query(sql)
     assert parsed is not None
     to_seven = exp.EQ(this=exp.column("day_key", quoted=True), expression=exp.Literal.number(7))
     narrowed = Narrowing(1, (to_seven,))
     how = {"sales": narrowed, "sal`es": narrowed, "calendar": Narrowing(3)}
+    how |= {"logs": Narrowing(None, (to_seven,)), "kinds": Narrowing(None)}
     return injected(
         parsed, {each.end: how[each.parts[-1]] for each in parsed.references if each.parts[-1] in how}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from service.model.tables import PartitionField, SortField, TableColumn, TableFacts, TableName
+from service.model.tables import PartitionField, SortField, TableColumn, TableFacts, TableName, TableSource
 
 
 def _facts(
@@ -14,6 +14,8 @@ def _facts(
     columns: Mapping[str, str],
     partitioned: Mapping[str, str] | None = None,
     sorted_by: tuple[str, ...] = (),
+    source: TableSource = TableSource.ICEBERG,
+    data_file_count: int = 10,
 ) -> TableFacts:
     return TableFacts(
         name=TableName("lake", "shop", table),
@@ -34,9 +36,10 @@ def _facts(
         sort_fields=tuple(SortField(each, "identity", "asc", "nulls-first") for each in sorted_by),
         snapshots=(),
         record_count=100,
-        data_file_count=10,
+        data_file_count=data_file_count,
         total_bytes=10_000,
         snapshot_schema_id=0,
+        source=source,
     )
 
 
@@ -73,6 +76,24 @@ TABLES: Mapping[TableName, TableFacts] = {
         ),
         _facts(4, "item", {"item_key": "int", "brand": "string", "maker_key": "int"}),
         _facts(5, "maker", {"maker_key": "int", "country": "string"}),
+        _facts(
+            None,
+            "logs",
+            {"id": "long", "day_key": "int", "kind": "string", "code": "char(3)"},
+            {"day_key": "identity", "kind": "identity", "code": "identity"},
+            source=TableSource.FILES,
+        ),
+        _facts(None, "kinds", {"kind": "string", "year": "int", "day_key": "int"}, source=TableSource.FILES),
+        _facts(
+            None, "crumbs", {"day_key": "int", "year": "int"}, source=TableSource.FILES, data_file_count=1_001
+        ),
+        _facts(
+            None,
+            "remote",
+            {"day_key": "int", "year": "int"},
+            {"day_key": "identity"},
+            source=TableSource.OTHER,
+        ),
         _facts(None, "nothing", {"day_key": "int", "year": "int"}, {"day_key": "identity"}),
     )
 }

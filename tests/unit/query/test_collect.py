@@ -112,3 +112,13 @@ def test_a_failure_at_any_step_is_a_reason_and_is_not_cached(failing: int) -> No
     cache, wanted = FakeFilterCache(), date_filter()
     assert outcome(engine, wanted, cache).reason is Reason.COLLECT_FAILED
     assert outcome(engine, wanted, cache).data.ranges == ((1, 2), (5, 9))
+
+
+def test_keys_of_a_table_without_snapshots_are_collected_anew_each_time() -> None:
+    wanted = date_filter()
+    wanted = replace(wanted, build=replace(wanted.build, snapshot_ids=(None,)))
+    engine, cache = FakeEngine(answer((1,)), answer((1,), (2,))), FakeFilterCache()
+    found = [outcome(engine, wanted, cache) for _ in range(2)]
+    assert [each.data for each in found] == [keys_of((1,)), keys_of((1,), (2,))]
+    assert {each.source for each in found} == {FilterSource.COLLECTED}
+    assert cache.entries(10) == []

@@ -1,0 +1,15 @@
+"""Will a later read of a table have the columns that its facts say?"""
+
+from __future__ import annotations
+
+from service.model.tables import TableFacts, TableSource
+
+
+def is_readable_again(facts: TableFacts) -> bool:
+    """Whether it can be pinned, or is of a source that has nothing to pin.
+
+    A table without rows has no snapshot, and `VERSION AS OF` reads with the columns of the snapshot's time.
+    """
+    if facts.source is not TableSource.ICEBERG:
+        return True
+    return facts.snapshot_id is not None and facts.snapshot_schema_id == facts.schema_id

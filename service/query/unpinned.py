@@ -1,0 +1,63 @@
+"""Tables without snapshots, which a filter read before the query did: are they still the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from service.errors import CatalogDown, TableNotFound
+from service.model.filtering import DynamicFilter
+from service.model.tables import TableFacts, TableName, TableSource
+from service.ports import Catalogs
+
+
+@dataclass(frozen=True, slots=True)
+class Unpinned:
+    """A table as it was when filters were looked for. `is_build`: keys were collected from its files."""
+
+    facts: TableFacts
+    is_build: bool
+
+
+def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableName, TableFacts]) -> tuple[Unpinned, ...]:
+    """The query's tables that cannot be read as they were; none, if it has no filter."""
+    builds: set[TableName] = set()
+    has_filter = False
+    for each in filters:
+        builds |= set(each.build.tables)
+        has_filter = True
+    used = {
+        each.name: each for each in facts.values() if has_filter and each.source is not TableSource.ICEBERG
+    }
+    return tuple(Unpinned(each, name in builds) for name, each in used.items())
+
+
+def has_moved(tables: Sequence[Unpinned], catalogs: Catalogs) -> bool:
+    """Whether keys may be missing by now: a file of a build side, or a column's type, is another one.
+
+    New files of a table that was only narrowed do no harm: its keys are still those that are asked for.
+    """
+    try:
+        return any(_has_moved(each, catalogs) for each in tables)
+    except (TableNotFound, CatalogDown):
+        return True
+
+
+def has_changed(tables: Sequence[Unpinned], catalogs: Catalogs) -> bool:
+    """Whether two reads, one at the start and one now, may have different rows for all that is known."""
+    try:
+        return any(
+            each.facts.source is TableSource.OTHER
+            or catalogs.facts(each.facts.name).table_uuid != each.facts.table_uuid
+            for each in tables
+        )
+    except (TableNotFound, CatalogDown):
+        return True
+
+
+def _has_moved(table: Unpinned, catalogs: Catalogs) -> bool:
+    before = table.facts
+    if table.is_build:
+        return catalogs.facts(before.name).table_uuid != before.table_uuid
+    now = catalogs.facts_of([before.name]).get(before.name)
+    return now is None or now.schema_id != before.schema_id

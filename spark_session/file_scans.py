@@ -1,0 +1,31 @@
+"""What each scan of a table of files, in an executed plan, read of how much."""
+
+from __future__ import annotations
+
+import json
+
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
+
+
+def file_scan_records(text: str) -> tuple[ScanRecord, ...]:
+    """The scans as records; such a table has no snapshot and no manifests.
+
+    >>> [scan] = file_scan_records('[["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3]]')
+    >>> scan.metrics.partitions, scan.metrics.data_files
+    (Selection(total=4, selected=1), Selection(total=9, selected=2))
+    """
+    return tuple(_record(*row) for row in json.loads(text))
+
+
+def _record(
+    table: str, total: list[int], selected: list[int], output_rows: int, planning_ms: int
+) -> ScanRecord:
+    metrics = PruningMetrics(
+        partitions=Selection(total[0], selected[0]),
+        manifests=Selection(0, 0),
+        data_files=Selection(total[1], selected[1]),
+        bytes=Selection(total[2], selected[2]),
+        rows=Selection(total[3], output_rows),
+        planning_ms=planning_ms,
+    )
+    return ScanRecord(table, None, metrics)

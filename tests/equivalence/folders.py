@@ -1,0 +1,99 @@
+"""Tables without snapshots: folders of files, one a partition, and what else Spark's own catalog has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.equivalence.lakehouse import FACT, _schema, dimension_rows, fact_rows
+
+LONG_AGO_S = 1_600_000_000
+NULL = "__HIVE_DEFAULT_PARTITION__"
+
+# Table to the types of its partition columns; of the last one, Spark finds them out.
+FOLDERS: Mapping[str, Mapping[str, str]] = {
+    "by_k": {"k": "INT"},
+    "by_day": {"day": "DATE"},
+    "by_name": {"name": "STRING"},
+    "by_price": {"price": "DECIMAL(7,2)"},
+    "by_paid": {"is_paid": "BOOLEAN"},
+    "by_at": {"at": "TIMESTAMP"},
+    "by_both": {"k": "INT", "name": "STRING"},
+    "by_text_k": {"k": "STRING"},
+    "by_small_k": {"k": "SMALLINT"},
+    "partly_gone": {"k": "INT"},
+    "inferred": {"k": ""},
+}
+DIMENSIONS = ("dim", "growing")
+
+
+def make_folders(folder: Path) -> dict[str, Any]:
+    """Every table's files, and the setting that declares them."""
+    for seed, (table, columns) in enumerate(FOLDERS.items()):
+        write(folder / table, fact_rows(seed), list(columns))
+    rows = [{"k": row["k"], "name": row["name"], "year": row["year"]} for row in dimension_rows(16)]
+    for dimension in DIMENSIONS:
+        write_file(folder / dimension / "one.parquet", rows)
+    declared = {
+        f"files.{table}": {"location": (folder / table).as_uri(), "partition_columns": _declared(columns)}
+        for table, columns in FOLDERS.items()
+    }
+    return declared | {f"files.{each}": {"location": (folder / each).as_uri()} for each in DIMENSIONS}
+
+
+def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> None:
+    """Tables whose partitions the catalog knows, of several formats; a view, and a table that is no files."""
+    for kind in ("parquet", "orc", "json", "csv"):
+        spark(
+            f"CREATE TABLE spark_catalog.files.{kind}_by_k (id BIGINT, b BIGINT, k INT) USING {kind}"
+            f" PARTITIONED BY (k) LOCATION '{(folder / kind).as_uri()}'"
+        )
+        spark(f"INSERT INTO spark_catalog.files.{kind}_by_k SELECT id, b, k FROM spark_catalog.files.by_k")
+    spark(
+        "CREATE TABLE spark_catalog.files.elsewhere USING jdbc OPTIONS"
+        f" (driver 'org.postgresql.Driver', url '{jdbc_url}',"
+        " dbtable '(SELECT k, 7 AS id FROM generate_series(0, 9) AS k) AS t')"
+    )
+    spark("CREATE VIEW spark_catalog.files.seen AS SELECT id, b, k FROM spark_catalog.files.by_k")
+
+
+def jdbc_url(data_dir: Path) -> str:
+    """The embedded PostgreSQL, as another system."""
+    server = data_dir / "postgres"
+    port, password = ((server / each).read_text() for each in ("port", "password"))
+    return f"jdbc:postgresql://127.0.0.1:{port}/lake?user=postgres&password={password}"
+
+
+def write(folder: Path, rows: Sequence[Mapping[str, Any]], partition_columns: Sequence[str]) -> None:
+    """One file for each partition and write, in folders named as Hive names them."""
+    parts: dict[Path, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        place = folder.joinpath(*(f"{each}={_spelled(row[each])}" for each in partition_columns))
+        parts.setdefault(place, []).append({key: row[key] for key in row if key not in partition_columns})
+    for place, part in parts.items():
+        write_file(place / f"{part[0]['id']}.parquet", part)
+
+
+def write_file(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A file that looks as if it had been there for long."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    types = {each.name: each for each in _schema(FACT).as_arrow()} | {"year": pa.field("year", pa.int32())}
+    schema = pa.schema([types[name].with_nullable(True) for name in rows[0]])
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), path)
+    os.utime(path, (LONG_AGO_S, LONG_AGO_S))
+
+
+def _spelled(value: Any) -> str:
+    if value is None or value == "":
+        return NULL
+    return quote(str(value).lower() if isinstance(value, bool) else str(value), safe=" ")
+
+
+def _declared(columns: Mapping[str, str]) -> dict[str, str]:
+    return {name: spark_type for name, spark_type in columns.items() if spark_type}

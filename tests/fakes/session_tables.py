@@ -1,0 +1,33 @@
+"""The engine's own catalog in memory; it can be taken down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.errors import CatalogDown
+from service.model.tables import TableFacts, TableName
+
+
+class FakeSessionTables:
+    """`kept` is what was granted to each question: how old the files may be."""
+
+    def __init__(self, *tables: TableFacts) -> None:
+        self._tables = {each.name: each for each in tables}
+        self.kept: list[int] = []
+        self.is_down = False
+
+    def put(self, facts: TableFacts) -> None:
+        self._tables[facts.name] = facts
+
+    def tables(self) -> Sequence[TableName]:
+        self.check()
+        return list(self._tables)
+
+    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
+        self.check()
+        self.kept.append(kept_ms)
+        return self._tables.get(name)
+
+    def check(self) -> None:
+        if self.is_down:
+            raise CatalogDown("The catalog spark_catalog does not answer.")

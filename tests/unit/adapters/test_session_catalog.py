@@ -1,0 +1,69 @@
+"""The engine's own catalog beside the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.adapters.session_catalog import CatalogsWithSession
+from service.errors import CatalogDown, TableNotFound
+from service.model.health import PartState
+from service.model.tables import TableName, TableSource
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
+from tests.fakes.session_tables import FakeSessionTables
+
+ITEM = facts_of_empty_table(TableName("lake", "shop", "item"))
+EVENTS = replace(facts_of_empty_table(TableName("spark_catalog", "logs", "events")), source=TableSource.FILES)
+
+
+@pytest.fixture
+def session_tables() -> FakeSessionTables:
+    return FakeSessionTables(EVENTS)
+
+
+@pytest.fixture
+def catalogs(session_tables: FakeSessionTables) -> CatalogsWithSession:
+    return CatalogsWithSession(FakeCatalogs(tables=[ITEM]), session_tables, timeout_s=20)
+
+
+def test_tables_of_all_catalogs_are_listed(catalogs: CatalogsWithSession) -> None:
+    assert catalogs.tables() == [ITEM.name, EVENTS.name]
+    assert catalogs.tables("lake") == [ITEM.name]
+    assert catalogs.tables("spark_catalog") == [EVENTS.name]
+    assert catalogs.tables("spark_catalog", "nowhere") == []
+    assert catalogs.tables(schema="logs") == [EVENTS.name]
+
+
+def test_each_table_is_asked_for_where_it_is(catalogs: CatalogsWithSession) -> None:
+    assert catalogs.facts(ITEM.name) == ITEM
+    assert catalogs.facts(EVENTS.name) == EVENTS
+    unknown = TableName("spark_catalog", "logs", "evnts")
+    assert catalogs.facts_of([ITEM.name, EVENTS.name, unknown]) == {ITEM.name: ITEM, EVENTS.name: EVENTS}
+
+
+def test_one_table_is_told_as_it_is_now_and_of_several_files_may_be_older(
+    catalogs: CatalogsWithSession, session_tables: FakeSessionTables
+) -> None:
+    catalogs.facts(EVENTS.name)
+    catalogs.facts_of([EVENTS.name])
+    assert session_tables.kept == [0, 30_000]
+
+
+def test_an_unknown_table_is_told_with_those_that_look_like_it(catalogs: CatalogsWithSession) -> None:
+    with pytest.raises(TableNotFound) as raised:
+        catalogs.facts(TableName("spark_catalog", "logs", "evnts"))
+    assert raised.value.nearest == ("spark_catalog.logs.events",)
+
+
+def test_the_others_answer_while_the_engine_is_down(
+    catalogs: CatalogsWithSession, session_tables: FakeSessionTables
+) -> None:
+    session_tables.is_down = True
+    assert catalogs.facts_of([ITEM.name, EVENTS.name]) == {ITEM.name: ITEM}
+    assert [each.state for each in catalogs.health()] == [PartState.UP, PartState.DOWN]
+    with pytest.raises(CatalogDown):
+        catalogs.facts(EVENTS.name)
+    session_tables.is_down = False
+    assert [each.name for each in catalogs.health()] == ["catalog:lake", "catalog:spark_catalog"]
+    assert {each.state for each in catalogs.health()} == {PartState.UP}

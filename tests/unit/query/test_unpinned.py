@@ -1,0 +1,115 @@
+"""Tables without snapshots: a filter counts only if they were the same before the query and after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from service.errors import VerificationFailed
+from service.model.filtering import Reason
+from service.model.query import PruningRequest, QueryRequest
+from service.model.tables import TableFacts, TableName, TableSource
+from service.query.live import LiveQuery
+from service.query.pruned_query import PrunedQuery
+from service.query.run_pruned import run_pruned
+from service.query.unpinned import Unpinned, unpinned
+from tests.fakes.catalogs import facts_of_empty_table
+from tests.fakes.engine import FakeEngine, engine_result
+from tests.fakes.filters import date_filter
+from tests.fakes.query_records import full_record
+from tests.unit.query.conftest import Bench
+
+
+def files(table: str) -> TableFacts:
+    return replace(facts_of_empty_table(TableName("spark_catalog", "logs", table)), source=TableSource.FILES)
+
+
+WRITTEN = "SELECT n FROM t"
+EVENTS = files("events")
+KINDS = files("kinds")
+
+
+def ran(bench: Bench, is_verified: bool = False) -> LiveQuery:
+    """A query over both, narrowed by keys of the second."""
+    request = QueryRequest(WRITTEN, timeout_ms=5000, pruning=PruningRequest(is_verified=is_verified))
+    query = bench.of(request)
+    filters = tuple(each for each in full_record().filters if each.is_applied)
+    assert filters
+    query.prune(
+        PrunedQuery(
+            "narrowed",
+            rewritten_sql="narrowed",
+            pinned_sql="pinned",
+            filters=filters,
+            unpinned=(Unpinned(EVENTS, is_build=False), Unpinned(KINDS, is_build=True)),
+        )
+    )
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    return query
+
+
+@pytest.fixture
+def bench() -> Bench:
+    bench = Bench()
+    bench.catalogs.put(EVENTS)
+    bench.catalogs.put(KINDS)
+    return bench
+
+
+def texts(bench: Bench) -> list[str]:
+    return [each.sql for each in bench.engine.runs]
+
+
+def test_the_narrowed_rows_count_while_nothing_moves(bench: Bench) -> None:
+    query = ran(bench)
+    assert texts(bench) == ["narrowed"]
+    assert {each.reason for each in query.pruned.filters} == {Reason.APPLIED}
+
+
+def test_after_a_change_of_a_build_sides_files_the_query_runs_as_it_was_written(bench: Bench) -> None:
+    bench.catalogs.put(replace(KINDS, table_uuid=uuid4()))
+    query = ran(bench)
+    assert texts(bench) == ["narrowed", WRITTEN]
+    assert {each.reason for each in query.pruned.filters} == {Reason.SNAPSHOT_MOVED}
+    assert query.pruned.rewritten_sql is None
+
+
+def test_new_files_of_a_narrowed_table_do_no_harm(bench: Bench) -> None:
+    bench.catalogs.put(replace(EVENTS, table_uuid=uuid4()))
+    ran(bench)
+    assert texts(bench) == ["narrowed"]
+
+
+def test_other_columns_of_a_narrowed_table_do(bench: Bench) -> None:
+    bench.catalogs.put(replace(EVENTS, schema_id=EVENTS.schema_id + 1))
+    ran(bench)
+    assert texts(bench) == ["narrowed", WRITTEN]
+
+
+def test_a_table_that_cannot_be_asked_for_any_more_may_have_moved(bench: Bench) -> None:
+    bench.catalogs.down.add("spark_catalog")
+    ran(bench)
+    assert texts(bench) == ["narrowed", WRITTEN]
+
+
+def test_rows_of_a_table_that_has_changed_prove_nothing_against_a_filter(bench: Bench) -> None:
+    bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
+    bench.catalogs.put(replace(EVENTS, table_uuid=uuid4()))
+    ran(bench, is_verified=True)
+    assert texts(bench) == ["narrowed", "pinned", "pinned"]
+
+
+def test_rows_of_a_table_that_has_not_do(bench: Bench) -> None:
+    bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
+    with pytest.raises(VerificationFailed):
+        ran(bench, is_verified=True)
+
+
+def test_only_a_query_with_a_filter_depends_on_its_tables() -> None:
+    facts = {each.name: each for each in (EVENTS, KINDS)}
+    wanted = date_filter()
+    by_kinds = replace(wanted, build=replace(wanted.build, tables=(KINDS.name,), snapshot_ids=(None,)))
+    assert unpinned([], facts) == ()
+    assert unpinned([by_kinds], facts) == (Unpinned(EVENTS, False), Unpinned(KINDS, True))
