@@ -22,14 +22,13 @@ def parts(table: TableMetadata, rows: pa.Table) -> Iterator[Part]:
     schema, spec = table.schema(), table.spec()
     (field,) = spec.fields
     source = schema.find_field(field.source_id)
-    column = rows[source.name].combine_chunks()
+    column = rows[source.name]
     transformed = field.transform.pyarrow_transform(source.field_type)(column)
     ordered = rows.append_column("partition", transformed).sort_by("partition")
     start = 0
     for run in pc.value_counts(ordered["partition"]).to_pylist():
         part = ordered.slice(start, run["counts"]).drop_columns("partition")
-        # The key transforms by itself: any value of the partition will do.
-        value = PartitionFieldValue(field, part[source.name][0].as_py())
+        value = PartitionFieldValue(field, run["values"])
         yield PartitionKey([value], spec, schema), part
         start += run["counts"]
 
