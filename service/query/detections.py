@@ -17,6 +17,7 @@ from service.model.tables import TableFacts, TableName
 from service.ports import Catalogs, Clock, ProbeValues
 from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
+from service.pruning.fold_lists import fold_lists
 from service.pruning.local_relations import named_in
 from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
@@ -122,7 +123,8 @@ class Detections:
         parsed = self._parsed(question.sql)
         if parsed is None:
             return None
-        tree = qualify(number_placeholders(parsed), question.facts, question.catalog, question.schema)
+        numbered = fold_lists(number_placeholders(parsed))
+        tree = qualify(numbered, question.facts, question.catalog, question.schema)
         if tree is None:
             return None
         context = DetectionContext(

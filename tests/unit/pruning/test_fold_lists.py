@@ -1,0 +1,70 @@
+"""A folded list is written as it was, and nothing is found otherwise because of it."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp, parse_one
+
+from service.pruning.detect import DetectionContext, detect
+from service.pruning.fold_lists import LONG, fold_lists
+from service.pruning.qualify import qualify
+from tests.unit.pruning.tables import TABLES
+
+NUMBERS = ", ".join(str(each - 5) for each in range(LONG + 1))
+TEXTS = ", ".join(f"'day {each}'" for each in range(LONG + 1))
+
+
+def query(condition: str) -> exp.Query:
+    sql = f"SELECT count(*) FROM sales AS f JOIN calendar AS d ON f.day_key = d.day_key WHERE {condition}"
+    tree = parse_one(sql, read="spark")
+    assert isinstance(tree, exp.Query)
+    return tree
+
+
+def keys_queries(tree: exp.Query) -> list[tuple[str, str, str]]:
+    """Each filter's query, address and description."""
+    qualified = qualify(tree, TABLES, "lake", "shop")
+    assert qualified is not None
+    found = [each.filter for each in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).placements]
+    return [(each.filtering_query, each.fingerprint, each.build.predicate) for each in found]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        f"d.day_key IN ({NUMBERS})",
+        f"d.name IN ({TEXTS}) AND NOT d.month IN ({NUMBERS})",
+        f"d.name IN ({TEXTS}, 5, -6.5, 1e3)",
+        f"d.day_key IN (SELECT r.day_key FROM returns AS r WHERE r.item_key IN ({NUMBERS}))",
+    ],
+)
+def test_long_lists_are_folded_and_the_filters_stay(condition: str) -> None:
+    tree = query(condition)
+    before = tree.copy()
+    folded = fold_lists(tree)
+    assert tree == before
+    assert folded.sql("spark") == tree.sql("spark")
+    assert sum(1 for _ in folded.walk()) < LONG
+    assert keys_queries(folded) == keys_queries(tree) != []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        f"{NUMBERS}, DATE '2000-01-01'",
+        f"{TEXTS}, 'it''s'",
+        f"{TEXTS}, 'a\\\\b'",
+        f"{NUMBERS}, rand()",
+        f"{NUMBERS}, :value",
+        f"{NUMBERS}, NULL",
+        f"{NUMBERS}, - 'x'",
+    ],
+)
+def test_a_list_of_anything_else_stays_as_it_is(values: str) -> None:
+    tree = query(f"d.name IN ({values})")
+    assert fold_lists(tree) == tree
+
+
+def test_short_lists_cost_nothing() -> None:
+    tree = query("d.month IN (1, 2, 3)")
+    assert fold_lists(tree) is tree
