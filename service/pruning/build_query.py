@@ -37,27 +37,30 @@ class BuildQuery:
 
 def build_query(
     graph: JoinGraph,
-    key: ColumnOf,
+    keys: Sequence[ColumnOf],
     allowed: frozenset[str],
     facts_of: FactsOf,
     is_faithful: IsFaithful,
 ) -> BuildQuery | None:
-    """Collects `key` from its relation and the `allowed` ones joined to it; None when nothing filters them.
+    """Collects keys from their relation and the `allowed` ones joined to it; None when nothing filters them.
 
+    Several keys are collected as the tuples that they are in one row.
     The set that it yields holds every key that a row of the SELECT can have: conditions that are not
     understood are left out, which only makes it larger. Tables are read at the snapshot of their facts.
     """
     conditions = [each for each in graph.conjuncts if is_faithful(each)]
-    parents = reached(graph, key.relation, allowed)
-    needed = paths_to(filtered_relations(graph, conditions) & parents.keys(), parents)
-    if not needed:
+    of_keys = {each.relation for each in keys}
+    parents = reached(graph, keys[0].relation, allowed)
+    filtered = filtered_relations(graph, conditions) & parents.keys()
+    needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
+    if not needed or not of_keys <= needed or needed.isdisjoint(filtered):
         return None
     sources = {name: _source(graph.relations[name], facts_of) for name in needed}
     known = {name: source for name, source in sources.items() if source is not None}
     if len(known) < len(needed):
         return None
     joined = [each for each in conditions if relations_in(each) and relations_in(each) <= needed]
-    return _rendered(key, known, joined, facts_of)
+    return _rendered(keys, known, joined, facts_of)
 
 
 def fingerprint(
@@ -105,20 +108,25 @@ def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
 
 
 def _rendered(
-    key: ColumnOf, sources: Mapping[str, _Source], conditions: Sequence[exp.Expr], facts_of: FactsOf
+    keys: Sequence[ColumnOf],
+    sources: Mapping[str, _Source],
+    conditions: Sequence[exp.Expr],
+    facts_of: FactsOf,
 ) -> BuildQuery:
     # Other names for the same relations must not make another query of it.
-    others = sorted(sources.keys() - {key.relation}, key=lambda name: (sources[name].label, name))
-    order = [key.relation, *others]
+    first = keys[0].relation
+    others = sorted(sources.keys() - {first}, key=lambda name: (sources[name].label, name))
+    order = [first, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
     found = [_all_pinned(_renamed(each, alias), facts_of) for each in conditions]
     named = {each.sql("spark", identify=True): (each, read) for each, read in found}
-    column = exp.column(key.column, table=alias[key.relation], quoted=True)
-    select = exp.select(exp.alias_(column, "k0")).distinct().from_(sources[order[0]].named(alias[order[0]]))
+    columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
+    named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
+    select = exp.select(*named_keys).distinct().from_(sources[first].named(alias[first]))
     for name in others:
         select = select.join(sources[name].named(alias[name]), join_type="cross")
-    is_key = exp.not_(exp.Is(this=column.copy(), expression=exp.null()))
-    select = select.where(*(named[text][0] for text in sorted(named)), is_key, copy=False)
+    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null())) for each in columns]
+    select = select.where(*(named[text][0] for text in sorted(named)), *are_keys, copy=False)
     sql = select.sql("spark", identify=True)
     facts = [each for name in order for each in sources[name].facts]
     facts += [each for text in sorted(named) for each in named[text][1]]
@@ -128,7 +136,7 @@ def _rendered(
         sql=sql,
         build=Build(
             tables=tuple(each.name for each in facts),
-            columns=(key.column,),
+            columns=tuple(each.column for each in keys),
             predicate=readable([*conditions, *map(exp.paren, queries)], is_single=len(order) == 1),
             snapshot_ids=tuple(each.snapshot_id for each in facts),
         ),

@@ -18,6 +18,7 @@ from service.model.filtering import (
     FilterRecord,
     FilterSource,
     JoinType,
+    KeySpan,
     Probe,
     Reason,
 )
@@ -29,6 +30,7 @@ from service.model.tables import TableColumn, TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.column_classes import column_classes
+from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
 from service.pruning.dated import dated
@@ -116,7 +118,8 @@ class _Detector:
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._written_rows: dict[int, WrittenRows | None] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
-        self._placements: dict[tuple[int, str, str], Placement] = {}
+        self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
+        self._found: list[FoundKey] = []
         self._fingerprints: set[str] = set()
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
@@ -128,6 +131,8 @@ class _Detector:
             if graph is not None:
                 self._detect(scope, graph)
                 self._detect_relations(scope, graph)
+        for keys in composite_keys(self._found):
+            self._place_together(keys)
         return Detection(
             tuple(self._placements.values()),
             tuple(self._refused.values()),
@@ -204,22 +209,47 @@ class _Detector:
             return
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
-        query = build_query(opened.graph, build, allowed, self._facts, is_faithful)
+        query = build_query(opened.graph, [build], allowed, self._facts, is_faithful)
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
         query = converted_query(query, plan.expression, plan.cast_to)
-        key = fingerprint(query, plan.type_name, self._context.parameters, self._context.session)
-        self._fingerprints.add(key)
         end = table.this.meta.get("end")
-        place = (end, probe.columns[0], key)
-        if end is not None and place not in self._placements:
-            self._placements[place] = Placement(self._filter(candidate, probe, query, key, plan), end + 1)
+        if end is None:
+            return
+        self._add(candidate, probe, query, (plan.type_name,), plan.span, end)
+        if plan.is_plain:
+            self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
-    def _filter(
-        self, candidate: Candidate, probe: Probe, query: BuildQuery, key: str, plan: KeyPlan
-    ) -> DynamicFilter:
-        return DynamicFilter(
+    def _place_together(self, keys: Sequence[FoundKey]) -> None:
+        """Where tuples of keys say more than the keys of each column do."""
+        first = keys[0]
+        builds = [each.build for each in keys]
+        query = build_query(first.graph, builds, first.allowed, self._facts, is_faithful)
+        if query is None or len(self._fingerprints) >= MAX_SETS:
+            return
+        probe = replace(
+            first.probe,
+            columns=tuple(each.probe.columns[0] for each in keys),
+            type_names=tuple(each.probe.type_names[0] for each in keys),
+        )
+        self._add(first.candidate, probe, query, probe.type_names, KeySpan.VALUE, first.end)
+
+    def _add(
+        self,
+        candidate: Candidate,
+        probe: Probe,
+        query: BuildQuery,
+        types: tuple[str, ...],
+        span: KeySpan,
+        end: int,
+    ) -> None:
+        key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
+        self._fingerprints.add(key)
+        place = (end, probe.columns, key)
+        if place in self._placements:
+            return
+        found = DynamicFilter(
             filter_id=f"df{len(self._placements) + 1}",
             join_type=candidate.join_type,
             probe=probe,
@@ -227,9 +257,10 @@ class _Detector:
             filtering_query=query.sql,
             fingerprint=key,
             parameter_names=query.parameter_names,
-            collected_types=(plan.type_name,),
-            span=plan.span,
+            collected_types=types,
+            span=span,
         )
+        self._placements[place] = Placement(found, end + 1)
 
     def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
         relation = candidate.build_graph.relations[candidate.build.relation]

@@ -21,6 +21,7 @@ from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
 from service.model.tables import TableFacts
 from service.ports import ProbeValues
+from service.pruning.composite_predicate import composite_predicate
 from service.pruning.detect import Placement
 from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting
@@ -144,14 +145,26 @@ class Pruner:
         """The predicate, or the reason for which there is none."""
         if not outcome.data.is_filtering:
             return outcome, None
-        held = self._held(found.probe)
+        if len(found.probe.columns) > 1:
+            return self._formed_together(found, outcome)
+        held = self._held(found.probe, found.probe.columns[0])
         is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held and held.is_tight)
         formed = form(found, outcome.data, held, is_hashed, self._bounds.form)
         if isinstance(formed, Reason):
             return replace(outcome, reason=formed), None
         return outcome, formed
 
-    def _held(self, probe: Probe) -> ColumnValues | None:
+    def _formed_together(
+        self, found: DynamicFilter, outcome: FilterOutcome
+    ) -> tuple[FilterOutcome, FormedPredicate | None]:
+        held = [self._held(found.probe, each) for each in found.probe.columns]
+        bounds = self._bounds.form
+        formed = composite_predicate(
+            found.probe, outcome.data.values, held, bounds.max_in_list, bounds.max_ranges
+        )
+        return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
+
+    def _held(self, probe: Probe, column: str) -> ColumnValues | None:
         if probe.snapshot_id is None:
             return None
-        return self._probe_values.of(probe.table, probe.snapshot_id, probe.columns[0])
+        return self._probe_values.of(probe.table, probe.snapshot_id, column)

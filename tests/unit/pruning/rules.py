@@ -9,13 +9,15 @@ from decimal import Decimal
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from service.model.filtering import Build, KeyValue
+from service.model.column_values import ColumnValues
+from service.model.filtering import Build, KeyValue, Probe, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
 from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
+from service.pruning.composite_predicate import composite_predicate as composed_predicate
 from service.pruning.converted_join import converted_join as converted_candidates
 from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.dated import dated as dated_condition
@@ -119,7 +121,7 @@ def build_query(sql: str) -> str:
     """The keys that column `day_key` of relation `d` can have."""
     graph = _graph(_scope(sql))
     allowed = frozenset(graph.relations.keys() - {"f"})
-    query = rendered_build_query(graph, ColumnOf("d", "day_key"), allowed, _facts, is_condition_faithful)
+    query = rendered_build_query(graph, [ColumnOf("d", "day_key")], allowed, _facts, is_condition_faithful)
     return NOTHING if query is None else query.sql
 
 
@@ -188,6 +190,20 @@ def predicate(text: str) -> str:
     keys = [(_value(type_name, each),) for each in values.split(", ") if each]
     formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3)
     return f"{formed.form}: {formed.condition.sql('spark')}"
+
+
+def composite_predicate(text: str) -> str:
+    """`a b, a b` to the condition on columns `a` and `b`: at most six in lists, and three alternatives.
+
+    After a bar: the values that column `b` holds.
+    """
+    tuples, _, held = text.partition(" | ")
+    keys = [tuple(int(value) for value in each.split()) for each in tuples.split(", ")]
+    values = tuple(int(each) for each in held.split())
+    probe = Probe(TableName("lake", "shop", "t"), ("a", "b"), ("int", "int"), 1)
+    holds = ColumnValues(values, min(values), max(values), is_tight=True) if values else None
+    formed = composed_predicate(probe, keys, [None, holds], max_in_list=6, max_disjuncts=3)
+    return formed if isinstance(formed, Reason) else f"{formed.form}: {formed.condition.sql('spark')}"
 
 
 def inject(sql: str) -> str:
@@ -259,7 +275,8 @@ def detect(sql: str) -> str:
     found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
     filters = (each.filter for each in found.placements)
     applied = [
-        f"{each.probe.table.table}.{each.probe.columns[0]} by {each.filtering_query}" for each in filters
+        f"{each.probe.table.table}.{'+'.join(each.probe.columns)} by {each.filtering_query}"
+        for each in filters
     ]
     refused = [
         f"{each.probe.table.table}.{each.probe.columns[0]} not by "
@@ -311,6 +328,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         number_placeholders,
         build_query,
         predicate,
+        composite_predicate,
         inject,
         is_faithful,
         is_free_to_differ,

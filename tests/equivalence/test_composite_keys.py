@@ -1,0 +1,98 @@
+"""Keys of several columns: the same rows, and only the files of tuples that are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.equivalence.harness import Checked, Harness
+
+# Of these, the facts have one more combination: (2, 7).
+PAIRS = "(VALUES (2, 1), (8, 7), (NULL, 7), (8, NULL)) AS d (k, b)"
+LITERAL = "(k = 2 AND b = 1) OR (k = 8 AND b = 7)"
+
+NARROWED = {
+    "a join": f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k AND f.b = d.b",
+    "a comma join": f"SELECT f.id FROM {PAIRS}, by_pair f WHERE d.b = f.b AND f.k = d.k",
+    "a semi join": f"SELECT f.id FROM by_pair f LEFT SEMI JOIN {PAIRS} ON f.k = d.k AND f.b = d.b",
+    "EXISTS": (
+        f"SELECT f.id FROM by_pair f WHERE EXISTS (SELECT 1 FROM {PAIRS} WHERE f.k = d.k AND f.b = d.b)"
+    ),
+    "IN, and an equality with the row outside": (
+        f"SELECT f.id FROM by_pair f WHERE f.k IN (SELECT d.k FROM {PAIRS} WHERE f.b = d.b)"
+    ),
+    "a derived table": (
+        f"SELECT x.i FROM (SELECT b AS y, k AS x, id AS i FROM by_pair WHERE id > 0) x JOIN {PAIRS}"
+        " ON x.x = d.k AND x.y = d.b"
+    ),
+    "GROUP BY both": (
+        f"SELECT x.n FROM (SELECT k, b, count(*) AS n FROM by_pair GROUP BY k, b) x JOIN {PAIRS}"
+        " ON x.k = d.k AND x.b = d.b"
+    ),
+    "equal by way of a third": (
+        f"SELECT f.id FROM by_pair f JOIN dim x ON f.k = x.k JOIN {PAIRS} ON x.k = d.k AND f.b = d.b"
+    ),
+}
+
+SAME_ROWS = {
+    "keys of two relations": (
+        f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k JOIN (VALUES (7), (1)) AS e (b) ON f.b = e.b"
+    ),
+    "keys of two rows of one relation": (
+        f"SELECT f.id FROM by_pair f WHERE EXISTS (SELECT 1 FROM {PAIRS} WHERE f.k = d.k)"
+        f" AND EXISTS (SELECT 1 FROM {PAIRS} WHERE f.b = d.b)"
+    ),
+    "GROUP BY one": (
+        f"SELECT x.m FROM (SELECT k, max(b) AS b, count(*) AS m FROM by_pair GROUP BY k) x JOIN {PAIRS}"
+        " ON x.k = d.k AND x.b = d.b"
+    ),
+    "a window over one": (
+        f"SELECT x.n FROM (SELECT k, b, count(*) OVER (PARTITION BY k) AS n FROM by_pair) x JOIN {PAIRS}"
+        " ON x.k = d.k AND x.b = d.b"
+    ),
+    "an outer join that fills": (
+        f"SELECT d.k, d.b, f.id FROM {PAIRS} LEFT JOIN by_pair f ON f.k = d.k AND f.b = d.b"
+    ),
+    "an outer join that keeps": (
+        f"SELECT d.k, f.id FROM by_pair f LEFT JOIN {PAIRS} ON f.k = d.k AND f.b = d.b"
+    ),
+    "an anti join": f"SELECT f.id FROM by_pair f LEFT ANTI JOIN {PAIRS} ON f.k = d.k AND f.b = d.b",
+    "an equality and an inequality": f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k AND f.b > d.b",
+    "a bucket beside an identity": (
+        "SELECT f.id FROM by_both f JOIN dim d ON f.k = d.k AND f.b = d.big_k WHERE d.year = 1999"
+    ),
+    "an expression beside a column": (
+        f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k AND f.b = d.b + 6"
+    ),
+    "text beside a number": (
+        "SELECT f.id FROM by_pair f JOIN dim d ON f.k = d.text_k AND f.b = d.big_k WHERE d.year = 1999"
+    ),
+    "two columns with one key": (f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.b AND f.b = d.b"),
+    "branches of a union": (
+        f"SELECT u.id FROM (SELECT id, k, b FROM by_pair UNION ALL SELECT id, b, k FROM by_both) u"
+        f" JOIN {PAIRS} ON u.k = d.k AND u.b = d.b"
+    ),
+    "a self join": (
+        "SELECT f.id, g.id FROM by_pair f JOIN by_pair g ON f.k = g.k AND f.b = g.b WHERE g.id < 5"
+    ),
+    "a pair that nobody has": (
+        "SELECT f.id FROM by_pair f JOIN (VALUES (2, 49), (8, 1)) AS d (k, b) ON f.k = d.k AND f.b = d.b"
+    ),
+}
+
+
+def tuples_applied(checked: Checked) -> bool:
+    return any(len(each.probe.columns) > 1 and each.is_applied for each in checked.pruned.filters)
+
+
+@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+def test_only_files_of_the_tuples_are_read(sql: str, harness: Harness) -> None:
+    perfect = harness.check(f"SELECT id FROM by_pair WHERE {LITERAL}").files_as_written("by_pair")
+    checked = harness.check(sql)
+    assert tuples_applied(checked), checked.pruned.filters
+    assert not checked.is_rejected
+    assert checked.files("by_pair") == perfect
+
+
+@pytest.mark.parametrize("sql", SAME_ROWS.values(), ids=SAME_ROWS)
+def test_rows_are_the_same(sql: str, harness: Harness) -> None:
+    assert not harness.check(sql).is_rejected
