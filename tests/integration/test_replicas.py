@@ -1,0 +1,208 @@
+"""Two gateways share the keys of their filters, whatever happens to the cache or to one of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from service.adapters.filters.server import LEASES, VALUES
+from tests.integration.asking import JsonObject, ask, explain, start, status
+from tests.integration.lakehouse import DAYS_PER_MONTH, sales_on
+from tests.integration.replicas import SLOW_TO_COLLECT, Replicas, killed, replicas
+from tests.integration.running import RunningGateway, until
+from tests.integration.servers import garbage
+from tests.integration.test_dynamic_filtering import ALWAYS, applied, star
+
+pytestmark = pytest.mark.integration
+
+NO_ANSWER = "The filter cache does not answer."
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> Iterator[Replicas]:
+    with replicas(folder / "replicas") as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _with_an_empty_cache(both: Replicas) -> None:
+    """Nothing is stored, here, there, or on the server, whatever the test before has done to it."""
+    both.cache.mend()
+    with both.client() as client:
+        client.config_set("maxmemory", "0")
+        client.flushall()
+    for each in (both.here, both.there):
+        until(lambda each=each: each.client.delete("/filters").status_code == 200)  # type: ignore[misc]
+
+
+def sales_in(month: int) -> int:
+    return sum(sales_on(day) for day in range((month - 1) * DAYS_PER_MONTH, month * DAYS_PER_MONTH))
+
+
+def slow(month: int) -> str:
+    return SLOW_TO_COLLECT.format(month=month)
+
+
+def filter_of(gateway: RunningGateway, query_id: str) -> JsonObject:
+    """The one that narrowed the fact."""
+    found = explain(gateway.client, query_id)
+    [applied_to_sales] = [each for each in applied(found) if each["probe"]["table"] == "lake.shop.sales"]
+    return applied_to_sales
+
+
+def source(gateway: RunningGateway, sql: str) -> str:
+    """Where the keys came from that this query was narrowed by."""
+    found: str = filter_of(gateway, ask(gateway.client, sql, **ALWAYS)["queryId"])["source"]
+    return found
+
+
+def answer(gateway: RunningGateway, query_id: str) -> JsonObject:
+    ended = status(gateway.client, query_id, wait="50s")
+    assert ended["status"]["state"] == "SUCCEEDED", ended
+    return ended
+
+
+def collections(gateway: RunningGateway) -> float:
+    text = gateway.client.get("/metrics").text
+    [line] = [each for each in text.splitlines() if each.startswith("sluice_filter_collect_seconds_count")]
+    return float(line.split()[-1])
+
+
+def test_what_one_has_collected_the_other_finds(both: Replicas) -> None:
+    assert source(both.here, star(3)) == "COLLECTED"
+    assert source(both.there, star(3)) == "CACHED"
+    other = "SELECT max(s.amount) FROM calendar d, sales s WHERE d.month = 3 AND s.day_key = d.day_key"
+    assert source(both.there, other) == "CACHED"
+
+
+def test_queries_on_both_at_once_collect_once(both: Replicas) -> None:
+    before = collections(both.here) + collections(both.there)
+    with ThreadPoolExecutor(8) as threads:
+        asked = [
+            threads.submit(source, (both.here, both.there)[each % 2], f"{slow(2)} AND f.sale_id <> {each}")
+            for each in range(8)
+        ]
+        assert sorted(each.result(60) for each in asked) == ["CACHED"] * 7 + ["COLLECTED"]
+    assert collections(both.here) + collections(both.there) == before + 1
+
+
+def test_what_is_deleted_on_one_the_other_does_not_keep(both: Replicas) -> None:
+    assert [source(each, star(1)) for each in (both.here, both.there)] == ["COLLECTED", "CACHED"]
+    assert both.here.client.delete("/filters").json() == {"deleted": 1}
+    # Only what `there` asks itself is collected from now on.
+    until(lambda: source(both.there, star(1)) == "COLLECTED", within_s=5)
+
+
+def test_both_list_the_same(both: Replicas) -> None:
+    for gateway, month in ((both.here, 1), (both.there, 2), (both.here, 3)):
+        ask(gateway.client, star(month), **ALWAYS)
+    listed = [each.client.get("/filters").json()["filters"] for each in (both.here, both.there)]
+    assert listed[0] == listed[1]
+    assert [each["predicate"] for each in listed[0]] == ["month = 3", "month = 2", "month = 1"]
+    newest = both.there.client.get("/filters", params={"limit": 1}).json()["filters"]
+    assert newest == listed[0][:1]
+
+
+# ---- the cache dies, stops, fills up, forgets, or talks nonsense while keys are collected ---------
+
+
+def fill(both: Replicas) -> None:
+    with both.client() as client:
+        client.config_set("maxmemory-policy", "noeviction")
+        client.config_set("maxmemory", "1")
+
+
+def flush(both: Replicas) -> None:
+    with both.client() as client:
+        client.flushall()
+
+
+def overwrite(both: Replicas) -> None:
+    """Other values lie under all names, and the lease has another owner."""
+    with both.client() as client:
+        for each in client.keys(f"{LEASES}*"):
+            client.set(_text(each).replace(LEASES, VALUES), secrets.token_bytes(100))
+            client.set(each, "another")
+
+
+def _text(key: bytes | str) -> str:
+    return key if isinstance(key, str) else key.decode()
+
+
+@pytest.mark.parametrize(
+    ("happens", "note"),
+    [
+        (lambda both: both.cache.stop(), NO_ANSWER),
+        (lambda both: both.cache.pause(), NO_ANSWER),
+        (fill, "The filter cache is full."),
+        (flush, ""),
+        (overwrite, ""),
+    ],
+    ids=["killed", "paused", "full", "flushed", "overwritten"],
+)
+def test_whatever_happens_to_the_cache_meanwhile_the_rows_are_right(
+    both: Replicas, happens: Callable[[Replicas], None], note: str
+) -> None:
+    try:
+        with both.collecting(both.here, slow(2)) as query_id:
+            happens(both)
+        rows = answer(both.here, query_id)["result"]["rows"]
+    finally:
+        both.cache.mend()
+    found = filter_of(both.here, query_id)
+    assert rows == [[sales_in(2)]]
+    assert (found["source"], found["cacheNote"]) == ("COLLECTED", note)
+    if not note:
+        assert source(both.there, slow(2)) == "CACHED"
+
+
+def test_a_stored_set_that_was_damaged_is_collected_again_and_the_explanation_says_so(both: Replicas) -> None:
+    ask(both.here.client, star(2), **ALWAYS)
+    with both.client() as client:
+        [key] = client.keys(f"{VALUES}*")
+        client.set(key, (client.get(key) or b"")[:-1])
+    query = ask(both.there.client, star(2), **ALWAYS)
+    found = filter_of(both.there, query["queryId"])
+    assert query["result"]["rows"][0][:2] == [2, sales_in(2)]
+    assert (found["source"], found["cacheNote"]) == (
+        "COLLECTED",
+        "What lay in the filter cache could not be read.",
+    )
+
+
+@pytest.mark.parametrize(
+    "nonsense", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":no number\r\n", b"*1\r\n" * 5_000]
+)
+def test_something_else_that_answers_at_its_address_is_a_cache_that_is_down(
+    both: Replicas, nonsense: bytes
+) -> None:
+    both.cache.stop()
+    try:
+        with garbage(both.cache.port, nonsense):
+            query = ask(both.here.client, star(4), **ALWAYS)
+            readiness = both.here.client.get("/readyz")
+            listed = both.here.client.get("/filters")
+        found = filter_of(both.here, query["queryId"])
+    finally:
+        both.cache.mend()
+    assert query["result"]["rows"][0][:2] == [4, sales_in(4)]
+    assert (found["source"], found["cacheNote"]) == ("COLLECTED", NO_ANSWER)
+    assert readiness.json()["parts"]["filterCache"]["state"] == "DOWN"
+    assert (readiness.status_code, listed.status_code) == (200, 503)
+
+
+# ---- one of the two dies: the last test ------------------------------------------------------------
+
+
+def test_one_that_is_killed_while_it_collects_holds_up_the_other_for_its_lease_only(both: Replicas) -> None:
+    with both.collecting(both.here, slow(3)):
+        waiting = start(both.there.client, slow(3), **ALWAYS)
+        until(lambda: status(both.there.client, waiting)["status"]["state"] == "RUNNING")
+        killed(both.here)
+    assert answer(both.there, waiting)["result"]["rows"] == [[sales_in(3)]]
+    assert filter_of(both.there, waiting)["source"] == "COLLECTED"
+    assert source(both.there, slow(3)) == "CACHED"
