@@ -45,7 +45,12 @@ from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.lineage import BaseColumn, base_columns, moved_down, narrowed_by
 from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
-from service.pruning.local_relations import RelationContext, RelationPlacement, local_relations
+from service.pruning.local_relations import (
+    RelationContext,
+    RelationPlacement,
+    asks_for_files,
+    local_relations,
+)
 from service.pruning.open_relations import open_relations
 from service.pruning.outer_join import outer_join
 from service.pruning.semi_join import semi_join
@@ -372,6 +377,7 @@ class _Detector:
             max_rows=context.max_relation_rows,
             parameters=context.parameters,
             session=context.session,
+            asks_for_files=context.parsed is not None and asks_for_files(context.parsed.sql),
         )
 
     @cached_property

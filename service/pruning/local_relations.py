@@ -30,13 +30,17 @@ class RelationPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RelationContext:
-    """What else the rows depend on. `is_named` tells whether the text can mean a column of that name."""
+    """What else the rows depend on. `is_named` tells whether the text can mean a column of that name.
+
+    `asks_for_files`: the query can tell from which file a row comes.
+    """
 
     facts_of: FactsOf
     is_named: Callable[[str], bool]
     max_rows: int
     parameters: Parameters
     session: Mapping[str, str]
+    asks_for_files: bool = False
 
 
 def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[RelationPlacement]:
@@ -46,7 +50,7 @@ def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[Rela
     and columns that the text does not name. A relation that an outer join may replace by NULLs keeps all of
     its rows: one that is missing would let such a NULL in.
     """
-    for name, relation in graph.relations.items():
+    for name, relation in graph.relations.items() if not context.asks_for_files else ():
         if not isinstance(relation, exp.Table) or not is_joined_by_the_select(relation):
             continue
         facts, end = context.facts_of(relation), relation.this.meta.get("end")
@@ -72,6 +76,15 @@ def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
         return lambda _column: True
     text = sql.casefold()
     return lambda column: column.casefold() in text
+
+
+def asks_for_files(sql: str) -> bool:
+    """Whether the text may call `input_file_name` or one of its kin.
+
+    >>> asks_for_files("SELECT INPUT_FILE_NAME() FROM d"), asks_for_files("SELECT d.file FROM d")
+    (True, False)
+    """
+    return "input_file" in sql.casefold()
 
 
 def _asks_for_all(node: exp.Expr) -> bool:

@@ -81,7 +81,7 @@ def rewritten(
         if end in gone:
             narrowings.pop(end, None)
             continue
-        name = f"{place.query.rows_of.tables[0].table}_rows_{number}"
+        name = _new_name(place.query.rows_of.tables[0], number, detected.parsed.sql)
         relations[name] = place.query.fingerprint
         narrowings[end] = Narrowing(0, relation=name)
     rewrites += [
@@ -141,6 +141,14 @@ def _add_options(
         detail = ", ".join(f"{key} = {value}" for key, value in sorted(options.items()))
         records.append(RewriteRecord(RewriteKind.READ_OPTIONS, str(facts.name), detail))
     return records
+
+
+def _new_name(table: TableName, number: int, sql: str) -> str:
+    """A view's name that the text does not know: it would hide a table of the same name."""
+    name = f"{table.table}_rows_{number}"
+    while name.casefold() in sql.casefold():
+        name += "_"
+    return name
 
 
 def _is_covered(detected: Detected, applied: Sequence[Applied], local: Collection[int]) -> bool:

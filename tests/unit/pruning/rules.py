@@ -292,7 +292,9 @@ def local_relations(sql: str) -> str:
     if parsed is None or tree is None:
         return "not understood"
     is_named = named_in(sql, parsed.tree)
-    context = DetectionContext(TABLES, (), {}, max_build_rows=1000, is_named=is_named, max_relation_rows=50)
+    context = DetectionContext(
+        TABLES, (), {}, max_build_rows=1000, is_named=is_named, max_relation_rows=50, parsed=parsed
+    )
     return _listed(
         f"{sql[: each.reference_end].split()[-1]} is {each.query.sql}"
         for each in detected(tree, context).relations
