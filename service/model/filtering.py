@@ -117,7 +117,8 @@ class DynamicFilter:
     `filtering_query` yields the distinct keys, one column for each probe column, in `key_types` (the probe's,
     if not given), and reads every table at the snapshot in `build`; of the query's named parameters it needs
     `parameter_names`. `fingerprint` is the same for two filters exactly when
-    their keys are: the address of the keys in the filter cache.
+    their keys are: the address of the keys in the filter cache. `is_converted`: keys are not the values that
+    the build's column has, but what they become; the day of a moment is one, and no moment of that day.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
     """
@@ -131,6 +132,7 @@ class DynamicFilter:
     parameter_names: frozenset[str] = frozenset()
     collected_types: tuple[str, ...] = ()
     span: KeySpan = KeySpan.VALUE
+    is_converted: bool = False
 
     @property
     def is_cacheable(self) -> bool:

@@ -222,7 +222,8 @@ class _Detector:
         end = table.this.meta.get("end")
         if end is None:
             return
-        self._add(candidate, probe, query, (plan.type_name,), plan.span, end)
+        is_converted = plan.cast_to is not None or plan.expression is not None
+        self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted)
         if plan.is_plain:
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
@@ -248,6 +249,7 @@ class _Detector:
         types: tuple[str, ...],
         span: KeySpan,
         end: int,
+        is_converted: bool = False,
     ) -> None:
         key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
         self._fingerprints.add(key)
@@ -264,6 +266,7 @@ class _Detector:
             parameter_names=query.parameter_names,
             collected_types=types,
             span=span,
+            is_converted=is_converted,
         )
         self._placements[place] = Placement(found, end + 1)
 
