@@ -59,6 +59,8 @@ from service.pruning.written_rows import written_rows
 
 # Sets of keys of one query: each is a query of its own, and the text may ask for any number.
 MAX_SETS = 64
+# Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
+MAX_BUILD_SIDES = 256
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
@@ -126,6 +128,7 @@ class _Detector:
         self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
         self._found: list[FoundKey] = []
         self._fingerprints: set[str] = set()
+        self._build_sides = 0
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
         self._droppable: list[DroppableJoin] = []
@@ -209,11 +212,12 @@ class _Detector:
         opened = self._opened_graph(candidate.build_graph)
         usable = frozenset(name for name, each in opened.graph.relations.items() if self._is_known(each))
         build = opened.column(candidate.build)
-        if build is None or build.relation not in usable or len(self._fingerprints) >= MAX_SETS:
+        if build is None or build.relation not in usable or self._has_enough():
             self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
             return
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
+        self._build_sides += 1
         query = build_query(opened.graph, [build], allowed, self._facts, is_faithful)
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
@@ -227,12 +231,17 @@ class _Detector:
         if plan.is_plain:
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
+    def _has_enough(self) -> bool:
+        return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES
+
     def _place_together(self, keys: Sequence[FoundKey]) -> None:
         """Where tuples of keys say more than the keys of each column do."""
         first = keys[0]
         builds = [each.build for each in keys]
+        if self._has_enough():
+            return
         query = build_query(first.graph, builds, first.allowed, self._facts, is_faithful)
-        if query is None or len(self._fingerprints) >= MAX_SETS:
+        if query is None:
             return
         probe = replace(
             first.probe,

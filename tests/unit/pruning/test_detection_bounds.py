@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from service.model.filtering import Reason
 from service.model.tables import TableFacts, TableName
-from service.pruning.detect import MAX_SETS, Detection, DetectionContext, detect
+from service.pruning.detect import MAX_BUILD_SIDES, MAX_SETS, Detection, DetectionContext, detect
 from service.pruning.parse import parse
 from service.pruning.qualify import MAX_JOINS, qualify
 from tests.unit.pruning.tables import TABLES
@@ -32,6 +32,15 @@ def test_a_text_cannot_ask_for_any_number_of_sets() -> None:
     found = detection(star(MAX_JOINS))
     assert found is not None
     assert len({each.filter.fingerprint for each in found.placements}) == MAX_SETS
+    assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
+
+
+def test_relations_of_one_key_are_not_all_asked_for_each_other() -> None:
+    names = [f"f{number}" for number in range(40)]
+    keys = " AND ".join(f"f0.day_key = {each}.day_key AND {each}.note = 'a'" for each in names[1:])
+    found = detection(f"SELECT 1 FROM {', '.join(f'sales {each}' for each in names)} WHERE {keys}")
+    assert found is not None
+    assert 0 < len(found.placements) <= MAX_BUILD_SIDES < 40 * 39
     assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
 
 
