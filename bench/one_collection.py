@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from bench.asked import ask
 from bench.client import Client
 from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake
-from bench.load import SPAWN, Outcome, send_all
+from bench.load import SPAWN, Outcome
 from bench.measurement import Measurement, Row, spread
 from bench.tpcds_lake import IS_FULL, NARROWED, REMARKS, TABLES
 
@@ -52,13 +54,12 @@ def measure(lake: Lake) -> Measurement:
         gateway_process(environment) as gateway,
         ProcessPoolExecutor(1, mp_context=SPAWN) as clients,
     ):
-        client = Client(gateway.url)
-        clients.submit(send_all, gateway.url, 4, bodies()[:8]).result()
+        clients.submit(ask_at_once, gateway.url, bodies()[:8]).result()
         for _ in range(ROUNDS):
-            client.delete("/filters")
-            before = _settled(client)
-            outcomes.append(clients.submit(send_all, gateway.url, CLIENTS, bodies()).result())
-            after = _settled(client, at_least=before["sluice_queries_total"] + CLIENTS)
+            Client(gateway.url).delete("/filters")
+            before = _counts(gateway.url)
+            outcomes.append(clients.submit(ask_at_once, gateway.url, bodies()).result())
+            after = _settled(gateway.url, before["sluice_queries_total"] + CLIENTS)
             changes.append({name: after[name] - before.get(name, 0) for name in after})
     samples = {"changes": changes, "times_ms": [times for _, times, _ in outcomes]}
     errors = [error for *_, each in outcomes for error in each]
@@ -78,21 +79,34 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     axes.legend()
 
 
-def _settled(client: Client, at_least: float = 0) -> Counts:
+def ask_at_once(url: str, asked: Sequence[dict[str, Any]]) -> Outcome:
+    """Each query by a client of its own; its milliseconds, or why there is no answer."""
+    started = time.monotonic()
+    with ThreadPoolExecutor(len(asked)) as pool:
+        futures = [pool.submit(lambda body: ask(Client(url), body).took_ms, each) for each in asked]
+    errors = [str(each.exception()) for each in futures if each.exception()]
+    times_ms = [each.result() for each in futures if not each.exception()]
+    return time.monotonic() - started, times_ms, errors
+
+
+def _settled(url: str, at_least: float) -> Counts:
     """The counters, once so many queries were counted: that follows their answers."""
     deadline = time.monotonic() + RECORDED_WITHIN_S
     while time.monotonic() < deadline:
-        counts = _counts(client)
+        counts = _counts(url)
         if counts["sluice_queries_total"] >= at_least:
             return counts
         time.sleep(POLL_S)
     raise RuntimeError("The queries were not counted in time.")
 
 
-def _counts(client: Client) -> Counts:
+def _counts(url: str) -> Counts:
     """By name, labels added up; the filters by their labels, too."""
+    client = Client(url)
     counts: Counts = {"sluice_queries_total": 0}
-    for name, labels, value in _NUMBER.findall(client.get("/metrics")[1].decode()):
+    text = client.get("/metrics")[1].decode()
+    client.close()
+    for name, labels, value in _NUMBER.findall(text):
         counts[name] = counts.get(name, 0) + float(value)
         if name == "sluice_filters_total":
             counts[name + labels] = float(value)
