@@ -71,8 +71,7 @@ def _filter(record: FilterRecord) -> str:
 
 def _scan(scan: ScanRecord, has_run: bool) -> Iterator[str]:
     metrics = scan.metrics
-    snapshot = "empty" if scan.snapshot_id is None else f"snapshot {scan.snapshot_id}"
-    yield f"{scan.table} ({snapshot}), planned in {metrics.planning_ms} ms"
+    yield f"{scan.table} ({scan.state}), planned in {metrics.planning_ms} ms"
     levels = [
         ("partitions", metrics.partitions),
         ("manifests", metrics.manifests),

@@ -75,12 +75,23 @@ def type_name(spark_type: str) -> str:
     return _TYPES.get(spark_type, spark_type)
 
 
+def _is_read_alike(told: Mapping[str, Any]) -> bool:
+    """Whether a partition's value is the same to a predicate on it and to the rows.
+
+    Of a folder `price=2` in a DECIMAL(7, 2), Spark makes 2.00 to the one and 0.02 to the other, unless the
+    value comes from a metastore.
+    """
+    types = {column: spark_type for column, spark_type, _, _ in told["columns"]}
+    by_decimals = any(types[each].startswith("decimal") for each in told["partitionColumns"])
+    return bool(told["isTracked"]) or not by_decimals
+
+
 def _facts(name: TableName, told: Mapping[str, Any]) -> TableFacts:
     columns = tuple(
         TableColumn(position, column, type_name(spark_type), not is_nullable, comment)
         for position, (column, spark_type, is_nullable, comment) in enumerate(told["columns"], start=1)
     )
-    listing = told["listing"]
+    listing = told["listing"] if _is_read_alike(told) else None
     _, files, size, state, _ = listing or (0, 0, 0, "", False)
     shape = json.dumps([told["columns"], told["partitionColumns"], told["createdAt"]])
     identity = json.dumps([str(name), told["location"], shape, state])

@@ -18,7 +18,6 @@ def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True) -> str:
 
 def _card(scan: ScanRecord, has_run: bool) -> str:
     metrics = scan.metrics
-    snapshot = "empty" if scan.snapshot_id is None else f"snapshot {scan.snapshot_id}"
     bars = [
         _bar("partitions", metrics.partitions, count),
         _bar("manifests", metrics.manifests, count),
@@ -28,7 +27,7 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
     if has_run:
         bars.append(_bar("rows", metrics.rows, count))
     title = (
-        f'<h3>{escape(scan.table)}</h3><p class="note">{snapshot}, planned in {metrics.planning_ms} ms</p>'
+        f'<h3>{escape(scan.table)}</h3><p class="note">{scan.state}, planned in {metrics.planning_ms} ms</p>'
     )
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
 

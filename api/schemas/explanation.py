@@ -36,7 +36,7 @@ class ScanAnswer(WireModel):
     """One scan of one table at one snapshot, level by level."""
 
     table: str
-    snapshot_id: Annotated[int | None, Field(description="null: the table is empty")]
+    snapshot_id: Annotated[int | None, Field(description="null: the table is empty, or has no snapshots")]
     partitions: SelectionAnswer
     manifests: SelectionAnswer
     data_files: SelectionAnswer

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from api.schemas.query_request import Identifier
 from api.schemas.wire import StrictModel, WireModel
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableFacts, TableName, TableSource
 
 
 class TablesQuery(StrictModel):
@@ -81,6 +81,7 @@ class TableAnswer(TableEntry):
     """A table as its catalog describes it now. Counts are those of the current snapshot."""
 
     table_uuid: UUID
+    source: TableSource
     format_version: int
     location: str
     schema_id: int
@@ -105,6 +106,7 @@ def table_answer(facts: TableFacts) -> TableAnswer:
     return TableAnswer(
         **table_entry(facts.name).model_dump(),
         table_uuid=facts.table_uuid,
+        source=facts.source,
         format_version=facts.format_version,
         location=facts.location,
         schema_id=facts.schema_id,

@@ -30,8 +30,21 @@ class PruningMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ScanRecord:
-    """One scan of one Iceberg table at one snapshot (None: the table is empty)."""
+    """One scan of one table at one snapshot (None: it is empty, or has no snapshots).
+
+    >>> nothing, files = Selection(0, 0), Selection(9, 1)
+    >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
+    >>> ScanRecord("spark_catalog.logs.events", None, metrics).state
+    'without snapshots'
+    """
 
     table: str
     snapshot_id: int | None
     metrics: PruningMetrics
+
+    @property
+    def state(self) -> str:
+        """Which state of the table was read, for people."""
+        if self.snapshot_id is not None:
+            return f"snapshot {self.snapshot_id}"
+        return "without snapshots" if self.metrics.data_files.total else "empty"

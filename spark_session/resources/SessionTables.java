@@ -102,6 +102,7 @@ public final class SessionTables {
         told.put("columns", columnsOf(table));
         told.put("partitionColumns", listed(table.partitionColumnNames()));
         told.put("location", table.storage().locationUri().isEmpty() ? "" : table.location().toString());
+        told.put("isTracked", Boolean.valueOf(table.tracksPartitionsInCatalog()));
         told.put("createdAt", Long.valueOf(table.createTime()));
         told.put("rows", Long.valueOf(rowsOf(table)));
         told.put("listing", isOfFiles(table) ? listing(spark, table, keptMs) : null);

@@ -21,7 +21,6 @@ FOLDERS: Mapping[str, Mapping[str, str]] = {
     "by_k": {"k": "INT"},
     "by_day": {"day": "DATE"},
     "by_name": {"name": "STRING"},
-    "by_price": {"price": "DECIMAL(7,2)"},
     "by_paid": {"is_paid": "BOOLEAN"},
     "by_at": {"at": "TIMESTAMP"},
     "by_both": {"k": "INT", "name": "STRING"},
@@ -38,6 +37,7 @@ def make_folders(folder: Path) -> dict[str, Any]:
     for seed, (table, columns) in enumerate(FOLDERS.items()):
         write(folder / table, fact_rows(seed), list(columns))
     rows = [{"k": row["k"], "name": row["name"], "year": row["year"]} for row in dimension_rows(16)]
+    write(folder / "by_price", fact_rows(7), ["price"])
     for dimension in DIMENSIONS:
         write_file(folder / dimension / "one.parquet", rows)
     declared = {
@@ -60,6 +60,13 @@ def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> 
         f" (driver 'org.postgresql.Driver', url '{jdbc_url}',"
         " dbtable '(SELECT k, 7 AS id FROM generate_series(0, 9) AS k) AS t')"
     )
+    price = (folder.parent / "folders" / "by_price").as_uri()
+    spark("SET spark.sql.hive.manageFilesourcePartitions=false")
+    spark(
+        "CREATE TABLE spark_catalog.files.by_price (id BIGINT, price DECIMAL(7, 2)) USING parquet"
+        f" PARTITIONED BY (price) LOCATION '{price}'"
+    )
+    spark("RESET spark.sql.hive.manageFilesourcePartitions")
     spark("CREATE VIEW spark_catalog.files.seen AS SELECT id, b, k FROM spark_catalog.files.by_k")
 
 

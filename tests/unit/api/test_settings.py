@@ -35,6 +35,33 @@ def test_the_environment_goes_before_the_file(tmp_path: Path, monkeypatch: pytes
     assert settings.catalogs == {"lake": {"type": "sql", "uri": "x"}}
 
 
+def test_folders_of_files_are_named_with_their_schema_and_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        "SLUICE_PARQUET_TABLES",
+        '{"logs.events": {"location": "s3a://lake/events", "partition_columns": {"day": "date"}}}',
+    )
+    assert load_settings().parquet_tables["logs.events"].partition_columns == {"day": "DATE"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '{"events": {"location": "/data"}}',
+        '{"logs.events": {"location": "/data", "partition_columns": {"day": "DATE) USING csv"}}}',
+        '{"logs.events": {}}',
+    ],
+)
+def test_folders_of_files_cannot_be_anything(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_PARQUET_TABLES", table)
+    assert "parquet_tables" in refusal()
+
+
+def test_folders_of_files_are_not_entered_into_a_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_PARQUET_TABLES", '{"logs.events": {"location": "/data"}}')
+    monkeypatch.setenv("SLUICE_SPARK_CONF", '{"spark.sql.catalogImplementation": "hive"}')
+    assert "Hive metastore" in refusal()
+
+
 def test_lists_are_json_or_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLUICE_SPARK_JARS", "a.jar, b.jar")
     monkeypatch.setenv("SLUICE_SPARK_PACKAGES", '["x:y:1"]')
