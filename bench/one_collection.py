@@ -75,7 +75,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     cached = [each.get("sluice_filter_cache_hits_total", 0) for each in changes]
     axes.bar(rounds, collected, label="collected")
     axes.bar(rounds, cached, bottom=collected, label="shared")
-    axes.set(xlabel="round", ylabel="filters")
+    axes.set(xlabel="round", ylabel="filters", xticks=rounds)
     axes.legend()
 
 

@@ -38,7 +38,9 @@ PARTS = (
     Part("detect", f"{_DETECTIONS}:detect"),
     Part("keys from the cache", "service.query.collect:Collector.collect"),
     Part("form", "service.query.prune:form"),
-    Part("inject", "service.query.prune:inject"),
+    Part("rows held in memory", "service.query.local_relations:LocalRelations.held"),
+    Part("write the text", "service.query.prune:rewritten"),
+    Part("· inject", "service.query.rewrite:inject", 1),
 )
 Times = dict[str, list[float]]
 
@@ -61,7 +63,8 @@ def measure(lake: Lake) -> Measurement:
         times = _timed(texts, prune)
         watch = _profiled(texts, prune)
     narrowed = [name for name, each in pruned.items() if each.rewritten_sql is not None]
-    return Measurement(_rows(times, narrowed, watch), times, (*REMARKS, *watch.gone))
+    gone = (f"No such part any more: {each}." for each in watch.gone)
+    return Measurement(_rows(times, narrowed, watch), times, (*REMARKS, *gone))
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
