@@ -96,7 +96,7 @@ def test_each_answer_is_of_one_version(harness: Harness, writer: Writer) -> None
         for _ in range(QUERIES):
             at_least = writer.committed
             pruned = harness.prune(QUERY)
-            rows = harness.run(pruned.sql).rows.to_pylist()
+            rows = harness.run(pruned.sql, pruned=pruned).rows.to_pylist()
             [version] = {row["version"] for row in rows}
             assert at_least <= version <= writer.begun
             assert {row["k"] for row in rows} == chosen_keys(version), pruned.sql
