@@ -111,6 +111,20 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
+class Feed:
+    """The keys of another filter, which `column` of a table in a filtering query has in each of its rows.
+
+    They hold there because that query says so itself: it yields the same with and without them. The filter
+    is the one of this `fingerprint`, if the query that all is done for has it.
+    """
+
+    fingerprint: str
+    alias: str
+    column: str
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class DynamicFilter:
     """One filter that may be applied.
 
@@ -133,6 +147,7 @@ class DynamicFilter:
     collected_types: tuple[str, ...] = ()
     span: KeySpan = KeySpan.VALUE
     is_converted: bool = False
+    feeds: tuple[Feed, ...] = ()
 
     @property
     def is_cacheable(self) -> bool:

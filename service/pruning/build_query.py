@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sqlglot import exp
@@ -27,12 +27,16 @@ IsFaithful = Callable[[exp.Expr], bool]
 
 @dataclass(frozen=True, slots=True)
 class BuildQuery:
-    """The keys' query as text, what it reads, and the text that two queries with the same keys share."""
+    """The keys' query as text, what it reads, and the text that two queries with the same keys share.
+
+    `aliases` are the names in it of the relations that it reads.
+    """
 
     sql: str
     build: Build
     parameter_names: frozenset[str]
     identity: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_query(
@@ -144,6 +148,7 @@ def _rendered(
             each.name for said in (*conditions, *queries) for each in said.find_all(exp.Placeholder)
         ),
         identity=identity,
+        aliases=alias,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -14,6 +14,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from service.model.filtering import (
     Build,
     DynamicFilter,
+    Feed,
     FilterForm,
     FilterRecord,
     FilterSource,
@@ -61,6 +62,8 @@ from service.pruning.written_rows import written_rows
 MAX_SETS = 64
 # Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
 MAX_BUILD_SIDES = 256
+# A fact or two on a build side; of more, looking costs more than narrowing saves.
+MAX_FEEDS = 2
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
@@ -227,12 +230,36 @@ class _Detector:
         if end is None:
             return
         is_converted = plan.cast_to is not None or plan.expression is not None
-        self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted)
+        feeds = () if is_converted else tuple(self._feeds(opened.graph, query, allowed))
+        self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
         if plan.is_plain:
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
     def _has_enough(self) -> bool:
         return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES
+
+    def _feeds(self, graph: JoinGraph, query: BuildQuery, allowed: frozenset[str]) -> Iterator[Feed]:
+        """Filters on the tables of a query for keys, by its own other tables."""
+        for fed, by, type_name in islice(self._fed_columns(graph, query), MAX_FEEDS):
+            others = allowed & query.aliases.keys() - {fed.relation}
+            feeding = build_query(graph, [by], others, self._facts, is_faithful)
+            if feeding is not None:
+                key = fingerprint(feeding, type_name, self._context.parameters, self._context.session)
+                yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
+
+    def _fed_columns(self, graph: JoinGraph, query: BuildQuery) -> Iterator[tuple[ColumnOf, ColumnOf, str]]:
+        """Columns by which a table of the query may be narrowed, what they equal there, and their types."""
+        family = self._family_in(graph)
+        for pair in graph.equalities if len(query.aliases) > 1 else ():
+            for fed, by in (pair, pair[::-1]):
+                table = graph.relations.get(fed.relation)
+                is_read = {fed.relation, by.relation} <= query.aliases.keys()
+                facts = self._facts(table) if is_read and isinstance(table, exp.Table) else None
+                if facts is None or fed.column not in accepted_columns(facts):
+                    continue
+                type_name = self._type_name(graph, fed)
+                if type_name is not None and family(fed) == family(by) is not None:
+                    yield fed, by, type_name
 
     def _place_together(self, keys: Sequence[FoundKey]) -> None:
         """Where tuples of keys say more than the keys of each column do."""
@@ -259,6 +286,7 @@ class _Detector:
         span: KeySpan,
         end: int,
         is_converted: bool = False,
+        feeds: tuple[Feed, ...] = (),
     ) -> None:
         key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
         self._fingerprints.add(key)
@@ -276,6 +304,7 @@ class _Detector:
             collected_types=types,
             span=span,
             is_converted=is_converted,
+            feeds=feeds,
         )
         self._placements[place] = Placement(found, end + 1)
 

@@ -55,26 +55,34 @@ class Collector:
     ) -> tuple[Mapping[str, FilterOutcome], int]:
         """An outcome for each filter, by its id, and the milliseconds that all took together.
 
-        Filters with the same keys are collected once.
+        Filters with the same keys are collected once. One that another feeds waits for that other's keys.
         """
+        # Only what waits for nobody is waited for, so no two wait for one another.
+        leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
         began_ms = self._clock.elapsed_ms()
         futures: dict[str, Future[FilterOutcome]] = {}
         for each in filters:
             if each.fingerprint not in futures:
-                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked)
+                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves)
         wait(futures.values(), timeout=self._timeout_s)
         outcomes = {each.filter_id: _outcome(futures[each.fingerprint]) for each in filters}
         return outcomes, self._clock.elapsed_ms() - began_ms
 
-    def _obtain(self, wanted: DynamicFilter, asked: Collecting) -> FilterOutcome:
+    def _obtain(
+        self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
+    ) -> FilterOutcome:
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
         began_ms = self._clock.elapsed_ms()
+
+        def collected() -> DynamicFilteringData:
+            return self._collected(wanted, asked, leaves)
+
         try:
             if wanted.is_cacheable:
-                found = self._cache.obtain(wanted, lambda: self._collected(wanted, asked), self._timeout_s)
+                found = self._cache.obtain(wanted, collected, self._timeout_s)
             else:
-                found = ObtainedKeys(self._collected(wanted, asked), FilterSource.COLLECTED, 0)
+                found = ObtainedKeys(collected(), FilterSource.COLLECTED, 0)
         except FilterCollectionTimedOut:
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
         except GatewayError as failure:
@@ -84,11 +92,15 @@ class Collector:
         reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
         return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
 
-    def _collected(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+    def _collected(
+        self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
+    ) -> DynamicFilteringData:
         """Read from the build side's files where that is possible: the engine needs ten times as long."""
         keys = self._reader.collect(wanted, used_parameters(asked, wanted), asked.is_canceled)
         if keys is None:
-            return self._engine_keys.collect(wanted, asked)
+            feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
+            obtained = ((each, self._obtain(leaves[each.fingerprint], asked, {}).data) for each in feeds)
+            return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from service.errors import QueryFailed
-from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
+from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
 from service.model.query import Parameters
 from service.ports import Engine, Statement
+from service.pruning.fed_query import fed_query
 from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class EngineKeys:
         self._engine = engine
         self._max_filter_bytes = max_filter_bytes
         self._max_ranges = max_ranges
+
+    def fed(self, wanted: DynamicFilter, feeds: Iterable[tuple[Feed, DynamicFilteringData]]) -> DynamicFilter:
+        """The same filter, whose query reads only what these other keys leave of its tables."""
+        return replace(wanted, filtering_query=fed_query(wanted.filtering_query, feeds, self._max_ranges))
 
     def collect(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
         """The keys; of too many, the ranges that they lie in.

@@ -195,6 +195,14 @@ NARROWED = {
 }
 
 SAME_ROWS = {
+    "a fact on the build side that is narrowed itself": (
+        "SELECT f.id, r.id AS other FROM by_day f JOIN by_k r ON f.day = r.day JOIN dim d ON r.k = d.k"
+        " WHERE d.year = 1999"
+    ),
+    "facts that feed one another": (
+        "SELECT f.id, r.id AS other FROM by_k f JOIN sorted_by_k r ON f.k = r.k JOIN dim d ON r.k = d.k"
+        " AND f.k = d.k WHERE d.year = 1999 AND r.id > 3 AND f.id < 9000"
+    ),
     "what an outer join asks of the side that it keeps": (
         f"{YEARS} SELECT c.*, t.k FROM c LEFT JOIN tiny t ON c.y = t.year AND t.k = 0"
     ),

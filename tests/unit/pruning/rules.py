@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.column_values import ColumnValues
-from service.model.filtering import Build, KeyValue, Probe, Reason
+from service.model.filtering import Build, DynamicFilteringData, Feed, KeyValue, Probe, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
@@ -23,6 +23,7 @@ from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.dated import dated as dated_condition
 from service.pruning.detect import DetectionContext
 from service.pruning.detect import detect as detected
+from service.pruning.fed_query import fed_query as narrowed_query
 from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
@@ -206,6 +207,13 @@ def composite_predicate(text: str) -> str:
     return formed if isinstance(formed, Reason) else f"{formed.form}: {formed.condition.sql('spark')}"
 
 
+def fed_query(text: str) -> str:
+    """A query narrowed by keys of column `k` of `t1`: at most three ranges."""
+    sql, _, values = text.partition(" | ")
+    keys = DynamicFilteringData(tuple((int(each),) for each in values.split()), is_filtering=True)
+    return narrowed_query(sql, [(Feed("", "t1", "k", "int"), keys)], max_ranges=3)
+
+
 def inject(sql: str) -> str:
     """Tables named `sales` or `sal`es` narrowed to `day_key = 7`, those named `calendar` pinned; without
     snapshots, those named `logs` and `kinds`."""
@@ -276,6 +284,7 @@ def detect(sql: str) -> str:
     filters = (each.filter for each in found.placements)
     applied = [
         f"{each.probe.table.table}.{'+'.join(each.probe.columns)} by {each.filtering_query}"
+        f"{''.join(f' fed at {feed.alias}.{feed.column}' for feed in each.feeds)}"
         for each in filters
     ]
     refused = [
@@ -331,6 +340,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         build_query,
         predicate,
         composite_predicate,
+        fed_query,
         inject,
         is_faithful,
         is_free_to_differ,

@@ -10,7 +10,14 @@ import pyarrow as pa
 import pytest
 
 from service.errors import QueryFailed
-from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome, FilterSource, Reason
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    Feed,
+    FilterOutcome,
+    FilterSource,
+    Reason,
+)
 from service.ports import EngineResult
 from service.query.collect import Collector
 from service.query.engine_keys import KEY_BYTES, Collecting, EngineKeys
@@ -122,3 +129,56 @@ def test_keys_of_a_table_without_snapshots_are_collected_anew_each_time() -> Non
     assert [each.data for each in found] == [keys_of((1,)), keys_of((1,), (2,))]
     assert {each.source for each in found} == {FilterSource.COLLECTED}
     assert cache.entries(10) == []
+
+
+def collected(
+    engine: FakeEngine, filters: list[DynamicFilter], cache: FakeFilterCache | None = None
+) -> dict[str, FilterOutcome]:
+    with ThreadPoolExecutor(1) as executor:
+        keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+        collector = Collector(
+            FakeKeyCollector(), keys, cache or FakeFilterCache(), executor, FakeClock(), timeout_s=20
+        )
+        return dict(collector.collect(filters, Collecting(uuid4(), (), is_canceled=lambda: False))[0])
+
+
+def fed_filter(by: DynamicFilter) -> DynamicFilter:
+    sql = "SELECT DISTINCT t0.j AS k0 FROM r AS t0 CROSS JOIN d AS t1 WHERE t0.k = t1.k AND t1.x = 1"
+    feed = Feed(by.fingerprint, "t0", "k", "int")
+    return replace(date_filter(), filter_id="fed", fingerprint="fed", filtering_query=sql, feeds=(feed,))
+
+
+def test_the_keys_of_one_filter_narrow_the_query_of_another() -> None:
+    first = date_filter()
+    engine = FakeEngine(answer((1,), (2,), (3,), (4,)), answer((7,)))
+    found = collected(engine, [fed_filter(first), first])
+    assert engine.runs[1].sql.endswith(" AND t1.x = 1 AND (`t0`.`k` BETWEEN 1 AND 4)")
+    assert (found["fed"].data, found[first.filter_id].data) == (
+        keys_of((7,)),
+        keys_of((1,), (2,), (3,), (4,)),
+    )
+
+
+def test_keys_that_the_query_has_no_filter_for_are_not_collected_to_feed_another() -> None:
+    engine = FakeEngine(answer((7,)))
+    wanted = fed_filter(date_filter())
+    assert collected(engine, [wanted])["fed"].data == keys_of((7,))
+    assert [each.sql for each in engine.runs] == [wanted.filtering_query]
+
+
+def test_a_filter_that_fails_feeds_no_other() -> None:
+    first = date_filter()
+    engine = FakeEngine(QueryFailed("down"), answer((7,)), QueryFailed("down"))
+    wanted = fed_filter(first)
+    found = collected(engine, [wanted, first])
+    assert found["fed"].data == keys_of((7,))
+    assert engine.runs[1].sql == wanted.filtering_query
+
+
+def test_filters_that_feed_one_another_do_not_wait_for_one_another() -> None:
+    first = fed_filter(date_filter())
+    second = replace(fed_filter(first), filter_id="second", fingerprint="second")
+    engine = FakeEngine(answer((7,)), answer((8,)))
+    found = collected(engine, [replace(first, feeds=(Feed("second", "t0", "k", "int"),)), second])
+    assert {each.reason for each in found.values()} == {Reason.APPLIED}
+    assert [each.sql for each in engine.runs] == [first.filtering_query] * 2
