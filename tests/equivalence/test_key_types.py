@@ -129,13 +129,14 @@ def _with_bounds(
     ports = harness._ports
     looked_for = DetectionBounds(5_000_000, frozenset({"lake"}), session)
     keys = EngineKeys(ports.engine, max_filter_bytes, max_ranges=3)
-    values = ports.pruner._probe_values
+    values, relations = ports.pruner._probe_values, ports.pruner._relations
     with ThreadPoolExecutor(2) as executor:
         reader, cache = FakeKeyCollector(), FakeFilterCache()
         collector = Collector(reader, keys, cache, executor, ports.clock, timeout_s=60)
         detections = Detections(ports.catalogs, values, ports.clock, looked_for)
         other = Harness(gateway)
-        other._ports = replace(ports, pruner=Pruner(detections, values, collector, ports.pruner._bounds))
+        pruner = Pruner(detections, values, collector, relations, ports.pruner._bounds)
+        other._ports = replace(ports, pruner=pruner)
         yield other
 
 
