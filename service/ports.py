@@ -48,7 +48,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """What the engine answered. `plan_text` is called after the answer is out: rendering plans takes time."""
+    """What the engine answered. `plan_text` is called after the answer is out: rendering plans takes time.
+
+    `planned_tables` are those of which the plan leaves files to read, in lower case, whatever was read of
+    them in the end; None when nobody knows.
+    """
 
     rows: pa.Table
     columns: tuple[Column, ...]
@@ -57,6 +61,7 @@ class EngineResult:
     running_ms: int
     scans: tuple[ScanRecord, ...]
     plan_text: Callable[[], str]
+    planned_tables: Callable[[], frozenset[str] | None] = lambda: None
 
 
 class Engine(Protocol):

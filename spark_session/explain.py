@@ -33,4 +33,5 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
             running_ms=0,
             scans=scans,
             plan_text=lambda: plan_text(frame),
+            planned_tables=lambda: session.planned_tables.read(frame),
         )

@@ -64,6 +64,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             running_ms=milliseconds(planned, time.monotonic()),
             scans=session.scan_reader.read(frame),
             plan_text=lambda: plan_text(frame),
+            planned_tables=lambda: session.planned_tables.read(frame),
         )
 
 

@@ -12,6 +12,7 @@ from spark_session.guard import Guard
 from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.local_relations import LocalRelationStore
+from spark_session.planned_tables import PlannedTables
 from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
@@ -40,6 +41,7 @@ class WarmSession:
         root = SparkSession(context)
         self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
+        self.planned_tables = PlannedTables(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables.scans)
         self.rows = RowCollector(jvm.gateway)
         self.relations = LocalRelationStore(

@@ -19,7 +19,8 @@ class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
     `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
-    an empty set or rows in memory made unnecessary, as 0 of their total. `relations` and `properties` are
+    an empty set or rows in memory made unnecessary, as 0 of their total; `mentioned` are all tables of a
+    narrowed text in that form, as filters may spare others too. `relations` and `properties` are
     what the rewritten text needs of the engine. Its rows are right only if the `unpinned` tables have not
     moved when they are there.
     """
@@ -30,6 +31,7 @@ class PrunedQuery:
     filters: tuple[FilterRecord, ...] = ()
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()
+    mentioned: tuple[ScanRecord, ...] = ()
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[RewriteRecord, ...] = ()

@@ -9,7 +9,7 @@ from service.model.filtering import FilterForm
 from service.model.pruning import ScanRecord
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.detect import Placement
 from service.pruning.droppable_joins import DroppableJoin
@@ -105,6 +105,7 @@ def rewritten(
         rewrites=tuple(rewrites),
         unpinned=unpinned((each.placement.filter for each in applied), detected.facts),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
+        mentioned=_mentioned(detected) if applied else (),
     )
 
 
@@ -180,6 +181,11 @@ def _dropped_record(join: DroppableJoin) -> RewriteRecord:
 def _skipped(applied: Sequence[Applied], detected: Detected) -> list[ScanRecord]:
     empty = {each.end: each for each in applied if each.formed.form is FilterForm.EMPTY}
     return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
+
+
+def _mentioned(detected: Detected) -> tuple[ScanRecord, ...]:
+    facts = (detected.facts.get(name) for name in dict.fromkeys(detected.names.values()))
+    return tuple(skipped_scan(each) for each in facts if each and each.source is TableSource.ICEBERG)
 
 
 def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:

@@ -12,6 +12,7 @@ from service.model.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.live import LiveQuery
 from service.query.prune import Pruner
+from service.query.spared_scans import spared_scans
 from service.query.verify import verify
 
 log = structlog.get_logger(__name__)
@@ -36,7 +37,8 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
         else:
             if not pruner.has_moved(pruned):
                 check(query, result, pruner, engine, retries)
-                return replace(result, scans=(*result.scans, *pruned.skipped))
+                spared = spared_scans(result, pruned.skipped, pruned.mentioned)
+                return replace(result, scans=(*result.scans, *pruned.skipped, *spared))
             query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
     if query.request.pruning.is_verified:
         query.note(Verification.NOT_NARROWED)

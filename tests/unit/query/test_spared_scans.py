@@ -1,0 +1,43 @@
+"""What filters spare together is told as 0 of its total, and nothing else is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from service.query.pruned_query import PrunedQuery
+from service.query.run_pruned import run_pruned
+from service.query.spared_scans import spared_scans
+from tests.fakes.engine import FakeEngine, engine_result
+from tests.fakes.query_records import scan
+from tests.unit.query.conftest import Bench
+
+SALES, ITEM, DATES = (scan(f"lake.shop.{name}", 5, 0) for name in ("Sales", "item", "dates"))
+
+
+def test_a_table_that_was_not_planned_is_spared() -> None:
+    result = replace(engine_result(scans=(scan("lake.shop.item", 5, 5),)), planned_tables=lambda: frozenset())
+    assert spared_scans(result, (DATES,), (SALES, ITEM, DATES)) == (SALES,)
+
+
+def test_a_table_that_was_planned_and_dropped_on_the_way_may_have_been_read() -> None:
+    result = replace(engine_result(), planned_tables=lambda: frozenset({"lake.shop.sales"}))
+    assert spared_scans(result, (), (SALES, ITEM)) == (ITEM,)
+
+
+def test_when_nobody_knows_the_plan_nothing_is_said() -> None:
+    assert spared_scans(engine_result(), (), (SALES, ITEM)) == ()
+
+
+def test_the_plan_is_not_asked_for_when_all_scans_are_there() -> None:
+    def never() -> frozenset[str]:
+        raise AssertionError
+
+    result = replace(engine_result(scans=(scan("lake.shop.sales", 5, 5),)), planned_tables=never)
+    assert spared_scans(result, (), (SALES,)) == ()
+
+
+def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:
+    engine = FakeEngine(replace(engine_result(), planned_tables=lambda: frozenset()))
+    query = bench.query()
+    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,), mentioned=(SALES, DATES)))
+    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (DATES, SALES)
