@@ -15,7 +15,6 @@ from service.model.relations import RelationQuery
 from service.model.tables import TableFacts
 from service.pruning.build_query import BuildQuery, FactsOf, fingerprint, readable
 from service.pruning.is_faithful import is_faithful
-from service.pruning.pinned_table import pinned_table
 
 ALIAS = "t0"
 
@@ -110,9 +109,11 @@ def _conditions_on(name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
 def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationContext) -> RelationQuery:
     names = [each.name for each in facts.columns]
     columns = [each for each in names if context.is_named(each)] or names[:1]
-    select = exp.select(*(exp.column(each, table=ALIAS, quoted=True) for each in columns))
+    # Every table of a text comes by here: rendering a tree for it would take most of the detection's time.
+    name = ".".join(map(_quoted, (facts.name.catalog, facts.name.schema, facts.name.table)))
+    listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
+    sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
     renamed = sorted(_renamed(each).sql("spark", identify=True) for each in conditions)
-    sql = select.from_(pinned_table(facts, ALIAS)).sql("spark", identify=True)
     if renamed:
         sql += " WHERE " + " AND ".join(f"({each})" for each in renamed)
     parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
@@ -122,6 +123,10 @@ def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationC
     asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
     key = fingerprint(asked, "rows", context.parameters, context.session)
     return RelationQuery(rows_of, sql, key, asked.parameter_names)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _renamed(condition: exp.Expr) -> exp.Expr:
