@@ -155,7 +155,10 @@ class _Detector:
         relations = list(local_relations(graph, self._relation_context))
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
-            self._droppable += droppable_joins(scope.expression, graph, relations, self._context.parsed)
+            narrowed = {(end + 1, columns[0].lower()) for end, columns, _ in self._placements}
+            self._droppable += droppable_joins(
+                scope.expression, graph, relations, narrowed, self._context.parsed
+            )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
         classes = self._classes_of(scope)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 
 import sqlglot
 from sqlglot import exp
@@ -15,51 +15,57 @@ from service.model.sql import ParsedQuery, TextSpan
 from service.pruning.inject import inject
 from service.pruning.is_faithful import is_faithful
 from service.pruning.local_relations import RelationPlacement, is_joined_by_the_select
-from service.pruning.select_text import FromItem, SelectText
+from service.pruning.select_text import SelectText
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DroppableJoin:
     """A join to `relation` that a filter stands for, if it is exact and no key is there twice.
 
-    `probe_end` is where the probe's name ends in the text. Without `item`, and with TRUE for each of
-    `conditions`, the text is that of the query without the join.
+    `probe_end` is where the probe's name ends in the text. `own` are the places of the columns that only this
+    join's conditions name, `others` those of all other columns of its SELECT.
     """
 
     relation: RelationPlacement
     probe_end: int
     probe_column: str
     build_column: str
-    item: TextSpan
-    conditions: tuple[TextSpan, ...]
+    own: frozenset[int | None]
+    others: frozenset[int | None]
+    parsed: ParsedQuery
 
-    @property
-    def edits(self) -> Mapping[TextSpan, str]:
-        """The parts of the text that change, with what stands there then."""
-        outside = (each for each in self.conditions if not _is_within(each, self.item))
-        return dict.fromkeys(outside, "TRUE") | {self.item: ""}
+    @cached_property
+    def edits(self) -> Mapping[TextSpan, str] | None:
+        """The parts of the text that go, with what stands there then; None when they cannot be told.
+
+        Found at the first question: it takes longer than finding filters does.
+        """
+        return _edits(self)
 
 
 def droppable_joins(
-    select: exp.Select, graph: JoinGraph, relations: Sequence[RelationPlacement], parsed: ParsedQuery
+    select: exp.Select,
+    graph: JoinGraph,
+    relations: Sequence[RelationPlacement],
+    narrowed: Collection[tuple[int, str]],
+    parsed: ParsedQuery,
 ) -> Iterator[DroppableJoin]:
     """Every relation that one equality joins to a table, and nothing but its own conditions names besides.
 
-    `select` is qualified, `relations` are those of its tables.
+    `select` is qualified, `relations` are those of its tables; `narrowed` has the places of the tables that
+    filters were found for, and the columns in lower case.
     """
     by_end = {each.reference_end: each for each in relations}
-    text: SelectText | None = None
     for left, right in graph.equalities:
         for probe, build in ((left, right), (right, left)):
-            relation = by_end.get(_end_of(graph, build))
-            probe_end = _end_of(graph, probe)
-            conditions = _conditions(select, graph, probe, build)
-            if relation is None or not probe_end or not conditions:
+            relation, probe_end = by_end.get(_end_of(graph, build)), _end_of(graph, probe)
+            if relation is None or (probe_end, probe.column) not in narrowed:
                 continue
-            text = text or SelectText.of(parsed.sql)
-            found = _in_text(text, parsed, relation, conditions, select)
-            if found is not None:
-                yield DroppableJoin(relation, probe_end, probe.column, build.column, found[0].span, found[1])
+            conditions = _conditions(select, graph, probe, build)
+            own = frozenset(_start_of(column) for each in conditions for column in own_columns(each))
+            if own and None not in own:
+                others = frozenset(map(_start_of, select.find_all(exp.Column))) - own
+                yield DroppableJoin(relation, probe_end, probe.column, build.column, own, others, parsed)
 
 
 def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
@@ -95,44 +101,36 @@ def _is_movable(condition: exp.Expr) -> bool:
     return not is_numbered and condition.find(exp.Query) is None
 
 
-def _in_text(
-    text: SelectText,
-    parsed: ParsedQuery,
-    relation: RelationPlacement,
-    conditions: Sequence[exp.Expr],
-    select: exp.Select,
-) -> tuple[FromItem, tuple[TextSpan, ...]] | None:
-    reference = next(each for each in parsed.references if each.end == relation.reference_end)
+def _edits(join: DroppableJoin) -> Mapping[TextSpan, str] | None:
+    parsed = join.parsed
+    reference = next(each for each in parsed.references if each.end == join.relation.reference_end)
+    text = SelectText.of(parsed.sql)
     item = text.from_item(reference.start, reference.end, reference.alias is not None)
     if item is None:
         return None
     spans = (*item.conjuncts, *text.conjuncts_after(item.span.end))
-    dropped = {_start_of(column) for each in conditions for column in own_columns(each)}
-    others = {_start_of(column) for column in select.find_all(exp.Column)} - dropped
-    if None in dropped:
-        return None
-    covering = [each for each in spans if any(_covers(each, start) for start in dropped)]
-    is_exact = all(any(_covers(each, start) for each in covering) for start in dropped)
-    is_alone = not any(_covers(each, start) for each in covering for start in others)
+    covering = [each for each in spans if any(_covers(each, start) for start in join.own)]
+    is_exact = all(any(_covers(each, start) for each in covering) for start in join.own)
+    is_alone = not any(_covers(each, start) for each in covering for start in join.others)
     if not is_exact or not is_alone or not set(item.conjuncts) <= set(covering):
         return None
-    join = DroppableJoin(relation, 0, "", "", item.span, tuple(covering))
-    return (item, tuple(covering)) if _is_as_expected(parsed, join, dropped) else None
+    outside = (each for each in covering if not _is_within(each, item.span))
+    edits = dict.fromkeys(outside, "TRUE") | {item.span: ""}
+    return edits if _is_as_expected(join, edits) else None
 
 
-def _is_as_expected(parsed: ParsedQuery, join: DroppableJoin, dropped: set[int | None]) -> bool:
+def _is_as_expected(join: DroppableJoin, edits: Mapping[TextSpan, str]) -> bool:
     """Whether the text without the join reads as the tree without it."""
     try:
-        [found] = sqlglot.parse(inject(parsed, {}, join.edits), read="spark")
+        [found] = sqlglot.parse(inject(join.parsed, {}, edits), read="spark")
     except (SqlglotError, RecursionError, ValueError):
         return False
-    expected = parsed.tree.copy()
+    expected = join.parsed.tree.copy()
     for table in expected.find_all(exp.Table):
         if table.this.meta.get("end") == join.relation.reference_end - 1:
             _cut(table)
             break
-    is_dropped = partial(_is_dropped, dropped=dropped)
-    return found == expected.transform(lambda node: exp.true() if is_dropped(node) else node)
+    return found == expected.transform(lambda node: exp.true() if _is_dropped(node, join.own) else node)
 
 
 def _cut(table: exp.Table) -> None:
@@ -144,7 +142,7 @@ def _cut(table: exp.Table) -> None:
         owner.set("this", select.args["joins"][0].pop().this)
 
 
-def _is_dropped(node: exp.Expr, dropped: set[int | None]) -> bool:
+def _is_dropped(node: exp.Expr, dropped: frozenset[int | None]) -> bool:
     """Whether a node of the WHERE is one of the conditions: all of its columns are theirs."""
     is_conjunct = isinstance(node.parent, exp.Where | exp.And) and not isinstance(node, exp.And)
     columns = list(node.find_all(exp.Column)) if is_conjunct else []

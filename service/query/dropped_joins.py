@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from service.model.filtering import DynamicFilter, FilterForm, KeySpan
 from service.model.relations import HeldRelation
+from service.model.sql import TextSpan
 from service.pruning.detect import Placement
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.local_relations import RelationPlacement
@@ -38,9 +39,9 @@ def dropped_joins(
     dropped: list[DroppableJoin] = []
     for join in candidates:
         rows = held.get(join.relation)
-        if rows is None or any(_overlap(join, other) for other in dropped):
+        if rows is None or not any(_stands_for(each, join, rows) for each in applied):
             continue
-        if any(_stands_for(each, join, rows) for each in applied):
+        if join.edits is not None and not any(_overlap(join.edits, other.edits or {}) for other in dropped):
             dropped.append(join)
     return dropped
 
@@ -72,5 +73,5 @@ def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
     )
 
 
-def _overlap(one: DroppableJoin, other: DroppableJoin) -> bool:
-    return one.item.start < other.item.end and other.item.start < one.item.end
+def _overlap(one: Collection[TextSpan], other: Collection[TextSpan]) -> bool:
+    return any(each.start < far.end and far.start < each.end for each in one for far in other)

@@ -92,7 +92,7 @@ def rewritten(
     if RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds and _is_covered(detected, applied, local.keys()):
         properties[NATIVE_PRUNING] = "false"
         rewrites.append(RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF))
-    edits = {span: text for each in dropped for span, text in each.edits.items()}
+    edits = {span: text for each in dropped for span, text in (each.edits or {}).items()}
     sql = inject(detected.parsed, narrowings, edits)
     return replace(
         pruned,

@@ -316,7 +316,8 @@ def droppable_joins(sql: str) -> str:
     if parsed is None or tree is None:
         return "not understood"
     context = DetectionContext(TABLES, (), {}, max_build_rows=1000, max_relation_rows=50, parsed=parsed)
-    return _listed(injected(parsed, {}, each.edits) for each in detected(tree, context).droppable)
+    found = detected(tree, context).droppable
+    return _listed(injected(parsed, {}, each.edits) for each in found if each.edits is not None)
 
 
 RULES: Mapping[str, Callable[[str], str]] = {
