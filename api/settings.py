@@ -229,10 +229,10 @@ class Settings(BaseSettings):
         30_000, ge=0, le=1_000_000, description="rows of a small table that stay in the engine's memory"
     )
     local_relation_max_bytes: int = Field(
-        2 * MIB, ge=0, le=GIB, description="the same in bytes; larger ones are read from their files"
+        8 * MIB, ge=0, le=GIB, description="the same in bytes; larger ones are read from their files"
     )
     local_relations_max_bytes: int = Field(
-        64 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
+        128 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
     )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
