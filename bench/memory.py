@@ -85,6 +85,8 @@ def _send(client: Client, count: int) -> None:
         status, answer = client.query(body)
         if (status == 200) is (body is FAILING):
             raise RuntimeError(f"{body['sql']}: {status} {answer[:500]!r}")
+    # The gateway closes connections that are idle for as long as the readings take.
+    client.close()
 
 
 def _point(gateway: GatewayProcess, queries: int) -> Point:
