@@ -23,40 +23,30 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
-from service.model.keys import key_family
+from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
-from service.model.tables import TableColumn, TableFacts, TableName, TableSource
+from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
-from service.pruning.column_classes import column_classes
 from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
-from service.pruning.dated import dated
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
 from service.pruning.is_faithful import is_faithful
-from service.pruning.is_readable_again import is_readable_again
-from service.pruning.is_small_build import is_small_build
-from service.pruning.join_conditions import join_conditions
-from service.pruning.join_graph import join_graph
-from service.pruning.join_graphs import join_graphs
 from service.pruning.key_plan import KeyPlan, key_plan
-from service.pruning.lineage import BaseColumn, base_columns, moved_down, narrowed_by
-from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
+from service.pruning.known_tables import KnownTables, column_of, is_bare
+from service.pruning.lineage import narrowed_by
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,
     asks_for_files,
     local_relations,
 )
-from service.pruning.open_relations import open_relations
 from service.pruning.outer_join import outer_join
+from service.pruning.query_graphs import QueryGraphs
 from service.pruning.semi_join import semi_join
-from service.pruning.stands_alone import stands_alone
-from service.pruning.written_rows import written_rows
 
 # Sets of keys of one query: each is a query of its own, and the text may ask for any number.
 MAX_SETS = 64
@@ -122,12 +112,8 @@ class _Detector:
     def __init__(self, root: Scope, context: DetectionContext) -> None:
         self._root = root
         self._context = context
-        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
-        self._mentions = root.ref_count()
-        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
-        self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
-        self._written_rows: dict[int, WrittenRows | None] = {}
-        self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
+        self._known = KnownTables(context.tables, context.max_build_rows)
+        self._graphs = QueryGraphs(root, self._known, context.days)
         self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
         self._found: list[FoundKey] = []
         self._fingerprints: set[str] = set()
@@ -138,7 +124,7 @@ class _Detector:
 
     def detection(self) -> Detection:
         for scope in self._root.traverse():
-            graph = self._graph(scope)
+            graph = self._graphs.graph(scope)
             if graph is not None:
                 self._detect(scope, graph)
                 self._detect_relations(scope, graph)
@@ -161,12 +147,12 @@ class _Detector:
             )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
-        classes = self._classes_of(scope)
+        classes = self._graphs.classes_of(scope)
         found = (
             *inner_join(graph, classes),
             *converted_join(graph, classes),
             *outer_join(graph),
-            *semi_join(scope, graph, self._graph),
+            *semi_join(scope, graph, self._graphs.graph),
         )
         for candidate in found:
             if candidate.build.relation not in candidate.build_graph.relations:
@@ -178,17 +164,17 @@ class _Detector:
                     self._judge_scans(candidate, relation, probe.column)
 
     def _judge_scans(self, candidate: Candidate, relation: Relation, column: str) -> None:
-        for table, name in narrowed_by(relation, column, self._classes_of, self._mentions_of):
-            self._judge(candidate, table, name, lambda: self._type_in(relation, column) is not None)
+        for table, name in narrowed_by(relation, column, self._graphs.classes_of, self._graphs.mentions_of):
+            self._judge(candidate, table, name, lambda: self._known.type_in(relation, column) is not None)
 
     def _judge(
         self, candidate: Candidate, table: exp.Table, column: str, is_of_one_type: Callable[[], bool]
     ) -> None:
-        facts = self._facts(table)
-        if facts is None or not _is_bare(table):
+        facts = self._known.facts(table)
+        if facts is None or not is_bare(table):
             return
-        field = _column_of(facts, column)
-        build_type = self._type_name(candidate.build_graph, candidate.build)
+        field = column_of(facts, column)
+        build_type = self._known.type_name(candidate.build_graph, candidate.build)
         if field is None or build_type is None:
             return
         type_name = field.type_name
@@ -215,8 +201,10 @@ class _Detector:
             self._refuse(candidate, probe, Reason.SOURCE_NOT_SUPPORTED)
 
     def _place(self, candidate: Candidate, probe: Probe, table: exp.Table, plan: KeyPlan) -> None:
-        opened = self._opened_graph(candidate.build_graph)
-        usable = frozenset(name for name, each in opened.graph.relations.items() if self._is_known(each))
+        opened = self._graphs.opened_graph(candidate.build_graph)
+        usable = frozenset(
+            name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
+        )
         build = opened.column(candidate.build)
         if build is None or build.relation not in usable or self._has_enough():
             self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
@@ -224,7 +212,7 @@ class _Detector:
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
         self._build_sides += 1
-        query = build_query(opened.graph, [build], allowed, self._facts, is_faithful)
+        query = build_query(opened.graph, [build], allowed, self._known.facts, is_faithful)
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
@@ -245,22 +233,22 @@ class _Detector:
         """Filters on the tables of a query for keys, by its own other tables."""
         for fed, by, type_name in islice(self._fed_columns(graph, query), MAX_FEEDS):
             others = allowed & query.aliases.keys() - {fed.relation}
-            feeding = build_query(graph, [by], others, self._facts, is_faithful)
+            feeding = build_query(graph, [by], others, self._known.facts, is_faithful)
             if feeding is not None:
                 key = fingerprint(feeding, type_name, self._context.parameters, self._context.session)
                 yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
 
     def _fed_columns(self, graph: JoinGraph, query: BuildQuery) -> Iterator[tuple[ColumnOf, ColumnOf, str]]:
         """Columns by which a table of the query may be narrowed, what they equal there, and their types."""
-        family = self._family_in(graph)
+        family = self._known.family_in(graph)
         for pair in graph.equalities if len(query.aliases) > 1 else ():
             for fed, by in (pair, pair[::-1]):
                 table = graph.relations.get(fed.relation)
                 is_read = {fed.relation, by.relation} <= query.aliases.keys()
-                facts = self._facts(table) if is_read and isinstance(table, exp.Table) else None
+                facts = self._known.facts(table) if is_read and isinstance(table, exp.Table) else None
                 if facts is None or fed.column not in accepted_columns(facts):
                     continue
-                type_name = self._type_name(graph, fed)
+                type_name = self._known.type_name(graph, fed)
                 if type_name is not None and family(fed) == family(by) is not None:
                     yield fed, by, type_name
 
@@ -270,7 +258,7 @@ class _Detector:
         builds = [each.build for each in keys]
         if self._has_enough():
             return
-        query = build_query(first.graph, builds, first.allowed, self._facts, is_faithful)
+        query = build_query(first.graph, builds, first.allowed, self._known.facts, is_faithful)
         if query is None:
             return
         probe = replace(
@@ -313,110 +301,18 @@ class _Detector:
 
     def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
         relation = candidate.build_graph.relations[candidate.build.relation]
-        facts = self._facts(relation) if isinstance(relation, exp.Table) else None
+        facts = self._known.facts(relation) if isinstance(relation, exp.Table) else None
         build = Build((facts.name,) if facts else (), (candidate.build.column,), "", ())
         place = (probe.table, probe.columns, build.tables, build.columns, reason)
         self._refused[place] = FilterRecord(
             "", candidate.join_type, probe, build, FilterSource.NONE, FilterForm.NONE, reason
         )
 
-    def _graph(self, scope: Scope) -> JoinGraph | None:
-        if id(scope) not in self._graphs:
-            self._graphs[id(scope)] = join_graph(scope)
-        return self._graphs[id(scope)]
-
-    def _opened_graph(self, graph: JoinGraph) -> OpenedGraph:
-        if id(graph) not in self._opened:
-            asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self._is_known))
-            standing = replace(graph, conjuncts=tuple(dated(each, self._context.days) for each in asked))
-            # The graph is kept as well, so that no other one gets its identity.
-            opened = open_relations(standing, self._opened_scope, self._written)
-            self._opened[id(graph)] = graph, opened
-        return self._opened[id(graph)][1]
-
-    def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
-        graph = self._graph(scope)
-        return None if graph is None else self._opened_graph(graph)
-
-    def _written(self, scope: Scope) -> WrittenRows | None:
-        if id(scope) not in self._written_rows:
-            written = written_rows(scope, self._opened_scope, self._is_known, is_faithful)
-            self._written_rows[id(scope)] = written
-        return self._written_rows[id(scope)]
-
-    def _is_known(self, relation: Relation) -> bool:
-        if isinstance(relation, WrittenRows):
-            return all(map(self._is_known, relation.query.find_all(exp.Table)))
-        return isinstance(relation, exp.Table) and self._build_facts(relation) is not None
-
-    def _classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
-        if id(scope) not in self._classes:
-            graph = self._graph(scope)
-            self._classes[id(scope)] = (
-                {} if graph is None else column_classes(graph.equalities, self._family_in(graph))
-            )
-        return self._classes[id(scope)]
-
-    def _family_in(self, graph: JoinGraph) -> Callable[[ColumnOf], str | None]:
-        def family(column: ColumnOf) -> str | None:
-            type_name = self._type_name(graph, column)
-            return None if type_name is None else key_family(type_name)
-
-        return family
-
-    def _type_name(self, graph: JoinGraph, column: ColumnOf) -> str | None:
-        relation = graph.relations.get(column.relation)
-        return None if relation is None else self._type_in(relation, column.column)
-
-    def _type_in(self, relation: Relation, column: str) -> str | None:
-        """The type of the columns that it comes from, if they are of one family."""
-        types = [self._base_type(each) for each in base_columns(relation, column) or ()]
-        families = [each if each in (None, NULL_TYPE) else key_family(each) for each in types]
-        family = common_type(families)
-        return types[families.index(family)] if family is not None else None
-
-    def _moved_down(
-        self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
-    ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
-        return moved_down(relation, asked, self._is_of_one_type)
-
-    def _asked_by_joins(self, name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
-        family = self._family_in(graph)
-        return join_conditions(
-            name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
-        )
-
-    def _is_of_one_type(self, relation: Scope, column: str) -> bool:
-        types = {self._base_type(each) for each in base_columns(relation, column) or ()}
-        return len(types) == 1 and None not in types
-
-    def _base_type(self, of: BaseColumn) -> str | None:
-        if isinstance(of, exp.Expr):
-            return literal_type(of)
-        table, column = of
-        facts = self._facts(table)
-        field = None if facts is None else _column_of(facts, column)
-        return None if field is None else field.type_name
-
-    def _facts(self, table: exp.Table) -> TableFacts | None:
-        facts = self._context.tables.get(TableName(table.catalog, table.db, table.name))
-        return facts if facts is not None and is_readable_again(facts) else None
-
-    def _build_facts(self, table: exp.Table) -> TableFacts | None:
-        facts = self._facts(table)
-        if facts is None or not _is_bare(table):
-            return None
-        return facts if is_small_build(facts, self._context.max_build_rows) else None
-
-    def _pinned_facts(self, table: exp.Table) -> TableFacts | None:
-        facts = self._build_facts(table)
-        return None if facts is None or facts.snapshot_id is None else facts
-
     @cached_property
     def _relation_context(self) -> RelationContext:
         context = self._context
         return RelationContext(
-            facts_of=self._pinned_facts,
+            facts_of=self._known.pinned_facts,
             is_named=context.is_named,
             max_rows=context.max_relation_rows,
             parameters=context.parameters,
@@ -425,24 +321,6 @@ class _Detector:
         )
 
     @cached_property
-    def _scopes(self) -> Mapping[int, Scope]:
-        return {id(each.expression): each for each in self._root.traverse()}
-
-    @cached_property
     def _is_utc(self) -> bool:
         session = self._context.session
         return session.get("spark.sql.session.timeZone", session.get("timeZone", "")) in UTC_NAMES
-
-    def _mentions_of(self, scope: Scope) -> int:
-        return self._mentions[id(scope)]
-
-
-def _is_bare(table: exp.Table) -> bool:
-    """Whether only an alias follows the name: no version, no sample, no join inside the parentheses."""
-    return not any(
-        value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias")
-    )
-
-
-def _column_of(facts: TableFacts, column: str) -> TableColumn | None:
-    return next((each for each in facts.columns if each.name.lower() == column), None)

@@ -1,0 +1,99 @@
+"""The joins of every SELECT of a query, worked out once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
+from service.pruning.column_classes import column_classes
+from service.pruning.dated import dated
+from service.pruning.is_faithful import is_faithful
+from service.pruning.join_conditions import join_conditions
+from service.pruning.join_graph import join_graph
+from service.pruning.join_graphs import join_graphs
+from service.pruning.known_tables import KnownTables
+from service.pruning.lineage import moved_down
+from service.pruning.open_relations import open_relations
+from service.pruning.stands_alone import stands_alone
+from service.pruning.written_rows import written_rows
+
+
+class QueryGraphs:
+    """One query's SELECTs. `days` are those that it may be for the session when the query runs."""
+
+    def __init__(self, root: Scope, known: KnownTables, days: Sequence[date]) -> None:
+        self._root = root
+        self._known = known
+        self._days = days
+        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
+        self._mentions = root.ref_count()
+        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
+        self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
+        self._written_rows: dict[int, WrittenRows | None] = {}
+        self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
+
+    def graph(self, scope: Scope) -> JoinGraph | None:
+        """The joins of a SELECT; None when they are not understood."""
+        if id(scope) not in self._graphs:
+            self._graphs[id(scope)] = join_graph(scope)
+        return self._graphs[id(scope)]
+
+    def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
+        """The same with the SELECTs that it reads in their place."""
+        if id(graph) not in self._opened:
+            asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self.is_known))
+            standing = replace(graph, conjuncts=tuple(dated(each, self._days) for each in asked))
+            # The graph is kept as well, so that no other one gets its identity.
+            opened = open_relations(standing, self._opened_scope, self._written)
+            self._opened[id(graph)] = graph, opened
+        return self._opened[id(graph)][1]
+
+    def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
+        graph = self.graph(scope)
+        return None if graph is None else self.opened_graph(graph)
+
+    def _written(self, scope: Scope) -> WrittenRows | None:
+        if id(scope) not in self._written_rows:
+            written = written_rows(scope, self._opened_scope, self.is_known, is_faithful)
+            self._written_rows[id(scope)] = written
+        return self._written_rows[id(scope)]
+
+    def is_known(self, relation: Relation) -> bool:
+        """Whether keys may be collected from it."""
+        if isinstance(relation, WrittenRows):
+            return all(map(self.is_known, relation.query.find_all(exp.Table)))
+        return isinstance(relation, exp.Table) and self._known.build_facts(relation) is not None
+
+    def classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+        """The columns of a SELECT that are equal in each of its rows."""
+        if id(scope) not in self._classes:
+            graph = self.graph(scope)
+            self._classes[id(scope)] = (
+                {} if graph is None else column_classes(graph.equalities, self._known.family_in(graph))
+            )
+        return self._classes[id(scope)]
+
+    def mentions_of(self, scope: Scope) -> int:
+        """In how many places it is read."""
+        return self._mentions[id(scope)]
+
+    def _moved_down(
+        self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
+    ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
+        return moved_down(relation, asked, self._known.is_of_one_type)
+
+    def _asked_by_joins(self, name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
+        family = self._known.family_in(graph)
+        return join_conditions(
+            name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
+        )
+
+    @cached_property
+    def _scopes(self) -> Mapping[int, Scope]:
+        return {id(each.expression): each for each in self._root.traverse()}
