@@ -222,6 +222,8 @@ class _Writer:
         """The same columns, from a derived table or a common table expression."""
         alias, key, other = self._name("r"), fact.preferred or "k", self._table(FACTS)
         only = f" WHERE {self._filter(fact)}" if self._one_in(2) else ""
+        # The name of a column that the fact has as well, if it is not the key itself.
+        count = "n" if key == "b" else "b"
         text = self._pick(
             (
                 f"SELECT * FROM {fact.text}{only}",
@@ -231,7 +233,7 @@ class _Writer:
                 f"SELECT * FROM {fact.text}{only} ORDER BY id LIMIT 20",
                 f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM {fact.text}{only}",
                 f"SELECT *, row_number() OVER (ORDER BY id) AS n FROM {fact.text}{only}",
-                f"SELECT {key}, max(id) AS id, count(*) AS b FROM {fact.text}{only} GROUP BY {key}",
+                f"SELECT {key}, max(id) AS id, count(*) AS {count} FROM {fact.text}{only} GROUP BY {key}",
             )
         )
         columns = {each: fact.columns[each] for each in (key, "id")} if "GROUP BY" in text else fact.columns

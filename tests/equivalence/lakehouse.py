@@ -97,9 +97,9 @@ LAYOUTS: Mapping[str, Layout] = {
     "by_prefix": Layout((("name", TruncateTransform(1)),)),
     "by_tens": Layout((("b", TruncateTransform(5)),)),
     "by_both": Layout((("k", IdentityTransform()), ("b", BucketTransform(3)))),
-    "by_pair": Layout((("k", IdentityTransform()), ("b", IdentityTransform()))),
     "sorted_by_k": Layout(sorted_by="k"),
     "unordered": Layout(),
+    "by_pair": Layout((("k", IdentityTransform()), ("b", IdentityTransform()))),
 }
 FACTS = (*LAYOUTS, "evolved", "thinned", "emptied", "never_filled")
 DIMENSIONS = ("dim", "tiny", "parents")

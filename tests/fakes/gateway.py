@@ -29,6 +29,7 @@ from service.model.history import PruningSummary, QueryListing, QuerySummary, su
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
+from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.tables import (
     PartitionField,
     Snapshot,
@@ -61,6 +62,11 @@ SCAN = ScanRecord(
 )
 TABLE = TableName("lake", "tpcds", "store_returns")
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+REWRITES = (
+    RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.date_dim", "366 rows where d_day_name <> '<b>'"),
+    RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),
+)
 
 
 @dataclass
@@ -128,6 +134,7 @@ class FakeGateway(Gateway):
             error=error,
             scans=(SCAN,),
             filters=(applied(), refused()),
+            rewrites=REWRITES,
             spark_plan="* Scan",
             parse_ms=3,
             detect_ms=2,
@@ -183,7 +190,13 @@ class FakeGateway(Gateway):
         self.stopped.append(planning)
 
     def _plan(self, query: LiveQuery) -> Explanation:
-        record = replace(query.record, scans=(SCAN,), filters=(applied(), refused()), spark_plan="* Scan")
+        record = replace(
+            query.record,
+            scans=(SCAN,),
+            filters=(applied(), refused()),
+            rewrites=REWRITES,
+            spark_plan="* Scan",
+        )
         return replace(explain(record), query_id=None, state=PLANNED)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:

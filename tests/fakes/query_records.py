@@ -17,6 +17,7 @@ from service.model.filtering import (
 )
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
+from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.tables import TableName
 from service.model.verification import Verification
 
@@ -50,6 +51,7 @@ def full_record() -> QueryRecord:
         spark_plan="== Physical Plan ==\n…",
         filters=(applied(), refused()),
         rewritten_sql="SELECT 'ü', :year -- narrowed",
+        rewrites=(RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.item", "3 rows where i_name = 'ü'"),),
         parse_ms=6,
         detect_ms=7,
         filters_ms=8,

@@ -33,6 +33,8 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_QUERY_WORKERS": "6",
         "SLUICE_DEFAULT_SCHEMA": "shop",
+        # What scans read of how much is looked at here; every table is small enough to stay in memory.
+        "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
     }
     gateway = RunningGateway.start(folder / "embedded", settings)
     try:

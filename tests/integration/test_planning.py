@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -11,6 +12,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from tests.integration.asking import JsonObject, ask, explain, problem
 from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH
 from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, applied, scan_of, star
+
+READ_OPTIONS = re.compile(r" WITH \(`[^)]*\)")
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +33,8 @@ def test_a_plan_selects_what_the_run_after_it_reads(gateway: httpx.Client) -> No
     assert (plan["queryId"], plan["state"]) == (None, "PLANNED")
     assert [each["source"] for each in applied(plan)] == ["COLLECTED"]
     assert [each["source"] for each in applied(run)] == ["CACHED"]
-    assert plan["rewrittenSql"] == run["rewrittenSql"]
+    # What files hold may have been found out only meanwhile; scans are cut by it.
+    assert READ_OPTIONS.sub("", plan["rewrittenSql"]) == READ_OPTIONS.sub("", run["rewrittenSql"])
     assert plan["plans"]["optimizedPhysical"] == run["plans"]["optimizedPhysical"]
     would_read, did_read = (scan_of(each, "lake.shop.sales") for each in (plan, run))
     for level in ("partitions", "manifests", "dataFiles", "bytes"):

@@ -216,3 +216,15 @@ class _Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.is_whole &= bool(self.open) and self.open.pop() == tag
+
+
+async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -> None:
+    relation, native = (await answer(client))["rewrites"]
+    detail = "366 rows where d_day_name <> '<b>'"
+    assert relation == {"rewrite": "LOCAL_RELATION", "table": "lake.tpcds.date_dim", "detail": detail}
+    assert native == {"rewrite": "NATIVE_PRUNING_OFF", "table": None, "detail": ""}
+    text = (await explained(client, accept="text/plain")).text
+    assert f"LOCAL_RELATION of lake.tpcds.date_dim: {detail}\nNATIVE_PRUNING_OFF\n" in text
+    page = (await explained(client, accept="text/html")).text
+    assert "<td>LOCAL_RELATION</td><td>lake.tpcds.date_dim</td>" in page
+    assert "<b>'" not in page
