@@ -54,6 +54,7 @@ from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 
 EMBEDDED_CATALOG = "lake"
+RELATION_FETCHERS = 2
 TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 
 
@@ -265,6 +266,9 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         clock,
         settings.dynamic_filtering_collect_timeout_s,
     )
+    # Not the collectors': queries wait for keys, and nobody waits for these.
+    fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
+    parts.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
     readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
     parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
     probe_values = ManifestProbeValues(
@@ -290,7 +294,7 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         collector,
         LocalRelations(
             EngineRelations(parts.engine),
-            executor,
+            fetchers,
             RelationBounds(settings.local_relation_max_rows, settings.local_relation_max_bytes),
         ),
         PruningBounds(

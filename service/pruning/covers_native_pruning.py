@@ -11,15 +11,16 @@ from service.model.tables import TableFacts, TableName, TableSource
 def covers_native_pruning(
     scans: Sequence[tuple[int, TableFacts]],
     narrowed: Collection[tuple[int, str]],
-    refused: Sequence[FilterRecord],
+    unapplied: Sequence[FilterRecord],
 ) -> bool:
     """Whether every scan that the engine could prune by a join is narrowed on that column already.
 
     `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
-    places and columns with an exact filter. The engine prunes by partition columns only, and only where the
+    places and columns with an exact filter; `unapplied` the candidates that none came of, for whatever
+    reason: by one of a partition column the engine may prune further. The engine prunes by partition columns only, and only where the
     other side has a filter.
     """
-    unsure = {_column(each) for each in refused if each.reason is not Reason.BUILD_HAS_NO_FILTER}
+    unsure = {_column(each) for each in unapplied if each.reason is not Reason.BUILD_HAS_NO_FILTER}
     if any(facts.source is TableSource.OTHER for _, facts in scans):
         # Whatever lies behind a view, the engine sees it.
         return False

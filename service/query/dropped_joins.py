@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
 
 from service.model.filtering import DynamicFilter, FilterForm, KeySpan
 from service.model.relations import HeldRelation
 from service.model.sql import TextSpan
-from service.pruning.detect import Placement
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.local_relations import RelationPlacement
-from service.pruning.predicate import FormedPredicate
-
-
-class AppliedFilter(Protocol):
-    """A filter with its predicate, and how many keys there are."""
-
-    @property
-    def placement(self) -> Placement:
-        """The filter, and the scan that it narrows."""
-
-    @property
-    def formed(self) -> FormedPredicate:
-        """Its predicate."""
-
-    @property
-    def key_count(self) -> int:
-        """Of the build side."""
+from service.query.applied_filter import AppliedFilter
 
 
 def dropped_joins(
@@ -49,7 +31,7 @@ def dropped_joins(
 def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:
     """As many keys as rows: keys are distinct and never NULL."""
     is_exact = applied.formed.is_exact and applied.formed.form is not FilterForm.EMPTY
-    is_on_probe = applied.placement.reference_end == join.probe_end
+    is_on_probe = applied.end == join.probe_end
     return (
         is_exact
         and is_on_probe

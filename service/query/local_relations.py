@@ -27,7 +27,7 @@ class LocalRelations:
     """Never makes a query wait. Any thread may ask."""
 
     def __init__(self, relations: Relations, executor: Executor, bounds: RelationBounds) -> None:
-        self.bounds = bounds
+        self._bounds = bounds
         self._relations = relations
         self._executor = executor
         self._lock = threading.Lock()
@@ -66,10 +66,12 @@ class LocalRelations:
 
     def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:
         try:
-            held = self._relations.fetch(wanted, _used(parameters, wanted), self.bounds)
+            held = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds)
         except GatewayError as failure:
             # The engine was lost, perhaps: it is fetched when it has been asked for as often again.
             log.info("relation_not_fetched", code=failure.code, relation=wanted.rows_of.predicate)
+        except Exception as failure:  # the outermost edge of a worker: the table's files are read instead
+            log.exception("relation_not_fetched", error=type(failure).__name__)
         else:
             if held is None:
                 self._refuse(wanted.fingerprint)

@@ -28,12 +28,13 @@ from service.pruning.is_worth_collecting import is_worth_collecting
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
+from service.query.applied_filter import AppliedFilter
 from service.query.collect import Collector
 from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
 from service.query.local_relations import LocalRelations
 from service.query.pruned_query import PrunedQuery, filter_record
-from service.query.rewrite import Applied, RewriteBounds, rewritten
+from service.query.rewrite import RewriteBounds, rewritten
 
 log = structlog.get_logger(__name__)
 
@@ -118,14 +119,14 @@ class Pruner:
         parameters: Parameters,
     ) -> PrunedQuery:
         records: list[FilterRecord] = []
-        applied: list[Applied] = []
+        applied: list[AppliedFilter] = []
         for placement in detected.detection.placements:
             outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
             facts = detected.facts[placement.filter.probe.table]
             outcome, formed = self._formed(placement.filter, facts, outcome)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
-                applied.append(Applied(placement, formed, len(outcome.data.values)))
+                applied.append(AppliedFilter(placement, formed, len(outcome.data.values)))
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))
         held = self._held_relations(detected, parameters)
         return rewritten(pruned, detected, applied, held, self._bounds.rewrites)

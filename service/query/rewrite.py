@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from service.model.filtering import FilterForm
+from service.model.filtering import FilterForm, FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
-from service.pruning.detect import Placement
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
 from service.pruning.local_relations import RelationPlacement
-from service.pruning.predicate import FormedPredicate
 from service.pruning.read_options import read_options
+from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import dropped_joins
 from service.query.pruned_query import PrunedQuery, skipped_scan
@@ -33,24 +32,10 @@ class RewriteBounds:
     slots: int
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """A filter with its predicate, and how many keys there are."""
-
-    placement: Placement
-    formed: FormedPredicate
-    key_count: int
-
-    @property
-    def end(self) -> int:
-        """Where in the text the name of the table that it narrows ends."""
-        return self.placement.reference_end
-
-
 def rewritten(
     pruned: PrunedQuery,
     detected: Detected,
-    applied: Sequence[Applied],
+    applied: Sequence[AppliedFilter],
     held: Sequence[tuple[RelationPlacement, HeldRelation]],
     bounds: RewriteBounds,
 ) -> PrunedQuery:
@@ -83,13 +68,14 @@ def rewritten(
             continue
         name = _new_name(place.query.rows_of.tables[0], number, detected.parsed.sql)
         relations[name] = place.query.fingerprint
-        narrowings[end] = Narrowing(0, relation=name)
+        narrowings[end] = Narrowing(None, relation=name)
     rewrites += [
         _relation_record(place, rows) for place, rows in held if place.reference_end in local.keys() - gone
     ]
     rewrites += [_dropped_record(each) for each in dropped]
     properties: dict[str, str] = {}
-    if RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds and _is_covered(detected, applied, local.keys()):
+    is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
+    if is_wanted and _is_covered(detected, applied, pruned.filters, local.keys()):
         properties[NATIVE_PRUNING] = "false"
         rewrites.append(RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF))
     edits = {span: text for each in dropped for span, text in (each.edits or {}).items()}
@@ -109,7 +95,7 @@ def rewritten(
     )
 
 
-def _pinned_tables(applied: Sequence[Applied], local: Collection[RelationPlacement]) -> set[TableName]:
+def _pinned_tables(applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]) -> set[TableName]:
     """Every mention of a table that a filter or a relation was made from: all read the same snapshot."""
     pinned = {place.query.rows_of.tables[0] for place in local}
     for each in applied:
@@ -128,7 +114,7 @@ def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
 
 
 def _add_options(
-    narrowings: dict[int, Narrowing], applied: Sequence[Applied], detected: Detected, slots: int
+    narrowings: dict[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, slots: int
 ) -> list[RewriteRecord]:
     records = []
     for end, narrowing in narrowings.items():
@@ -152,7 +138,12 @@ def _new_name(table: TableName, number: int, sql: str) -> str:
     return name
 
 
-def _is_covered(detected: Detected, applied: Sequence[Applied], local: Collection[int]) -> bool:
+def _is_covered(
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    filters: Sequence[FilterRecord],
+    local: Collection[int],
+) -> bool:
     scans = [
         (reference.end, detected.facts[name])
         for reference in detected.parsed.references
@@ -160,8 +151,9 @@ def _is_covered(detected: Detected, applied: Sequence[Applied], local: Collectio
         and (name := detected.names.get(reference.parts)) is not None
         and name in detected.facts
     ]
-    narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in applied}
-    return covers_native_pruning(scans, narrowed, detected.detection.refused)
+    exact = [each for each in applied if each.formed.is_exact or each.formed.form is FilterForm.EMPTY]
+    narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in exact}
+    return covers_native_pruning(scans, narrowed, [each for each in filters if not each.is_applied])
 
 
 def _relation_record(place: RelationPlacement, rows: HeldRelation) -> RewriteRecord:
@@ -178,7 +170,7 @@ def _dropped_record(join: DroppableJoin) -> RewriteRecord:
     )
 
 
-def _skipped(applied: Sequence[Applied], detected: Detected) -> list[ScanRecord]:
+def _skipped(applied: Sequence[AppliedFilter], detected: Detected) -> list[ScanRecord]:
     empty = {each.end: each for each in applied if each.formed.form is FilterForm.EMPTY}
     return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
 
@@ -192,5 +184,5 @@ def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:
     return skipped_scan(detected.facts[place.query.rows_of.tables[0]])
 
 
-def _facts_of(applied: Applied, detected: Detected) -> TableFacts:
+def _facts_of(applied: AppliedFilter, detected: Detected) -> TableFacts:
     return detected.facts[applied.placement.filter.probe.table]

@@ -1,0 +1,22 @@
+"""A filter that is written into the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.pruning.detect import Placement
+from service.pruning.predicate import FormedPredicate
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFilter:
+    """A filter with its predicate, and how many keys there are."""
+
+    placement: Placement
+    formed: FormedPredicate
+    key_count: int
+
+    @property
+    def end(self) -> int:
+        """Where in the text the name of the table that it narrows ends."""
+        return self.placement.reference_end
