@@ -17,8 +17,8 @@ def covers_native_pruning(
 
     `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
     places and columns with an exact filter; `unapplied` the candidates that none came of, for whatever
-    reason: by one of a partition column the engine may prune further. The engine prunes by partition columns only, and only where the
-    other side has a filter.
+    reason: by one of a partition column the engine may prune further. It prunes by partition columns only,
+    and only where the other side has a filter.
     """
     unsure = {_column(each) for each in unapplied if each.reason is not Reason.BUILD_HAS_NO_FILTER}
     if any(facts.source is TableSource.OTHER for _, facts in scans):
