@@ -21,6 +21,7 @@ from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.results import Column, Manifest
 from service.model.tables import TableFacts, TableName
+from service.model.views import View, ViewReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -165,6 +166,27 @@ class SessionTables(Protocol):
 
         Raises:
             CatalogDown: it does not.
+        """
+
+
+class Views(Protocol):
+    """The views of the catalogs, as the engine reads them."""
+
+    def view(self, name: TableName) -> View | None:
+        """The view as it is now, never as it was before; None when there is none of that name.
+
+        Raises:
+            CatalogDown: the catalog, or the engine, does not answer.
+        """
+
+    def is_read_alike(self, reading: ViewReading) -> bool:
+        """Whether the engine makes of the query what it makes of the view: columns, types and rows.
+
+        It compares the two as they are now. The query may stand anywhere: none of its names can be taken for
+        another one's.
+
+        Raises:
+            CatalogDown: nobody can tell now.
         """
 
 

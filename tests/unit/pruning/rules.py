@@ -14,6 +14,7 @@ from service.model.filtering import Build, DynamicFilteringData, Feed, KeyValue,
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import TableFacts, TableName
+from service.model.views import View, ViewColumn
 from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
@@ -39,6 +40,8 @@ from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
 from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
 from service.pruning.open_relations import open_relations as opened_relations
+from service.pruning.open_views import open_views as with_views_open
+from service.pruning.open_views import view_select
 from service.pruning.outer_join import outer_join as outer_candidates
 from service.pruning.parse import parse as parsed_query
 from service.pruning.predicate import predicate as formed_predicate
@@ -47,6 +50,7 @@ from service.pruning.range_queries import stripes_query
 from service.pruning.semi_join import semi_join as semi_candidates
 from service.pruning.table_names import table_names as names_of
 from service.pruning.unwrap_cast import unwrap_cast as unwrapped
+from service.pruning.view_text import view_text as text_of_view
 from service.pruning.written_rows import written_rows as rows_written
 from tests.unit.pruning.tables import TABLES
 
@@ -70,6 +74,25 @@ def table_names(sql: str) -> str:
         f"{'.'.join(parts)} is {name}"
         for parts, name in names_of(parsed, frozenset({"lake", "rest"}), "lake", "shop").items()
     )
+
+
+def view_text(sql: str) -> str:
+    """The text of a view at lake.views."""
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    view = View(TableName("lake", "shop", "v"), sql, "lake", ("views",), ())
+    text = text_of_view(parsed, view, {"lake", "rest"})
+    return "not for every place" if text is None else text
+
+
+def open_views(sql: str) -> str:
+    """A query at lake.shop, in which `v` is a view of two columns."""
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    name = TableName("lake", "shop", "v")
+    view = View(name, "", "lake", (), (ViewColumn("k", "int"), ViewColumn("a`b", "int")))
+    names = names_of(parsed, frozenset({"lake"}), "lake", "shop")
+    return with_views_open(parsed, names, {name: view_select(view, "SELECT 1, 2")})
 
 
 def qualify(sql: str) -> str:
@@ -325,6 +348,8 @@ RULES: Mapping[str, Callable[[str], str]] = {
     for each in (
         parse,
         table_names,
+        view_text,
+        open_views,
         qualify,
         join_graph,
         inner_join,
