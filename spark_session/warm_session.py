@@ -17,6 +17,7 @@ from spark_session.row_collector import RowCollector
 from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
+from spark_session.view_reader import ViewReader
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +49,7 @@ class WarmSession:
             jvm.gateway, self.children, self.rows, settings.max_relation_bytes
         )
         self.guard = Guard(jvm.gateway)
+        self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 
     @classmethod

@@ -1,0 +1,44 @@
+"""Views, told within a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from service.adapters.bounded_calls import BoundedCalls
+from service.errors import CatalogDown
+from service.model.tables import TableName
+from service.model.views import View, ViewReading
+from service.ports import Views
+
+_CALLS_AT_MOST = 16
+T = TypeVar("T")
+
+
+class BoundedViews:
+    """Implements `service.ports.Views`: a catalog that takes longer is down to whoever asks.
+
+    To read a view takes the engine about as long as to read a table; to compare, as long as to plan a query.
+    """
+
+    def __init__(self, views: Views, timeout_s: float = 1.0, comparing_timeout_s: float = 10.0) -> None:
+        self._views = views
+        self._timeout_s = timeout_s
+        self._comparing_timeout_s = comparing_timeout_s
+        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown,))
+
+    def view(self, name: TableName) -> View | None:
+        """See the port."""
+        return self._answer(name.catalog, partial(self._views.view, name), self._timeout_s)
+
+    def is_read_alike(self, reading: ViewReading) -> bool:
+        """See the port."""
+        compare = partial(self._views.is_read_alike, reading)
+        return self._answer(reading.view.name.catalog, compare, self._comparing_timeout_s)
+
+    def _answer(self, catalog: str, call: Callable[[], T], within_s: float) -> T:
+        answers = self._calls.answers({catalog: call}, str, within_s)
+        if catalog not in answers:
+            raise CatalogDown(f"The catalog {catalog} does not answer.")
+        return answers[catalog]

@@ -1,0 +1,59 @@
+"""Asks the driver's JVM about views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from service.model.tables import TableName
+from service.model.views import ViewReading
+from spark_session.child_sessions import ChildSessions
+from spark_session.guard import Guard
+from spark_session.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+
+JOB_TAG = "views"
+NOT_ALIKE = "null"
+
+
+class ViewReader:
+    """Asks `ViewReader.java`."""
+
+    def __init__(
+        self, gateway: JavaGateway, root: SparkSession, children: ChildSessions, guard: Guard
+    ) -> None:
+        self._java = java_instance(gateway, "ViewReader")
+        self._root = root
+        self._children = children
+        self._guard = guard
+
+    def view(self, name: TableName) -> str:
+        """One view, as `ViewReader.java` tells it.
+
+        Raises:
+            PySparkException, Py4JError: its catalog does not answer.
+        """
+        return str(self._java.view(self._root._jsparkSession, name.catalog, name.schema, name.table))
+
+    def columns_if_alike(self, reading: ViewReading) -> str:
+        """The columns of the query, as `ViewReader.java` tells them, if Spark reads it as it reads the view.
+
+        Raises:
+            StatementNotAllowed: it is no query.
+            AnalysisException: the view cannot be read, or the query.
+            PySparkException, Py4JError: a catalog does not answer.
+        """
+        with self._children.taken(reading.catalog, reading.schema, JOB_TAG) as child:
+            self._guard.allow_queries_only(child, reading.sql)
+            if self._java.isOpen(child._jsparkSession, reading.sql):
+                return NOT_ALIKE
+            view = child.sql(f"SELECT * FROM {_quoted(reading.view.name)}")
+            return str(self._java.columnsIfAlike(view._jdf, child.sql(reading.sql)._jdf))
+
+
+def _quoted(name: TableName) -> str:
+    parts = (name.catalog, *name.schema.split("."), name.table)
+    return ".".join(f"`{each.replace('`', '``')}`" for each in parts)

@@ -1,0 +1,36 @@
+"""Views in memory; the catalog can be taken down."""
+
+from __future__ import annotations
+
+from service.errors import CatalogDown
+from service.model.tables import TableName
+from service.model.views import View, ViewReading
+
+
+class FakeViews:
+    """A query is read alike unless its view is not there any more, or is among the `others`."""
+
+    def __init__(self, *views: View) -> None:
+        self._views = {each.name: each for each in views}
+        self.others: set[TableName] = set()
+        self.asked: list[TableName] = []
+        self.readings: list[ViewReading] = []
+        self.is_down = False
+
+    def put(self, view: View) -> None:
+        self._views[view.name] = view
+
+    def view(self, name: TableName) -> View | None:
+        self._check()
+        self.asked.append(name)
+        return self._views.get(name)
+
+    def is_read_alike(self, reading: ViewReading) -> bool:
+        self._check()
+        self.readings.append(reading)
+        name = reading.view.name
+        return name not in self.others and self._views.get(name) == reading.view
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise CatalogDown("The catalog lake does not answer.")
