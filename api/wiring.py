@@ -13,6 +13,7 @@ from pathlib import Path
 
 import migrations
 from api.settings import Settings
+from service.adapters.bounded_views import BoundedViews
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.embedded_postgres import EmbeddedPostgres
@@ -37,6 +38,7 @@ from service.adapters.tpcds.schemas import table_schemas
 from service.errors import CannotStart, MetricsStoreDown
 from service.gateway import Gateway, GatewayBounds
 from service.model.relations import RelationBounds
+from service.model.rewrites import RewriteKind
 from service.ports import Catalogs, Clock
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
@@ -52,6 +54,7 @@ from spark_session.jars import check_java, resolve
 from spark_session.parquet_tables import ParquetTable
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
+from spark_session.views import SparkViews
 
 EMBEDDED_CATALOG = "lake"
 RELATION_FETCHERS = 2
@@ -287,9 +290,11 @@ def _pruner(settings: Settings, parts: _Parts, clock: Clock) -> Pruner:
         }
         | settings.spark_conf,
         max_relation_rows=settings.local_relation_max_rows,
+        is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
     )
+    views = BoundedViews(SparkViews(lambda: parts.engine.session))
     return Pruner(
-        Detections(parts.all_catalogs, probe_values, clock, looked_for),
+        Detections(parts.all_catalogs, views, probe_values, clock, looked_for),
         probe_values,
         collector,
         LocalRelations(

@@ -13,6 +13,7 @@ class RewriteKind(StrEnum):
     LOCAL_RELATION = "LOCAL_RELATION"
     JOIN_DROPPED = "JOIN_DROPPED"
     NATIVE_PRUNING_OFF = "NATIVE_PRUNING_OFF"
+    VIEW_OPENED = "VIEW_OPENED"
 
 
 @dataclass(frozen=True, slots=True)

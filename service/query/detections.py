@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -14,7 +14,7 @@ from sqlglot import exp
 from service.model.query import Parameter, QueryRequest, by_name
 from service.model.sql import ParsedQuery
 from service.model.tables import TableFacts, TableName
-from service.ports import Catalogs, Clock, ProbeValues
+from service.ports import Catalogs, Clock, ProbeValues, Views
 from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
 from service.pruning.fold_lists import fold_lists
@@ -24,6 +24,7 @@ from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
+from service.query.opened_views import OpenedViews
 from service.query.unpinned import Unpinned, has_changed, has_moved
 
 TEXTS_KEPT = 512
@@ -39,11 +40,15 @@ class DetectionBounds:
     catalog_names: frozenset[str]
     session: Mapping[str, str]
     max_relation_rows: int = 10_000
+    is_opening_views: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What was found in a query, and the facts that it was found by."""
+    """What was found in a query, and the facts that it was found by.
+
+    `parsed` is the query's text, in which `opened_views` are opened: each is there with what it reads.
+    """
 
     parsed: ParsedQuery
     names: Mapping[tuple[str, ...], TableName]
@@ -51,6 +56,17 @@ class Detected:
     detection: Detection
     parse_ms: int
     detect_ms: int
+    opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A text of the query, and what its tables are."""
+
+    parsed: ParsedQuery
+    names: Mapping[tuple[str, ...], TableName]
+    facts: Mapping[TableName, TableFacts]
+    opened_views: Mapping[TableName, tuple[TableName, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +88,15 @@ class Detections:
     """Finds filters. Any thread may ask."""
 
     def __init__(
-        self, catalogs: Catalogs, probe_values: ProbeValues, clock: Clock, bounds: DetectionBounds
+        self,
+        catalogs: Catalogs,
+        views: Views,
+        probe_values: ProbeValues,
+        clock: Clock,
+        bounds: DetectionBounds,
     ) -> None:
         self._catalogs = catalogs
+        self._views = OpenedViews(views, catalogs, bounds.catalog_names)
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
@@ -88,13 +110,19 @@ class Detections:
         parsed_ms = self._clock.elapsed_ms()
         if parsed is None:
             return None
-        names = table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
-        facts = self._catalogs.facts_of(sorted(set(names.values())))
-        detection = self._found(self._question(request, facts))
-        if detection is None:
-            return None
-        parse_ms, detect_ms = parsed_ms - began_ms, self._clock.elapsed_ms() - parsed_ms
-        return Detected(parsed, names, facts, detection, parse_ms, detect_ms)
+        for reading in self._readings(parsed, request):
+            detection = self._found(self._question(request, reading))
+            if detection is not None:
+                return Detected(
+                    reading.parsed,
+                    reading.names,
+                    reading.facts,
+                    detection,
+                    parse_ms=parsed_ms - began_ms,
+                    detect_ms=self._clock.elapsed_ms() - parsed_ms,
+                    opened_views=reading.opened_views,
+                )
+        return None
 
     def has_moved(self, tables: Sequence[Unpinned]) -> bool:
         """Whether keys that were collected from these tables may be out of date."""
@@ -104,9 +132,35 @@ class Detections:
         """Whether these tables may have other rows than when filters were looked for."""
         return has_changed(tables, self._catalogs)
 
-    def _question(self, request: QueryRequest, facts: Mapping[TableName, TableFacts]) -> _Question:
+    def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
+        """The query with its views opened, if any can be; then as it is written."""
+        names = self._names(parsed, request)
+        facts = self._catalogs.facts_of(sorted(set(names.values())))
+        written = _Reading(parsed, names, facts, {})
+        if self._bounds.is_opening_views:
+            yield from self._opened(written, request)
+        yield written
+
+    def _opened(self, written: _Reading, request: QueryRequest) -> Iterator[_Reading]:
+        opened = self._views.open(
+            written.parsed, written.names, written.facts, request.catalog, request.schema
+        )
+        parsed = None if opened is None else self._parsed(opened.sql)
+        if opened is None or parsed is None:
+            return
+        names = self._names(parsed, request)
+        # A name that a view's own text takes would not be told from a table's any more.
+        if all(parts in names for parts, name in written.names.items() if name in written.facts):
+            facts = {each: opened.facts[each] for each in set(names.values()) if each in opened.facts}
+            yield _Reading(parsed, names, facts, opened.views)
+
+    def _names(self, parsed: ParsedQuery, request: QueryRequest) -> Mapping[tuple[str, ...], TableName]:
+        return table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
+
+    def _question(self, request: QueryRequest, reading: _Reading) -> _Question:
+        facts = reading.facts
         return _Question(
-            sql=request.sql,
+            sql=reading.parsed.sql,
             catalog=request.catalog,
             schema=request.schema,
             parameters=_text_of(by_name(request.parameters)),

@@ -18,7 +18,8 @@ from service.query.unpinned import Unpinned
 class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
-    `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
+    `opened_sql` is the caller's text with its views opened, if there are any; `pinned_sql` reads the same
+    snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
     an empty set or rows in memory made unnecessary, as 0 of their total; `mentioned` are all tables of a
     narrowed text in that form, as filters may spare others too. `relations` and `properties` are
     what the rewritten text needs of the engine. Its rows are right only if the `unpinned` tables have not
@@ -28,6 +29,7 @@ class PrunedQuery:
     sql: str
     rewritten_sql: str | None = None
     pinned_sql: str | None = None
+    opened_sql: str | None = None
     filters: tuple[FilterRecord, ...] = ()
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()

@@ -13,6 +13,7 @@ from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
+from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.read_options import read_options
 from service.query.applied_filter import AppliedFilter
@@ -47,7 +48,7 @@ def rewritten(
     local = {place.reference_end: place for place, _ in held if place.reference_end not in narrowed_ends}
     if not applied and not local:
         return pruned
-    pins = _pins(detected, _pinned_tables(applied, local.values()))
+    pins = _pins(detected, _pinned_tables(applied, local.values()) | _behind_views(detected))
     dropped: list[DroppableJoin] = []
     if RewriteKind.JOIN_DROPPED in bounds.kinds:
         candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
@@ -73,6 +74,7 @@ def rewritten(
         _relation_record(place, rows) for place, rows in held if place.reference_end in local.keys() - gone
     ]
     rewrites += [_dropped_record(each) for each in dropped]
+    rewrites += [_opened_record(view, tables) for view, tables in detected.opened_views.items()]
     properties: dict[str, str] = {}
     is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     if is_wanted and _is_covered(detected, applied, pruned.filters, local.keys()):
@@ -85,6 +87,7 @@ def rewritten(
         sql=sql,
         rewritten_sql=sql,
         pinned_sql=inject(detected.parsed, pins),
+        opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
         relations=relations,
         properties=properties,
@@ -101,6 +104,12 @@ def _pinned_tables(applied: Sequence[AppliedFilter], local: Collection[RelationP
     for each in applied:
         pinned |= {each.placement.filter.probe.table, *each.placement.filter.build.tables}
     return pinned
+
+
+def _behind_views(detected: Detected) -> set[TableName]:
+    """What opened views read has the columns that it had when they were opened."""
+    tables = {each for names in detected.opened_views.values() for each in names}
+    return {name for name, facts in detected.facts.items() if name in tables and is_readable_again(facts)}
 
 
 def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
@@ -167,6 +176,12 @@ def _dropped_record(join: DroppableJoin) -> RewriteRecord:
     rows_of = join.relation.query.rows_of
     return RewriteRecord(
         RewriteKind.JOIN_DROPPED, str(rows_of.tables[0]), f"by the keys of {join.build_column}"
+    )
+
+
+def _opened_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:
+    return RewriteRecord(
+        RewriteKind.VIEW_OPENED, str(view), f"reads {', '.join(map(str, tables)) or 'nothing'}"
     )
 
 

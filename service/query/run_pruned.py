@@ -62,7 +62,7 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
             raise QueryCanceled
         return result
 
-    found = verify(query.request.sql, narrowed, plain)
+    found = verify(pruned.opened_sql or query.request.sql, narrowed, plain)
     if found is Verification.DIFFERENT and pruner.has_changed(pruned):
         found = Verification.NOT_COMPARABLE
     query.note(found)

@@ -19,6 +19,7 @@ from spark_session.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.key_collector import FakeKeyCollector
+from tests.fakes.views import FakeViews
 
 STAR = "SELECT f.id, d.k FROM {table} f JOIN dim d ON {condition} WHERE d.year = 1999"
 
@@ -133,7 +134,7 @@ def _with_bounds(
     with ThreadPoolExecutor(2) as executor:
         reader, cache = FakeKeyCollector(), FakeFilterCache()
         collector = Collector(reader, keys, cache, executor, ports.clock, timeout_s=60)
-        detections = Detections(ports.catalogs, values, ports.clock, looked_for)
+        detections = Detections(ports.catalogs, FakeViews(), values, ports.clock, looked_for)
         other = Harness(gateway)
         pruner = Pruner(detections, values, collector, relations, ports.pruner._bounds)
         other._ports = replace(ports, pruner=pruner)

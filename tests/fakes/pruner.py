@@ -6,7 +6,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
-from service.ports import Catalogs, Clock, Engine, FilterCache
+from service.ports import Catalogs, Clock, Engine, FilterCache, Views
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
@@ -17,6 +17,7 @@ from service.query.rewrite import RewriteBounds
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.relations import FakeRelations
+from tests.fakes.views import FakeViews
 
 
 def pruner(
@@ -26,6 +27,7 @@ def pruner(
     clock: Clock,
     is_enabled: bool = False,
     executor: Executor | None = None,
+    views: Views | None = None,
 ) -> Pruner:
     """The real one; unless enabled it does nothing."""
     keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
@@ -43,4 +45,5 @@ def pruner(
     relations = LocalRelations(
         FakeRelations(), executor or ThreadPoolExecutor(1), RelationBounds(100, 10_000)
     )
-    return Pruner(Detections(catalogs, held, clock, looked_for), held, collector, relations, bounds)
+    detections = Detections(catalogs, views or FakeViews(), held, clock, looked_for)
+    return Pruner(detections, held, collector, relations, bounds)

@@ -56,6 +56,14 @@ def test_what_came_of_it_is_noted_in_the_record(
     assert len(bench.engine.runs) == runs
 
 
+def test_what_a_view_leaves_open_proves_nothing(bench: Bench) -> None:
+    bench.engine = FakeEngine(engine_result(2), engine_result(3))
+    query = verified(bench, "SELECT a FROM v")
+    query.prune(replace(PRUNED, opened_sql="SELECT a FROM (SELECT a FROM t LIMIT 5) AS v"))
+    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    assert query.record.verification is Verification.NOT_COMPARABLE
+
+
 def test_a_result_that_was_cut_is_not_compared(bench: Bench) -> None:
     bench.engine = FakeEngine(replace(engine_result(2), is_truncated=True))
     query = verified(bench)
