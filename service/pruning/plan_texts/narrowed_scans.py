@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 
 from sqlglot import exp
 
@@ -11,6 +12,8 @@ from service.pruning.plan_texts.mentions import is_mention_of, mentions
 
 # A plan is for people, and its size must not be the product of a hostile text's tables and filters.
 MAX_FILTERS_A_SCAN = 20
+# To lay texts of many mentions beside each other takes the square of their number.
+MAX_COMPARED = 200
 
 NarrowedScans = Mapping[int, tuple[FilterRecord, ...]]
 
@@ -21,7 +24,8 @@ def narrowed_scans(
     """The applied filters of each mention that has any.
 
     Filters name tables, not mentions: of several mentions of one table those count that were wrapped in the
-    rewritten text; all of them, when that text cannot be laid beside the first.
+    rewritten text; all of them, when that text cannot be laid beside the first. There are more mentions in
+    it where views were opened, and others where rows were in memory.
     """
     applied = [each for each in filters if each.is_applied]
     wrapped = _wrapped(mentions(tree), mentions(rewritten) if rewritten is not None else ())
@@ -34,10 +38,25 @@ def narrowed_scans(
 
 
 def _wrapped(before: Sequence[exp.Table], after: Sequence[exp.Table]) -> set[int] | None:
-    if [each.name for each in before] != [each.name for each in after]:
+    same = _same(list(map(_written, before)), list(map(_written, after)))
+    if same is None:
         return None
-    pairs = zip(before, after, strict=True)
-    return {number for number, pair in enumerate(pairs) if _is_wrapped(*pair)}
+    return {number for number, other in same.items() if _is_wrapped(before[number], after[other])}
+
+
+def _same(before: Sequence[str], after: Sequence[str]) -> Mapping[int, int] | None:
+    """Where each mention of the first text stands in the second, if it does."""
+    if before == after:
+        return {number: number for number in range(len(before))}
+    if not after or max(len(before), len(after)) > MAX_COMPARED:
+        return None
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    return {each.a + step: each.b + step for each in blocks for step in range(each.size)}
+
+
+def _written(table: exp.Table) -> str:
+    """The name as it stands in the text, which a rewrite leaves as it is; of a view's text, the full one."""
+    return ".".join(part.name for part in table.parts)
 
 
 def _is_wrapped(before: exp.Table, after: exp.Table) -> bool:

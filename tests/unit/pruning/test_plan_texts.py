@@ -172,3 +172,25 @@ def test_hundreds_of_unions_are_one_node() -> None:
 def test_depth_is_that_of_brackets() -> None:
     assert is_shallow("SELECT ((1)), (2)", max_nesting=2)
     assert not is_shallow("SELECT (((1)))", max_nesting=2)
+
+
+def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> None:
+    query = "SELECT * FROM v JOIN store_returns AS r ON v.k = r.k JOIN date_dim AS d ON d.d_date_sk = v.k"
+    inside = (
+        "(SELECT `k` FROM (SELECT k FROM (SELECT * FROM `lake`.`tpcds`.store_returns VERSION AS OF 1"
+        " WHERE k = 1) AS `store_returns`) AS `v`(`k`)) AS `v`"
+    )
+    drawn = plans(query, applied(), rewritten_sql=query.replace("v JOIN", f"{inside} JOIN", 1))
+    assert "filters" not in text(drawn.optimized_physical)
+    outside = "(SELECT * FROM store_returns VERSION AS OF 1 WHERE k = 1) AS r"
+    both = query.replace("v JOIN", f"{inside} JOIN", 1).replace("store_returns AS r", outside)
+    assert text(plans(query, applied(), rewritten_sql=both).optimized_physical).count("filters") == 1
+
+
+def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
+    query = (
+        "SELECT * FROM a, store_returns, date_dim, store_returns AS s WHERE sr_returned_date_sk = d_date_sk"
+    )
+    narrowed = "(SELECT * FROM store_returns VERSION AS OF 1 WHERE k = 1) AS `store_returns`"
+    rewritten = query.replace("a, store_returns", f"a_rows_1, {narrowed}")
+    assert text(plans(query, applied(), rewritten_sql=rewritten).optimized_physical).count("filters") == 1
