@@ -58,6 +58,7 @@ class Harness:
     """A gateway's own parts, without the HTTP around them."""
 
     def __init__(self, gateway: Gateway, schema: str = SCHEMA) -> None:
+        self._gateway = gateway
         self._ports = gateway._ports
         self._schema = schema
 
