@@ -69,10 +69,19 @@ def join_graph(scope: Scope) -> JoinGraph | None:
 
 def _is_reshaped(scope: Scope) -> bool:
     """Whether something that is read has other rows or columns than its source."""
-    return bool(scope.expression.args.get("pivots")) or any(
+    if scope.expression.args.get("pivots") or _has_hidden_nulls(scope.expression):
+        return True
+    return any(
         node.args.get("pivots") or (isinstance(source, Scope) and node.args.get("sample"))
         for node, source in scope.selected_sources.values()
     )
+
+
+def _has_hidden_nulls(select: exp.Expr) -> bool:
+    """Whether joins stand in parentheses and not all are inner ones: NULLs may stand for any side then."""
+    joins = [each for each in select.find_all(exp.Join) if each.find_ancestor(exp.Select) is select]
+    is_nested = any(each.parent is not select for each in joins)
+    return is_nested and any(_join_type(each) is not JoinType.INNER for each in joins)
 
 
 def _join_type(join: exp.Join) -> JoinType | None:
