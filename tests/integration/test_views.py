@@ -46,8 +46,8 @@ def test_files_behind_a_view_are_not_read_and_the_explanation_says_why(
     assert sorted(answer["result"]["rows"]) == sorted(plain["result"]["rows"])
     assert len(plain["result"]["rows"]) == DAYS_PER_MONTH
     assert answer["manifest"]["columns"] == plain["manifest"]["columns"]
-    [applied] = [each for each in explanation["filters"] if each["applied"]]
-    assert (applied["probe"]["table"], applied["probe"]["columns"]) == ("lake.shop.sales", ["day_key"])
+    probes = [each["probe"] for each in explanation["filters"] if each["applied"]]
+    assert {(each["table"], *each["columns"]) for each in probes} == {("lake.shop.sales", "day_key")}
     [scan] = [each for each in explanation["scans"] if each["table"] == "lake.shop.sales"]
     assert scan["dataFiles"]["total"] == DAYS
     assert 0 < scan["dataFiles"]["selected"] <= DAYS_PER_MONTH
