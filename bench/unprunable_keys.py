@@ -6,6 +6,9 @@ broadcast; a fact that is sorted by day but not partitioned (60 files); one in 6
 partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicFiltering.enabled: false` and
 with cached filters, in turn: three rounds to warm up, nine to measure. The files that each way read are
 below: where they are the same, as with buckets, Spark's own pruning works after all.
+
+What limits the mean are those two: Spark prunes buckets by itself, and of the sorted fact it reads three
+columns of 60 large files, 2.9 million rows, in less time than a query here takes to be planned and started.
 """
 
 from __future__ import annotations
