@@ -7,8 +7,9 @@ partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicF
 with cached filters, in turn: three rounds to warm up, nine to measure. The files that each way read are
 below: where they are the same, as with buckets, Spark's own pruning works after all.
 
-What limits the mean are those two: Spark prunes buckets by itself, and of the sorted fact it reads three
-columns of 60 large files, 2.9 million rows, in less time than a query here takes to be planned and started.
+What limits the mean are those two: Spark prunes buckets by itself. The sorted fact lies in 60 manifests, and
+to look through them takes both ways alike 160 ms, more than half of the narrowed query; the whole of its three
+columns is read in 270 ms.
 """
 
 from __future__ import annotations
