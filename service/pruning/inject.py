@@ -29,9 +29,10 @@ class Narrowing:
 def inject(
     parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
 ) -> str:
-    """The text with each table reference that ends at one of these positions narrowed, or only pinned.
+    """The text with each table whose name ends at one of these positions narrowed, or only pinned.
 
-    `edits` are other parts of the text with what stands in their place; none overlaps such a reference.
+    What the text says of its version goes. `edits` are other parts of the text with what stands in their
+    place; none overlaps such a reference.
 
     >>> from service.pruning.parse import parse
     >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
@@ -41,7 +42,7 @@ def inject(
     """
     text = parsed.sql
     replaced = {
-        TextSpan(each.start, each.end): _narrowed(parsed.sql, each, narrowings[each.end])
+        each.span: _narrowed(parsed.sql, each, narrowings[each.end])
         for each in parsed.references
         if each.end in narrowings
     }

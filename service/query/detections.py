@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sqlglot import exp
 
 from service.model.query import Parameter, QueryRequest, by_name
 from service.model.sql import ParsedQuery
-from service.model.tables import TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableName, TableVersion, VersionKind
 from service.ports import Catalogs, Clock, ProbeValues
+from service.pruning.at_snapshots import at_snapshots
 from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
 from service.pruning.fold_lists import fold_lists
+from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import named_in
 from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
@@ -43,14 +44,25 @@ class DetectionBounds:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What was found in a query, and the facts that it was found by."""
+    """What was found in a query, and the facts that it was found by.
+
+    `names` are by the places where the names end in the text.
+    """
 
     parsed: ParsedQuery
-    names: Mapping[tuple[str, ...], TableName]
-    facts: Mapping[TableName, TableFacts]
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
     detection: Detection
     parse_ms: int
     detect_ms: int
+
+    def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
+        """Those of a table that a filter or a relation is made from."""
+        return next(
+            each
+            for each in self.facts.values()
+            if (each.name, each.snapshot_id) == (name, snapshot_id) and is_readable_again(each)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +73,11 @@ class _Question:
     catalog: str | None
     schema: str | None
     parameters: str
-    versions: frozenset[tuple[TableName, str, int, int | None]]
+    versions: frozenset[tuple[TableAt, str, int, int | None]]
     period: int
     days: tuple[date, ...]
-    facts: Mapping[TableName, TableFacts] = field(compare=False)
+    names: Mapping[int, TableAt] = field(compare=False)
+    facts: Mapping[TableAt, TableFacts] = field(compare=False)
     request: QueryRequest = field(compare=False)
 
 
@@ -78,7 +91,8 @@ class Detections:
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
-        self._parsed = lru_cache(TEXTS_KEPT)(_parsed)
+        zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
+        self._parsed = lru_cache(TEXTS_KEPT)(partial(_parsed, zone=zone))
         self._found = lru_cache(TEXTS_KEPT)(self._detect)
 
     def of(self, request: QueryRequest) -> Detected | None:
@@ -90,7 +104,7 @@ class Detections:
             return None
         names = table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
         facts = self._catalogs.facts_of(sorted(set(names.values())))
-        detection = self._found(self._question(request, facts))
+        detection = self._found(self._question(request, names, facts))
         if detection is None:
             return None
         parse_ms, detect_ms = parsed_ms - began_ms, self._clock.elapsed_ms() - parsed_ms
@@ -104,17 +118,21 @@ class Detections:
         """Whether these tables may have other rows than when filters were looked for."""
         return has_changed(tables, self._catalogs)
 
-    def _question(self, request: QueryRequest, facts: Mapping[TableName, TableFacts]) -> _Question:
+    def _question(
+        self, request: QueryRequest, names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]
+    ) -> _Question:
         return _Question(
             sql=request.sql,
             catalog=request.catalog,
             schema=request.schema,
             parameters=_text_of(by_name(request.parameters)),
             versions=frozenset(
-                (name, str(each.table_uuid), each.schema_id, each.snapshot_id) for name, each in facts.items()
+                (table, str(each.table_uuid), each.schema_id, each.snapshot_id)
+                for table, each in facts.items()
             ),
             period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
             days=days_around(self._clock.now(), self._bounds.session),
+            names=names,
             facts=facts,
             request=request,
         )
@@ -124,11 +142,13 @@ class Detections:
         if parsed is None:
             return None
         numbered = fold_lists(number_placeholders(parsed))
-        tree = qualify(numbered, question.facts, question.catalog, question.schema)
+        versioned = at_snapshots(numbered, _snapshots(question.names, question.facts))
+        tables = _by_snapshot(question.facts)
+        tree = qualify(versioned, tables, question.catalog, question.schema)
         if tree is None:
             return None
         context = DetectionContext(
-            tables=_in_lower_case(question.facts),
+            tables=tables,
             parameters=by_name(question.request.parameters),
             session=self._bounds.session,
             max_build_rows=self._bounds.max_build_rows,
@@ -147,10 +167,10 @@ class Detections:
         return held is not None and held.is_tight
 
 
-def _parsed(sql: str) -> ParsedQuery | None:
+def _parsed(sql: str, zone: str | None) -> ParsedQuery | None:
     """The text, when there is a scan in it that could be narrowed."""
     # The parser recurses on the C stack: a text nested deeply enough would end the process.
-    parsed = parse(sql) if is_shallow(sql) else None
+    parsed = parse(sql, zone) if is_shallow(sql) else None
     if parsed is None or not parsed.references or _names_tables_in_columns(parsed.tree):
         return None
     return parsed
@@ -161,11 +181,34 @@ def _names_tables_in_columns(tree: exp.Query) -> bool:
     return any(each.args.get("db") for each in tree.find_all(exp.Column))
 
 
-def _in_lower_case(facts: Mapping[TableName, TableFacts]) -> Mapping[TableName, TableFacts]:
-    """Without those whose names differ by case only: the tree cannot tell them apart."""
-    lower = {name: TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()) for name in facts}
-    count = Counter(lower.values())
-    return {lower[name]: each for name, each in facts.items() if count[lower[name]] == 1}
+def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
+    """The snapshots of the tables that are asked for at a version and can be read at it again."""
+    found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
+    return {
+        end: each.snapshot_id
+        for end, each in found
+        if each is not None and each.snapshot_id is not None and is_readable_again(each)
+    }
+
+
+def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableFacts]:
+    """By names in lower case, and by snapshots in the place of other versions.
+
+    Without those whose names differ by case only: the tree cannot tell them apart.
+    """
+    found: dict[TableAt, TableFacts] = {}
+    unsure: set[TableAt] = set()
+    for table, each in facts.items():
+        version = table.version
+        if version != NOW:
+            if each.snapshot_id is None or not is_readable_again(each):
+                continue
+            version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
+        name = table.name
+        lower = TableAt(TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()), version)
+        if found.setdefault(lower, each).name != each.name:
+            unsure.add(lower)
+    return {table: each for table, each in found.items() if table not in unsure}
 
 
 def _text_of(parameters: Mapping[str, Parameter]) -> str:

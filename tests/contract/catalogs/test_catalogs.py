@@ -6,7 +6,7 @@ import pytest
 
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import PartitionField, SortField, TableName
+from service.model.tables import PartitionField, SortField, TableAt, TableName
 from tests.contract.catalogs.lakehouse import COLUMNS, Lakehouse
 
 EVENTS = TableName("lake", "logs", "events")
@@ -77,9 +77,9 @@ def test_facts_of_several_tables_leave_out_what_is_not_there(lakehouse: Lakehous
     deep = TableName("lake", "logs.raw", "events")
     for each in (EVENTS, alerts, deep):
         lakehouse.create(each)
-    unknown = [TableName("lake", "logs", "evnts"), TableName("other", "logs", "events")]
-    asked = [EVENTS, *unknown, alerts, deep, EVENTS]
-    expected = {each: lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
+    unknown = [TableAt(TableName("lake", "logs", "evnts")), TableAt(TableName("other", "logs", "events"))]
+    asked = [TableAt(EVENTS), *unknown, TableAt(alerts), TableAt(deep), TableAt(EVENTS)]
+    expected = {TableAt(each): lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of([]) == {}
@@ -90,16 +90,16 @@ def test_facts_of_several_tables_are_those_after_the_last_commit(lakehouse: Lake
     lakehouse.create(EVENTS)
     for commit in range(1, 4):
         lakehouse.append(EVENTS, 1)
-        assert lakehouse.catalogs.facts_of([EVENTS])[EVENTS].record_count == commit
+        assert lakehouse.catalogs.facts_of([TableAt(EVENTS)])[TableAt(EVENTS)].record_count == commit
 
 
 def test_facts_of_several_tables_leave_out_a_catalog_that_is_down(lakehouse: Lakehouse) -> None:
     lakehouse.create(EVENTS)
-    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+    assert list(lakehouse.catalogs.facts_of([TableAt(EVENTS)])) == [TableAt(EVENTS)]
     lakehouse.stop()
-    assert lakehouse.catalogs.facts_of([EVENTS]) == {}
+    assert lakehouse.catalogs.facts_of([TableAt(EVENTS)]) == {}
     lakehouse.start()
-    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+    assert list(lakehouse.catalogs.facts_of([TableAt(EVENTS)])) == [TableAt(EVENTS)]
 
 
 def test_the_newest_snapshot_comes_first(lakehouse: Lakehouse) -> None:

@@ -14,7 +14,7 @@ import pytest
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.errors import CannotStart, CatalogDown
 from service.model.health import PartState
-from service.model.tables import PartitionField, TableName
+from service.model.tables import PartitionField, TableAt, TableName
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.clock import FakeClock
 
@@ -87,9 +87,9 @@ def test_a_hanging_catalog_does_not_hold_up_the_facts_of_others(
     sqlite_lakehouse.create(EVENTS)
     settings = _hanging(hanging_port) | {"lake": sqlite_lakehouse.properties}
     catalogs = PyIcebergCatalogs(settings, FakeClock(), timeout_s=3)
-    hanging = [TableName("rest", "logs", "events"), TableName("sql", "logs", "events")]
+    hanging = [TableAt(TableName(each, "logs", "events")) for each in ("rest", "sql")]
     before = time.monotonic()
-    assert list(catalogs.facts_of([*hanging, EVENTS])) == [EVENTS]
+    assert list(catalogs.facts_of([*hanging, TableAt(EVENTS)])) == [TableAt(EVENTS)]
     assert time.monotonic() - before < BOUND_S
     catalogs.close()
 
@@ -102,7 +102,8 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
         sqlite_lakehouse.create(each)
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.lost")
     Path(table.metadata_location.removeprefix("file://")).unlink()
-    assert list(sqlite_lakehouse.catalogs.facts_of([EVENTS, lost])) == [EVENTS]
+    asked = [TableAt(EVENTS), TableAt(lost)]
+    assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]
 
 
 def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIcebergLakehouse) -> None:
@@ -110,7 +111,7 @@ def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIceb
     before = sqlite_lakehouse.catalogs.opened(EVENTS)
     Path(before.table.metadata_location.removeprefix("file://")).unlink()
     assert sqlite_lakehouse.catalogs.opened(EVENTS) is before
-    assert sqlite_lakehouse.catalogs.facts_of([EVENTS]) == {EVENTS: before.facts}
+    assert sqlite_lakehouse.catalogs.facts_of([TableAt(EVENTS)]) == {TableAt(EVENTS): before.facts}
 
 
 def test_a_gateway_can_be_built_while_every_catalog_is_down() -> None:

@@ -1,0 +1,48 @@
+"""The versions of a query's tables as the snapshots that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+
+def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
+    """The tree with the tables whose name ends at one of these places in the text read at that snapshot.
+
+    One snapshot has many names; to the rules that follow it has one.
+
+    >>> from sqlglot import parse_one
+    >>> tree = parse_one("SELECT 1 FROM t VERSION AS OF 'audit' JOIN u ON TRUE", read="spark")
+    >>> at_snapshots(tree, {15: 7}).sql("spark")
+    'SELECT 1 FROM t VERSION AS OF 7 JOIN u ON TRUE'
+    """
+    if not snapshots:
+        return tree
+    copy = tree.copy()
+    for table in copy.find_all(exp.Table):
+        snapshot_id = snapshots.get(table.this.meta.get("end", -1) + 1)
+        if snapshot_id is not None:
+            table.set("version", at_snapshot(snapshot_id))
+    return copy
+
+
+def at_snapshot(snapshot_id: int) -> exp.Version:
+    """What stands behind a table's name so that it is read at this snapshot."""
+    return exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id))
+
+
+def snapshot_of(table: exp.Table) -> int | None:
+    """The snapshot that a table is read at; None when that is said in any other way.
+
+    >>> from sqlglot import parse_one
+    >>> snapshot_of(parse_one("SELECT 1 FROM t VERSION AS OF 7", read="spark").find(exp.Table))
+    7
+    >>> snapshot_of(parse_one("SELECT 1 FROM t VERSION AS OF '7'", read="spark").find(exp.Table))
+    """
+    version = table.args.get("version")
+    if not isinstance(version, exp.Version) or (version.name, version.text("kind")) != ("VERSION", "AS OF"):
+        return None
+    number = version.expression
+    is_id = isinstance(number, exp.Literal) and not number.is_string and number.name.isdecimal()
+    return int(number.name) if is_id else None
