@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -137,7 +137,10 @@ class PyIcebergCatalogs:
             connection.close()
 
     def _by_catalog(self, tables: Iterable[TableAt]) -> Iterator[tuple[str, list[TableAt]]]:
-        configured = sorted({each for each in tables if each.name.catalog in self._connections})
+        configured = sorted(
+            (each for each in tables if each.name.catalog in self._connections),
+            key=lambda each: each.name.catalog,
+        )
         for name, group in groupby(configured, key=lambda each: each.name.catalog):
             yield name, list(group)
 
@@ -150,10 +153,23 @@ class PyIcebergCatalogs:
         # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
         loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
         opened = known | loaded
-        found = {
-            each: self._tables.facts_at(opened[each.name], each) for each in tables if each.name in opened
-        }
+        missing = self._missing({each.unless for each in tables if each.unless and each.name in opened})
+        meant = [each for each in tables if each.name in opened and each.unless in (None, *missing)]
+        found = {each: self._tables.facts_at(opened[each.name], each) for each in meant}
         return {table: facts for table, facts in found.items() if facts is not None}
+
+    def _missing(self, names: Collection[TableName]) -> frozenset[TableName]:
+        """The names that no table has: not those of which it is not known."""
+        calls = {name: partial(self._is_missing, name) for name in names}
+        answers = self._calls.answers(calls, _loading_lane, 0.8 * self._facts_timeout_s) if calls else {}
+        return frozenset(name for name, is_missing in answers.items() if is_missing)
+
+    def _is_missing(self, name: TableName) -> bool:
+        try:
+            self._load(name)
+        except _NOT_THERE:
+            return True
+        return False
 
     def _load(self, name: TableName) -> OpenedTable:
         return self._connections[name.catalog].ask(lambda catalog: self._tables.opened(catalog, name))

@@ -23,6 +23,7 @@ class TableReference:
 
     `is_plain`: nothing follows the name but an alias, and the `version` that it is to be read at; no sample,
     and no version that is not understood (`has_known_version`). `version_end` is where the text has said it.
+    `part_ends` are where the parts of the name end. A `selector` is no part of it but names its version.
     """
 
     parts: tuple[str, ...]
@@ -33,6 +34,13 @@ class TableReference:
     version: TableVersion = NOW
     version_end: int | None = None
     has_known_version: bool = True
+    part_ends: tuple[int, ...] = ()
+    selector: str | None = None
+
+    @property
+    def known_as(self) -> str:
+        """What columns know the table by, if it has no alias."""
+        return self.parts[-1] if self.selector is None else self.selector
 
     @property
     def span(self) -> TextSpan:

@@ -38,7 +38,7 @@ class VersionKind(StrEnum):
     TIMESTAMP = "TIMESTAMP"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class TableVersion:
     """A version of a table, as a query asks for it.
 
@@ -52,12 +52,16 @@ class TableVersion:
 NOW = TableVersion(VersionKind.NOW)
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class TableAt:
-    """A table at one of its versions."""
+    """A table at one of its versions.
+
+    `unless` there is a table of that name, which the same words would mean then.
+    """
 
     name: TableName
     version: TableVersion = NOW
+    unless: TableName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,23 @@ def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
     if not snapshots:
         return tree
     copy = tree.copy()
-    for table in copy.find_all(exp.Table):
-        snapshot_id = snapshots.get(table.this.meta.get("end", -1) + 1)
-        if snapshot_id is not None:
-            table.set("version", at_snapshot(snapshot_id))
+    for table in list(copy.find_all(exp.Table)):
+        for named in range(1, len(table.parts) + 1):
+            snapshot_id = snapshots.get(table.parts[named - 1].meta.get("end", -1) + 1)
+            if snapshot_id is not None:
+                _cut(table, named)
+                table.set("version", at_snapshot(snapshot_id))
+                break
     return copy
+
+
+def _cut(table: exp.Table, named: int) -> None:
+    """Leaves only so many parts of the name, but what columns know the table by."""
+    parts = table.parts
+    if len(parts) > named and not table.alias:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1].name, quoted=True)))
+    for key, part in zip(("this", "db", "catalog"), [*parts[named - 1 :: -1], None, None], strict=False):
+        table.set(key, part)
 
 
 def at_snapshot(snapshot_id: int) -> exp.Version:

@@ -53,12 +53,12 @@ def inject(
 
 def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     name = sql[reference.start : reference.end]
-    alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
+    alias = "" if reference.alias is not None else f" AS {_quoted(reference.known_as)}"
     if narrowing.relation is not None:
         return _quoted(narrowing.relation) + alias
     pinned = name if narrowing.snapshot_id is None else f"{name} VERSION AS OF {narrowing.snapshot_id}"
     if not narrowing.conditions and not narrowing.options:
-        return pinned
+        return pinned if reference.selector is None else pinned + alias
     options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))
     source = f"{pinned} WITH ({options})" if options else pinned
     condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""

@@ -48,7 +48,7 @@ def _references(tree: exp.Query, sql: str, zone: str | None) -> Iterator[TableRe
 
 
 def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference | None:
-    identifiers = [each for key in ("catalog", "db", "this") if (each := table.args.get(key)) is not None]
+    identifiers = table.parts
     if not all(_is_at_its_place(each, sql) for each in identifiers):
         return None
     alias, said = table.args.get("alias"), table.args.get("version")
@@ -65,10 +65,11 @@ def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference |
         version=NOW if clause is None else clause.version,
         version_end=None if clause is None else clause.end,
         has_known_version=said is None or clause is not None,
+        part_ends=tuple(each.meta["end"] + 1 for each in identifiers),
     )
 
 
-def _is_at_its_place(identifier: exp.Expression, sql: str) -> bool:
+def _is_at_its_place(identifier: exp.Expr, sql: str) -> bool:
     """Whether the text at the position really is the identifier: those in hints have other offsets."""
     start, end = identifier.meta.get("start"), identifier.meta.get("end")
     if not isinstance(identifier, exp.Identifier) or start is None or end is None:

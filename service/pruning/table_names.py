@@ -37,5 +37,9 @@ def table_names(
             case _:
                 continue
         if reference.has_known_version:
-            found[reference.end] = TableAt(name, reference.version)
+            found[reference.end] = TableAt(name, reference.version, _unless(name, reference.selector))
     return found
+
+
+def _unless(name: TableName, selector: str | None) -> TableName | None:
+    return None if selector is None else TableName(name.catalog, f"{name.schema}.{name.table}", selector)

@@ -58,11 +58,16 @@ def version_clause(sql: str, name_end: int, said: exp.Expr, zone: str | None) ->
         at_ms = None if match["number"] else moment(text, zone)
         version = None if at_ms is None else TableVersion(VersionKind.TIMESTAMP, at_ms)
     else:
-        version = None if match["typed"] else _named(text)
+        version = None if match["typed"] else named_version(text)
     return None if version is None else VersionClause(version, match.end())
 
 
-def _named(text: str) -> TableVersion | None:
+def named_version(text: str) -> TableVersion | None:
+    """A snapshot by its id, or by the name of a branch or tag; None when it is none of that.
+
+    >>> named_version("007").value, str(named_version("v7").kind), named_version("-7")
+    (7, 'REF', None)
+    """
     if _NUMBER.fullmatch(text):
         is_id = len(text) <= len(str(_LARGEST_ID)) and 0 <= int(text) <= _LARGEST_ID
         return TableVersion(VersionKind.SNAPSHOT, int(text)) if is_id else None

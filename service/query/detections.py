@@ -20,6 +20,7 @@ from service.pruning.detect import Detection, DetectionContext, detect
 from service.pruning.fold_lists import fold_lists
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import named_in
+from service.pruning.metadata_names import metadata_names
 from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
@@ -76,6 +77,7 @@ class _Question:
     versions: frozenset[tuple[TableAt, str, int, int | None]]
     period: int
     days: tuple[date, ...]
+    parsed: ParsedQuery = field(compare=False)
     names: Mapping[int, TableAt] = field(compare=False)
     facts: Mapping[TableAt, TableFacts] = field(compare=False)
     request: QueryRequest = field(compare=False)
@@ -102,9 +104,11 @@ class Detections:
         parsed_ms = self._clock.elapsed_ms()
         if parsed is None:
             return None
-        names = table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
-        facts = self._catalogs.facts_of(sorted(set(names.values())))
-        detection = self._found(self._question(request, names, facts))
+        catalogs = self._bounds.catalog_names
+        parsed = metadata_names(parsed, catalogs, request.catalog)
+        names = table_names(parsed, catalogs, request.catalog, request.schema)
+        facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
+        detection = self._found(self._question(request, parsed, names, facts))
         if detection is None:
             return None
         parse_ms, detect_ms = parsed_ms - began_ms, self._clock.elapsed_ms() - parsed_ms
@@ -119,7 +123,11 @@ class Detections:
         return has_changed(tables, self._catalogs)
 
     def _question(
-        self, request: QueryRequest, names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]
+        self,
+        request: QueryRequest,
+        parsed: ParsedQuery,
+        names: Mapping[int, TableAt],
+        facts: Mapping[TableAt, TableFacts],
     ) -> _Question:
         return _Question(
             sql=request.sql,
@@ -132,15 +140,14 @@ class Detections:
             ),
             period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
             days=days_around(self._clock.now(), self._bounds.session),
+            parsed=parsed,
             names=names,
             facts=facts,
             request=request,
         )
 
     def _detect(self, question: _Question) -> Detection | None:
-        parsed = self._parsed(question.sql)
-        if parsed is None:
-            return None
+        parsed = question.parsed
         numbered = fold_lists(number_placeholders(parsed))
         versioned = at_snapshots(numbered, _snapshots(question.names, question.facts))
         tables = _by_snapshot(question.facts)

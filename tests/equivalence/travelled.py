@@ -24,7 +24,7 @@ _FACT: Mapping[str, IcebergType] = {
 }
 _DIMENSION: Mapping[str, IcebergType] = {"k": IntegerType(), "old_year": IntegerType(), "name": StringType()}
 _PAIR: Mapping[str, IcebergType] = {"id": LongType(), "one": IntegerType(), "two": IntegerType()}
-_BY_K = Layout((("k", IdentityTransform()),))
+BY_K = Layout((("k", IdentityTransform()),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,14 @@ class Version:
     snapshot_id: int
     committed_at: datetime
 
-    @property
-    def time(self) -> str:
-        """The moment of its commit, in UTC."""
-        return f"{self.committed_at:%Y-%m-%d %H:%M:%S.%f}"
+    def said(self, table: str, spelling: str) -> str:
+        """The table at this version, in this spelling."""
+        clause = spelling.format(
+            id=self.snapshot_id,
+            time=f"{self.committed_at:%Y-%m-%d %H:%M:%S.%f}",
+            ms=round(self.committed_at.timestamp() * 1000),
+        )
+        return f"{SCHEMA}.{table}{clause}" if clause.startswith(".") else f"{table} {clause}"
 
 
 def make_travelled(catalog: Catalog, spark: Callable[[str], object]) -> Mapping[str, Version]:
@@ -57,14 +61,13 @@ def make_travelled(catalog: Catalog, spark: Callable[[str], object]) -> Mapping[
 
 
 def _make_aged(catalog: Catalog) -> Version:
-    table = created(catalog, "aged", _FACT, _BY_K)
+    table = created(catalog, "aged", _FACT, BY_K)
     append(table, [_fact(each) for each in range(3 * KEYS)])
     first = _tagged(table)
     with table.update_schema() as update:
         update.rename_column("name", "label")
         update.add_column("added", IntegerType())
         update.delete_column("gone")
-        update.update_column("k", LongType())
     append(table, [{"id": 100 + each, "k": each, "b": each, "label": "new"} for each in range(KEYS)])
     with table.update_spec() as update_spec:
         update_spec.remove_field("k_part")
@@ -79,6 +82,7 @@ def _make_aged_dimension(catalog: Catalog) -> Version:
     first = _tagged(table)
     with table.update_schema() as update:
         update.rename_column("old_year", "year")
+        update.update_column("k", LongType())
     append(table, [{"k": each, "year": 2000 + each % 2, "name": f"m{each}"} for each in range(2, KEYS + 2)])
     return first
 
@@ -100,7 +104,7 @@ def _make_swapped(catalog: Catalog) -> Version:
 
 
 def _make_branched(catalog: Catalog, spark: Callable[[str], object]) -> Version:
-    table = created(catalog, "branched", _FACT, _BY_K)
+    table = created(catalog, "branched", _FACT, BY_K)
     append(table, [_fact(each) for each in range(KEYS)])
     first = _tagged(table)
     for name in ("audit", "Audit"):
@@ -113,10 +117,10 @@ def _make_branched(catalog: Catalog, spark: Callable[[str], object]) -> Version:
 
 def _make_behind(catalog: Catalog) -> Version:
     """Its branch has been written to with the columns before the last change."""
-    table = created(catalog, "behind", _FACT, _BY_K)
+    table = created(catalog, "behind", _FACT, BY_K)
     append(table, [_fact(each) for each in range(KEYS)])
     first = _tagged(table)
-    table.manage_snapshots().create_branch(first.snapshot_id, "old_columns").commit()
+    table.manage_snapshots().create_branch(first.snapshot_id, "old").commit()
     with table.update_schema() as update:
         update.rename_column("name", "label")
     append(table, [{"id": 100 + each, "k": each, "label": "new"} for each in range(KEYS)])

@@ -87,7 +87,8 @@ class FakeCatalogs:
         return self._tables[name]
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
-        asked = (each for each in tables if each.name.catalog not in self.down)
+        up = (each for each in tables if each.name.catalog not in self.down)
+        asked = (each for each in up if each.unless not in self._tables)
         return {each: facts for each in asked if (facts := self._at(each)) is not None}
 
     def _at(self, asked: TableAt) -> TableFacts | None:

@@ -37,6 +37,7 @@ from service.pruning.key_type import key_type as type_of_key
 from service.pruning.lineage import moved_down, narrowed_by
 from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
+from service.pruning.metadata_names import metadata_names as names_with_versions
 from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
 from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.outer_join import outer_join as outer_candidates
@@ -73,9 +74,13 @@ def parse(sql: str) -> str:
 def table_names(sql: str) -> str:
     parsed = parsed_query(sql)
     assert parsed is not None
-    names = names_of(parsed, frozenset({"lake", "rest"}), "lake", "shop")
+    catalogs = frozenset({"lake", "rest"})
+    parsed = names_with_versions(parsed, catalogs, "lake")
+    names = names_of(parsed, catalogs, "lake", "shop")
     return _listed(
         f"{sql[each.start : each.end]} is {names[each.end].name}"
+        + ("" if each.version == NOW else f" at {each.version.kind} {each.version.value}")
+        + (f", unless there is {names[each.end].unless}" if each.selector else "")
         for each in parsed.references
         if each.end in names
     )

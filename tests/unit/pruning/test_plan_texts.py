@@ -82,7 +82,8 @@ def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
     sql = f"SELECT 1 FROM store_returns a JOIN store_returns b ON a.k = b.k {join}"
     rewritten = sql.replace(
         "store_returns b",
-        "(SELECT * FROM store_returns VERSION AS OF 1 WITH (`file-open-cost`='65536') WHERE k = 5) b",
+        f"(SELECT * FROM store_returns VERSION AS OF {applied().probe.snapshot_id}"
+        " WITH (`file-open-cost`='65536') WHERE k = 5) b",
     )
     narrowed = "DynamicFilteringTableSourceScan"
     assert text(plans(sql, applied(), rewritten_sql=rewritten).optimized_physical).count(narrowed) == 1
