@@ -10,12 +10,17 @@ from sqlglot import exp
 def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
     """The tree with the tables whose name ends at one of these places in the text read at that snapshot.
 
-    One snapshot has many names; to the rules that follow it has one.
+    One snapshot has many names; to the rules that follow it has one. An id of any other place is made text:
+    the query means it, but the rules must not take the table for one that they know.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM t VERSION AS OF 'audit' JOIN u ON TRUE", read="spark")
     >>> at_snapshots(tree, {15: 7}).sql("spark")
     'SELECT 1 FROM t VERSION AS OF 7 JOIN u ON TRUE'
+    >>> sql = "SELECT 1 FROM t VERSION AS OF 7 JOIN t VERSION /* ! */ AS OF 7 AS u ON TRUE"
+    >>> tree = parse_one(sql, read="spark")
+    >>> at_snapshots(tree, {15: 7}).sql("spark", comments=False)
+    "SELECT 1 FROM t VERSION AS OF 7 JOIN t VERSION AS OF '7' AS u ON TRUE"
     """
     if not snapshots:
         return tree
@@ -27,6 +32,9 @@ def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
                 _cut(table, named)
                 table.set("version", at_snapshot(snapshot_id))
                 break
+        else:
+            if snapshot_of(table) is not None:
+                table.args["version"].expression.set("is_string", True)
     return copy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from service.adapters.nearest_names import nearest_names
@@ -62,7 +62,9 @@ class FakeCatalogs:
         before = self._tables[name]
         self._past.setdefault(name, []).append(before)
         snapshot_id = len(before.snapshots) + 1
-        snapshot = Snapshot(snapshot_id, before.snapshot_id, datetime.now(UTC), "append")
+        # No two commits at one time, as in a real table.
+        committed_at = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=snapshot_id)
+        snapshot = Snapshot(snapshot_id, before.snapshot_id, committed_at, "append")
         self._tables[name] = replace(
             before,
             snapshot_id=snapshot_id,

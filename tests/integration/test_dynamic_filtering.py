@@ -220,7 +220,7 @@ def test_a_version_of_a_table_is_narrowed_and_explained_by_its_snapshot(
     assert first is not None
     table.manage_snapshots().create_tag(first, "first").commit()
     table.append(rows)
-    sql = star(5).replace("{fact} AS f", "").replace("sales AS f", spelling.format(name=new_name, id=first))
+    sql = star(3).replace("sales AS f", spelling.format(name=new_name, id=first))
     plain = ask(gateway, sql, **NEVER)
     narrowed, explanation = answered(gateway, sql, **ALWAYS)
 
