@@ -36,7 +36,7 @@ def spark_catalog_properties(name: str, properties: Mapping[str, str]) -> dict[s
     """
     check_catalog(name, properties)
     prefix = f"spark.sql.catalog.{name}"
-    inner = _KEPT | _address(name, properties) | file_io_properties(name, properties)
+    inner = dict(_KEPT) | _address(name, properties) | file_io_properties(name, properties)
     if warehouse := properties.get("warehouse"):
         inner["warehouse"] = warehouse
     # A commit that is made outside must be seen by the next query.
