@@ -6,6 +6,10 @@ broadcast; a fact that is sorted by day but not partitioned (60 files); one in 6
 partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicFiltering.enabled: false` and
 with cached filters, in turn: three rounds to warm up, nine to measure. The files that each way read are
 below: where they are the same, as with buckets, Spark's own pruning works after all.
+
+What limits the mean are those two: Spark prunes buckets by itself. The sorted fact lies in 60 manifests, and
+to look through them takes both ways alike 160 ms, more than half of the narrowed query; the whole of its
+three columns is read in 270 ms.
 """
 
 from __future__ import annotations

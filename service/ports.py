@@ -20,7 +20,7 @@ from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.results import Column, Manifest
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableName
 from service.model.views import View, ViewReading
 
 if TYPE_CHECKING:
@@ -131,10 +131,12 @@ class Catalogs(Protocol):
             CatalogDown: the catalog does not answer.
         """
 
-    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
-        """The tables as they are now; never raises.
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        """The tables as they are now, or were at these versions; never raises.
 
-        Left out are those that are not there, and those whose catalog does not answer within a second or so.
+        All versions of a table are those of one moment. Left out are tables and versions that are not there,
+        those that the engine may read otherwise than by what is known of them, and those whose catalog does
+        not answer within a second or so.
         """
 
     def nearest(self, dotted: str) -> Sequence[str]:

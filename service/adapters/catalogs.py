@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -19,7 +19,7 @@ from service.adapters.single_flight import SingleFlight
 from service.adapters.spark_catalog_properties import check_catalog
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableName
 from service.ports import Clock
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
@@ -81,14 +81,15 @@ class PyIcebergCatalogs:
         """
         return self.opened(name).facts
 
-    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
-        """The tables as they are now; never raises.
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        """The tables as they are now, or were at these versions; never raises.
 
-        Left out are those that are not there, and those whose catalog does not answer within a second or so.
+        Left out are tables and versions that are not there, those of which it is not certain how the engine
+        reads them, and those whose catalog does not answer within a second or so.
         """
-        calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(names)}
+        calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(tables)}
         found = self._calls.answers(calls, str, self._facts_timeout_s)
-        return {name: facts for each in found.values() for name, facts in each.items()}
+        return {table: facts for each in found.values() for table, facts in each.items()}
 
     def opened(self, name: TableName) -> OpenedTable:
         """The table as it is now, for those who read its files.
@@ -135,19 +136,40 @@ class PyIcebergCatalogs:
         for connection in self._connections.values():
             connection.close()
 
-    def _by_catalog(self, names: Iterable[TableName]) -> Iterator[tuple[str, list[TableName]]]:
-        configured = sorted({each for each in names if each.catalog in self._connections})
-        for name, group in groupby(configured, key=lambda each: each.catalog):
+    def _by_catalog(self, tables: Iterable[TableAt]) -> Iterator[tuple[str, list[TableAt]]]:
+        configured = sorted(
+            (each for each in tables if each.name.catalog in self._connections),
+            key=lambda each: each.name.catalog,
+        )
+        for name, group in groupby(configured, key=lambda each: each.name.catalog):
             yield name, list(group)
 
-    def _facts_in(self, catalog_name: str, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+    def _facts_in(self, catalog_name: str, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        names = sorted({each.name for each in tables})
         known, unknown = self._connections[catalog_name].ask(
             lambda catalog: self._tables.known(catalog, names)
         )
         loading = {name: partial(self._load, name) for name in unknown}
         # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
         loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
-        return {name: opened.facts for name, opened in (known | loaded).items()}
+        opened = known | loaded
+        missing = self._missing({each.unless for each in tables if each.unless and each.name in opened})
+        meant = [each for each in tables if each.name in opened and each.unless in (None, *missing)]
+        found = {each: self._tables.facts_at(opened[each.name], each) for each in meant}
+        return {table: facts for table, facts in found.items() if facts is not None}
+
+    def _missing(self, names: Collection[TableName]) -> frozenset[TableName]:
+        """The names that no table has: not those of which it is not known."""
+        calls = {name: partial(self._is_missing, name) for name in names}
+        answers = self._calls.answers(calls, _loading_lane, 0.8 * self._facts_timeout_s) if calls else {}
+        return frozenset(name for name, is_missing in answers.items() if is_missing)
+
+    def _is_missing(self, name: TableName) -> bool:
+        try:
+            self._load(name)
+        except _NOT_THERE:
+            return True
+        return False
 
     def _load(self, name: TableName) -> OpenedTable:
         return self._connections[name.catalog].ask(lambda catalog: self._tables.opened(catalog, name))

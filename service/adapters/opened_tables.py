@@ -12,8 +12,8 @@ from pyiceberg.typedef import Identifier
 from sqlalchemy import select, tuple_
 
 from service.adapters.bounded_lru import BoundedLru
-from service.adapters.table_facts import table_facts
-from service.model.tables import TableFacts, TableName
+from service.adapters.table_facts import facts_at, table_facts
+from service.model.tables import NOW, TableAt, TableFacts, TableName
 
 # Measured in a process's memory, rounded up.
 _FIXED_BYTES = 20_000
@@ -29,11 +29,19 @@ class OpenedTable:
     facts: TableFacts
 
 
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """None: at this metadata file there is no such version, or it is not known how it is read."""
+
+    facts: TableFacts | None
+
+
 class OpenedTables:
     """Opens tables; what was opened before, at the same metadata file, is used again."""
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
         self._kept: BoundedLru[tuple[TableName, str], OpenedTable] = BoundedLru(max_entries, max_bytes)
+        self._past: BoundedLru[tuple[TableAt, str], _Past] = BoundedLru(max_entries, max_bytes // 8)
 
     def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
         """The table as its catalog has it now.
@@ -61,6 +69,19 @@ class OpenedTables:
         kept = {name: self._kept.get((name, location)) for name, location in locations.items()}
         known = {name: opened for name, opened in kept.items() if opened is not None}
         return known, frozenset(kept.keys() - known.keys())
+
+    def facts_at(self, opened: OpenedTable, asked: TableAt) -> TableFacts | None:
+        """An opened table as it was at a version; None when that is not known for certain."""
+        if asked.version == NOW:
+            return opened.facts
+        location = opened.table.metadata_location
+        kept = self._past.get((asked, location)) if location else None
+        if kept is None:
+            kept = _Past(facts_at(opened.table, asked))
+            if location:
+                fields = len(kept.facts.columns) if kept.facts is not None else 0
+                self._past.put((asked, location), kept, _FIXED_BYTES + _FIELD_BYTES * fields)
+        return kept.facts
 
     def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
         key = (name, table.metadata_location)

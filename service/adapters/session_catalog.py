@@ -9,7 +9,7 @@ from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.nearest_names import nearest_names
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.ports import Catalogs, SessionTables
 
 CATALOG = "spark_catalog"
@@ -53,14 +53,19 @@ class CatalogsWithSession:
             raise TableNotFound(str(name), self.nearest(str(name)))
         return found
 
-    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
         """See the port."""
-        own = {each for each in names if each.catalog == CATALOG}
-        rest = [each for each in names if each not in own]
+        own = {each for each in tables if each.name.catalog == CATALOG}
+        rest = [each for each in tables if each not in own]
         found = dict(self._others.facts_of(rest)) if rest or not own else {}
-        calls = {each: partial(self._session_tables.facts, each, self._listing_kept_ms) for each in own}
+        # Its tables have no versions.
+        calls = {
+            each: partial(self._session_tables.facts, each.name, self._listing_kept_ms)
+            for each in own
+            if each.version == NOW
+        }
         answers = self._calls.answers(calls, lambda _: CATALOG, self._timeout_s) if calls else {}
-        return found | {name: facts for name, facts in answers.items() if facts is not None}
+        return found | {table: facts for table, facts in answers.items() if facts is not None}
 
     def nearest(self, dotted: str) -> Sequence[str]:
         """See the port."""

@@ -9,10 +9,12 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 
+from service.adapters.read_at import ReadAt, read_at
 from service.model.tables import (
     PartitionField,
     Snapshot,
     SortField,
+    TableAt,
     TableColumn,
     TableFacts,
     TableName,
@@ -24,8 +26,17 @@ _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 def table_facts(name: TableName, table: Table) -> TableFacts:
     """The table as its metadata describes it; a count is 0 without a snapshot or a writer's own count."""
-    snapshot = table.current_snapshot()
-    schema = table.schema()
+    return _facts(name, table, ReadAt(table.current_snapshot(), table.schema()))
+
+
+def facts_at(table: Table, asked: TableAt) -> TableFacts | None:
+    """The table at a version; None when it has no such version, or it is not certain how that is read."""
+    read = read_at(table, asked.version)
+    return None if read is None else _facts(asked.name, table, read)
+
+
+def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
+    snapshot, schema = read.snapshot, read.schema
     return TableFacts(
         name=name,
         table_uuid=table.metadata.table_uuid,
@@ -35,15 +46,15 @@ def table_facts(name: TableName, table: Table) -> TableFacts:
         spec_id=table.spec().spec_id,
         snapshot_id=snapshot.snapshot_id if snapshot else None,
         columns=_columns(schema),
-        partition_fields=_partition_fields(table),
-        sort_fields=_sort_fields(table),
+        partition_fields=_partition_fields(table, schema),
+        sort_fields=_sort_fields(table, schema),
         snapshots=_snapshots(table),
         record_count=_total("total-records", snapshot),
         data_file_count=_total("total-data-files", snapshot),
         total_bytes=_total("total-files-size", snapshot),
         snapshot_schema_id=snapshot.schema_id if snapshot else None,
-        past_partition_fields=_past_partition_fields(table),
-        bloom_filter_columns=_bloom_filter_columns(table),
+        past_partition_fields=_past_partition_fields(table, schema),
+        bloom_filter_columns=_bloom_filter_columns(table, schema),
     )
 
 
@@ -54,12 +65,11 @@ def _columns(schema: Schema) -> tuple[TableColumn, ...]:
     )
 
 
-def _partition_fields(table: Table) -> tuple[PartitionField, ...]:
-    return tuple(_partition_field(table, each) for each in table.spec().fields)
+def _partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
+    return tuple(_partition_field(table, schema, each) for each in table.spec().fields)
 
 
-def _past_partition_fields(table: Table) -> tuple[PartitionField, ...]:
-    schema = table.schema()
+def _past_partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
     known = {(each.source_id, str(each.transform)) for each in table.spec().fields}
     fields: list[PartitionField] = []
     for spec in sorted(table.specs().values(), key=lambda each: each.spec_id, reverse=True):
@@ -69,35 +79,38 @@ def _past_partition_fields(table: Table) -> tuple[PartitionField, ...]:
             if layout in known or layout[1] == "void" or not schema.find_column_name(each.source_id):
                 continue
             known.add(layout)
-            fields.append(_partition_field(table, each))
+            fields.append(_partition_field(table, schema, each))
     return tuple(fields)
 
 
-def _partition_field(table: Table, field: IcebergPartitionField) -> PartitionField:
-    return PartitionField(field.name, _source(table, field.source_id), str(field.transform))
+def _partition_field(table: Table, schema: Schema, field: IcebergPartitionField) -> PartitionField:
+    return PartitionField(field.name, _source(table, schema, field.source_id), str(field.transform))
 
 
-def _bloom_filter_columns(table: Table) -> tuple[str, ...]:
+def _bloom_filter_columns(table: Table, schema: Schema) -> tuple[str, ...]:
     names = {
         key.removeprefix(_BLOOM_FILTER_PREFIX)
         for key, value in table.properties.items()
         if key.startswith(_BLOOM_FILTER_PREFIX) and value.lower() == "true"
     }
-    return tuple(each.name for each in table.schema().fields if each.name in names)
+    return tuple(each.name for each in schema.fields if each.name in names)
 
 
-def _sort_fields(table: Table) -> tuple[SortField, ...]:
+def _sort_fields(table: Table, schema: Schema) -> tuple[SortField, ...]:
     return tuple(
         SortField(
-            _source(table, each.source_id), str(each.transform), each.direction.value, each.null_order.value
+            _source(table, schema, each.source_id),
+            str(each.transform),
+            each.direction.value,
+            each.null_order.value,
         )
         for each in table.sort_order().fields
     )
 
 
-def _source(table: Table, field_id: int) -> str:
+def _source(table: Table, schema: Schema, field_id: int) -> str:
     # A dropped column may still be the source of a field; then an earlier schema has its name.
-    schemas = [table.schema(), *reversed(table.metadata.schemas)]
+    schemas = [schema, table.schema(), *reversed(table.metadata.schemas)]
     return next((name for each in schemas if (name := each.find_column_name(field_id))), f"#{field_id}")
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from service.model.tables import NOW, TableVersion
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextSpan:
@@ -19,7 +21,9 @@ class TextSpan:
 class TableReference:
     """One mention of a table. `start` and `end` (exclusive) are where its name stands in the text.
 
-    `is_plain`: nothing but an alias follows the name; no version, no sample.
+    `is_plain`: nothing follows the name but an alias, and the `version` that it is to be read at; no sample,
+    and no version that is not understood (`has_known_version`). `version_end` is where the text has said it.
+    `part_ends` are where the parts of the name end. A `selector` is no part of it but names its version.
     """
 
     parts: tuple[str, ...]
@@ -27,6 +31,21 @@ class TableReference:
     end: int
     alias: str | None
     is_plain: bool
+    version: TableVersion = NOW
+    version_end: int | None = None
+    has_known_version: bool = True
+    part_ends: tuple[int, ...] = ()
+    selector: str | None = None
+
+    @property
+    def known_as(self) -> str:
+        """What columns know the table by, if it has no alias."""
+        return self.parts[-1] if self.selector is None else self.selector
+
+    @property
+    def span(self) -> TextSpan:
+        """The name with its version."""
+        return TextSpan(self.start, self.end if self.version_end is None else self.version_end)
 
 
 @dataclass(frozen=True, slots=True)

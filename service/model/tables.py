@@ -24,6 +24,46 @@ class TableName:
         return f"{self.catalog}.{self.schema}.{self.table}"
 
 
+class VersionKind(StrEnum):
+    """How a version of a table is told from others, and which columns it is read with.
+
+    `SNAPSHOT` and `TIMESTAMP` are read with the columns of their snapshot, a `BRANCH` with those that the
+    table has now. `REF` is the name of a branch or of a tag, and a tag is read as its snapshot is.
+    """
+
+    NOW = "NOW"
+    SNAPSHOT = "SNAPSHOT"
+    REF = "REF"
+    BRANCH = "BRANCH"
+    TIMESTAMP = "TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A version of a table, as a query asks for it.
+
+    `value` is a snapshot's id, the name of a branch or tag, or milliseconds since 1970 in UTC.
+    """
+
+    kind: VersionKind
+    value: int | str = ""
+
+
+NOW = TableVersion(VersionKind.NOW)
+
+
+@dataclass(frozen=True, slots=True)
+class TableAt:
+    """A table at one of its versions.
+
+    `unless` there is a table of that name, which the same words would mean then.
+    """
+
+    name: TableName
+    version: TableVersion = NOW
+    unless: TableName | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """One column; `type_name` is Iceberg's spelling, such as `decimal(7, 2)`."""
@@ -78,12 +118,12 @@ class TableSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """A table as its catalog describes it now. Counts are those of the current snapshot.
+    """A table as its catalog describes it, now or at another version. Counts are those of `snapshot_id`.
 
     A table of files has none. Its `table_uuid` is another one whenever its files are others, its `schema_id`
     whenever its columns are; its files and bytes may be estimates, and a `record_count` of 0 is not known.
 
-    `snapshot_schema_id` is the schema that the current snapshot is read with when it is asked for by its id;
+    `snapshot_schema_id` is the schema that this snapshot is read with when it is asked for by its id;
     None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
     may still be laid out by, without what the current spec has too.
     """

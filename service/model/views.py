@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableName
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +49,5 @@ class OpenedText:
     """
 
     sql: str
-    facts: Mapping[TableName, TableFacts]
+    facts: Mapping[TableAt, TableFacts]
     views: Mapping[TableName, tuple[TableName, ...]]

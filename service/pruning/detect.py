@@ -26,7 +26,7 @@ from service.model.filtering import (
 from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.tables import TableAt, TableFacts, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.composite_keys import FoundKey, composite_keys
@@ -80,14 +80,14 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionContext:
-    """What detection knows besides the tree. Keys of `tables` are names in lower case.
+    """What detection knows besides the tree. Keys of `tables` are names in lower case, at snapshots or now.
 
     `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
     `days` are those that it may be for the session when the query runs; conditions on the current day are
     left out if there are none.
     """
 
-    tables: Mapping[TableName, TableFacts]
+    tables: Mapping[TableAt, TableFacts]
     parameters: Parameters
     session: Mapping[str, str]
     max_build_rows: int
@@ -303,7 +303,7 @@ class _Detector:
         relation = candidate.build_graph.relations[candidate.build.relation]
         facts = self._known.facts(relation) if isinstance(relation, exp.Table) else None
         build = Build((facts.name,) if facts else (), (candidate.build.column,), "", ())
-        place = (probe.table, probe.columns, build.tables, build.columns, reason)
+        place = (probe.table, probe.snapshot_id, probe.columns, build.tables, build.columns, reason)
         self._refused[place] = FilterRecord(
             "", candidate.join_type, probe, build, FilterSource.NONE, FilterForm.NONE, reason
         )

@@ -105,7 +105,7 @@ def _edits(join: DroppableJoin) -> Mapping[TextSpan, str] | None:
     parsed = join.parsed
     reference = next(each for each in parsed.references if each.end == join.relation.reference_end)
     text = SelectText.of(parsed.sql)
-    item = text.from_item(reference.start, reference.end, reference.alias is not None)
+    item = text.from_item(reference.span.start, reference.span.end, reference.alias is not None)
     if item is None:
         return None
     spans = (*item.conjuncts, *text.conjuncts_after(item.span.end))

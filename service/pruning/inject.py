@@ -29,9 +29,10 @@ class Narrowing:
 def inject(
     parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
 ) -> str:
-    """The text with each table reference that ends at one of these positions narrowed, or only pinned.
+    """The text with each table whose name ends at one of these positions narrowed, or only pinned.
 
-    `edits` are other parts of the text with what stands in their place; none overlaps such a reference.
+    What the text says of its version goes. `edits` are other parts of the text with what stands in their
+    place; none overlaps such a reference.
 
     >>> from service.pruning.parse import parse
     >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
@@ -41,7 +42,7 @@ def inject(
     """
     text = parsed.sql
     replaced = {
-        TextSpan(each.start, each.end): _narrowed(parsed.sql, each, narrowings[each.end])
+        each.span: _narrowed(parsed.sql, each, narrowings[each.end])
         for each in parsed.references
         if each.end in narrowings
     }
@@ -52,12 +53,12 @@ def inject(
 
 def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
     name = sql[reference.start : reference.end]
-    alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
+    alias = "" if reference.alias is not None else f" AS {_quoted(reference.known_as)}"
     if narrowing.relation is not None:
         return _quoted(narrowing.relation) + alias
     pinned = name if narrowing.snapshot_id is None else f"{name} VERSION AS OF {narrowing.snapshot_id}"
     if not narrowing.conditions and not narrowing.options:
-        return pinned
+        return pinned if reference.selector is None else pinned + alias
     options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))
     source = f"{pinned} WITH ({options})" if options else pinned
     condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""

@@ -93,6 +93,7 @@ _RELATIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.Subquery,
         exp.Table,
         exp.TableAlias,
+        exp.Version,
         exp.Where,
     }
 )
@@ -131,8 +132,9 @@ _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
         (exp.Select, "expressions from_ joins where distinct group having"),
         (exp.Star, ""),
         (exp.Subquery, "this alias"),
-        (exp.Table, "this db catalog alias"),
+        (exp.Table, "this db catalog alias version"),
         (exp.TableAlias, "this"),
+        (exp.Version, "this kind expression"),
     )
 }
 _READS_DATES = (
@@ -215,6 +217,13 @@ def _keeps_its_right_side(node: exp.Expr) -> bool:
     return not isinstance(node.args["expression"], _OPERATORS)
 
 
+def _is_snapshot(node: exp.Expr) -> bool:
+    # What other versions are is not told by the text.
+    number = node.expression
+    is_id = isinstance(number, exp.Literal) and not number.is_string
+    return is_id and (node.name, node.text("kind")) == ("VERSION", "AS OF")
+
+
 def _is_inner(node: exp.Expr) -> bool:
     # A comma binds less tightly than JOIN to the engine, but not when it is written anew.
     return not node.text("side") and node.text("kind") in ("", "INNER", "CROSS")
@@ -236,4 +245,5 @@ _RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.TryCast: _is_plain_cast,
     exp.TsOrDsAdd: _is_number_of_days,
     exp.TsOrDsToDate: _is_read_as_date,
+    exp.Version: _is_snapshot,
 }

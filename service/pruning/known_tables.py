@@ -10,7 +10,16 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, Relation
 from service.model.keys import key_family
-from service.model.tables import TableColumn, TableFacts, TableName
+from service.model.tables import (
+    NOW,
+    TableAt,
+    TableColumn,
+    TableFacts,
+    TableName,
+    TableVersion,
+    VersionKind,
+)
+from service.pruning.at_snapshots import snapshot_of
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.is_small_build import is_small_build
 from service.pruning.lineage import BaseColumn, base_columns
@@ -19,9 +28,9 @@ from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
 
 @dataclass(frozen=True, slots=True)
 class KnownTables:
-    """The facts of a query's tables, by names in lower case."""
+    """The facts of a query's tables, by names in lower case: as they are now, and at snapshots."""
 
-    tables: Mapping[TableName, TableFacts]
+    tables: Mapping[TableAt, TableFacts]
     max_build_rows: int
 
     def is_of_one_type(self, relation: Scope, column: str) -> bool:
@@ -39,7 +48,9 @@ class KnownTables:
 
     def facts(self, table: exp.Table) -> TableFacts | None:
         """Those of a table that can be read again as it was; None of any other."""
-        facts = self.tables.get(TableName(table.catalog, table.db, table.name))
+        name = TableName(table.catalog, table.db, table.name)
+        version = _version(table)
+        facts = None if version is None else self.tables.get(TableAt(name, version))
         return facts if facts is not None and is_readable_again(facts) else None
 
     def build_facts(self, table: exp.Table) -> TableFacts | None:
@@ -76,10 +87,18 @@ class KnownTables:
         return types[families.index(family)] if family is not None else None
 
 
+def _version(table: exp.Table) -> TableVersion | None:
+    """The version that a table is read at; None when it is no snapshot that is known."""
+    if not table.args.get("version"):
+        return NOW
+    snapshot_id = snapshot_of(table)
+    return None if snapshot_id is None else TableVersion(VersionKind.SNAPSHOT, snapshot_id)
+
+
 def is_bare(table: exp.Table) -> bool:
-    """Whether only an alias follows the name: no version, no sample, no join inside the parentheses."""
+    """Whether only an alias and a version follow the name: no sample, no join inside the parentheses."""
     return not any(
-        value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias")
+        value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias", "version")
     )
 
 

@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from service.model.query import positional_name
 from service.model.sql import ParsedQuery
+from service.pruning.readable_words import readable_words
 
 
 def number_placeholders(parsed: ParsedQuery) -> exp.Query:
@@ -46,6 +47,6 @@ def _with_names(sql: str) -> exp.Expr | None:
                 return None
             pieces += [sql[end : token.start], f":{positional_name(number)}"]
             end = token.start + 1
-        return sqlglot.parse_one("".join([*pieces, sql[end:]]), read="spark")
+        return sqlglot.parse_one(readable_words("".join([*pieces, sql[end:]])), read="spark")
     except (SqlglotError, RecursionError):
         return None

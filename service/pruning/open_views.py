@@ -7,26 +7,24 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from service.model.sql import ParsedQuery
-from service.model.tables import TableName
+from service.model.tables import NOW, TableAt, TableName
 from service.model.views import View
 
 
-def open_views(
-    parsed: ParsedQuery, names: Mapping[tuple[str, ...], TableName], selects: Mapping[TableName, str]
-) -> str:
+def open_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mapping[TableName, str]) -> str:
     """The text with each of these views as a derived table; one with more than an alias behind it stays.
 
     >>> from service.pruning.parse import parse
     >>> name = TableName("lake", "shop", "v")
-    >>> open_views(parse("SELECT v.a FROM v, w"), {("v",): name}, {name: "SELECT a FROM lake.shop.t"})
+    >>> open_views(parse("SELECT v.a FROM v, w"), {17: TableAt(name)}, {name: "SELECT a FROM lake.shop.t"})
     'SELECT v.a FROM (SELECT a FROM lake.shop.t) AS `v`, w'
     """
     text = parsed.sql
     for each in sorted(parsed.references, key=lambda reference: reference.start, reverse=True):
-        name = names.get(each.parts)
-        if name is not None and name in selects and each.is_plain:
+        table = names.get(each.end)
+        if table is not None and table.version == NOW and table.name in selects and each.is_plain:
             alias = "" if each.alias is not None else f" AS {_quoted(each.parts[-1])}"
-            text = f"{text[: each.start]}({selects[name]}){alias}{text[each.end :]}"
+            text = f"{text[: each.start]}({selects[table.name]}){alias}{text[each.end :]}"
     return text
 
 

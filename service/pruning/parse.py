@@ -9,12 +9,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from service.model.sql import ParsedQuery, TableReference
+from service.model.tables import NOW
+from service.pruning.readable_words import readable_words
+from service.pruning.version_clause import version_clause
 
 _PLAIN = {"this", "db", "catalog", "alias"}
 
 
-def parse(sql: str) -> ParsedQuery | None:
+def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
     """The query as a tree; None when it is no query that can be read here.
+
+    Times without a zone are those of `zone`; without that they are not understood.
 
     >>> parsed = parse("SELECT * FROM lake.tpcds.item AS i")
     >>> [reference] = parsed.references
@@ -27,37 +32,44 @@ def parse(sql: str) -> ParsedQuery | None:
         # sqlglot puts the steps of a pipe into one SELECT, also a LIMIT that comes before a join.
         return None
     try:
-        trees = sqlglot.parse(sql, read="spark")
+        trees = sqlglot.parse(readable_words(sql), read="spark")
     except (SqlglotError, RecursionError):
         return None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    return ParsedQuery(sql, trees[0], tuple(_references(trees[0], sql)))
+    return ParsedQuery(sql, trees[0], tuple(_references(trees[0], sql, zone)))
 
 
-def _references(tree: exp.Query, sql: str) -> Iterator[TableReference]:
+def _references(tree: exp.Query, sql: str, zone: str | None) -> Iterator[TableReference]:
     for table in tree.find_all(exp.Table):
-        reference = _reference(table, sql)
+        reference = _reference(table, sql, zone)
         if reference is not None and table.find_ancestor(exp.Hint) is None:
             yield reference
 
 
-def _reference(table: exp.Table, sql: str) -> TableReference | None:
-    identifiers = [each for key in ("catalog", "db", "this") if (each := table.args.get(key)) is not None]
+def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference | None:
+    identifiers = table.parts
     if not all(_is_at_its_place(each, sql) for each in identifiers):
         return None
-    alias = table.args.get("alias")
+    alias, said = table.args.get("alias"), table.args.get("version")
+    end = identifiers[-1].meta["end"] + 1
+    clause = version_clause(sql, end, said, zone) if said is not None else None
+    known = _PLAIN if clause is None else _PLAIN | {"version"}
     return TableReference(
         parts=tuple(each.name for each in identifiers),
         start=identifiers[0].meta["start"],
-        end=identifiers[-1].meta["end"] + 1,
+        end=end,
         alias=alias.name if alias is not None else None,
-        is_plain=all(key in _PLAIN for key, value in table.args.items() if value)
+        is_plain=all(key in known for key, value in table.args.items() if value)
         and not table.alias_column_names,
+        version=NOW if clause is None else clause.version,
+        version_end=None if clause is None else clause.end,
+        has_known_version=said is None or clause is not None,
+        part_ends=tuple(each.meta["end"] + 1 for each in identifiers),
     )
 
 
-def _is_at_its_place(identifier: exp.Expression, sql: str) -> bool:
+def _is_at_its_place(identifier: exp.Expr, sql: str) -> bool:
     """Whether the text at the position really is the identifier: those in hints have other offsets."""
     start, end = identifier.meta.get("start"), identifier.meta.get("end")
     if not isinstance(identifier, exp.Identifier) or start is None or end is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from service.model.tables import TableFacts
+from service.pruning.at_snapshots import at_snapshot
 
 
 def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
@@ -12,9 +13,7 @@ def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
 
     It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
     """
-    version = None
-    if facts.snapshot_id is not None:
-        version = exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(facts.snapshot_id))
+    version = None if facts.snapshot_id is None else at_snapshot(facts.snapshot_id)
     return exp.Table(
         this=exp.to_identifier(facts.name.table, quoted=True),
         db=exp.to_identifier(facts.name.schema, quoted=True),

@@ -10,7 +10,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify as qualify_names
 from sqlglot.schema import MappingSchema
 
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableAt, TableFacts
+from service.pruning.at_snapshots import snapshot_of
 
 # Every relation of a SELECT is looked at with every other.
 MAX_JOINS = 64
@@ -21,9 +22,12 @@ _METADATA_COLUMNS = {
 
 
 def qualify(
-    tree: exp.Query, tables: Mapping[TableName, TableFacts], catalog: str | None, schema: str | None
+    tree: exp.Query, tables: Mapping[TableAt, TableFacts], catalog: str | None, schema: str | None
 ) -> exp.Query | None:
     """A copy with full names, in lower case as Spark compares them; None when a name cannot be resolved.
+
+    A table at another version may have other columns: it is told by its snapshot's id, and unknown when it
+    is asked for in any other way.
 
     >>> from sqlglot import parse_one
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
@@ -31,17 +35,13 @@ def qualify(
     """
     if not _is_understood(tree):
         return None
-    known: dict[str, Any] = {}
-    for name, facts in tables.items():
-        columns = {each.name.lower(): "unknown" for each in facts.columns}
-        if len(columns) == len(facts.columns):
-            schemas = known.setdefault(name.catalog.lower(), {})
-            schemas.setdefault(name.schema.lower(), {})[name.table.lower()] = columns
+    copy = tree.copy()
+    versions = _set_aside(copy)
     try:
         qualified = qualify_names(
-            tree.copy(),
+            copy,
             dialect="spark",
-            schema=MappingSchema(known, dialect="spark", normalize=False),
+            schema=MappingSchema(_columns(tables), dialect="spark", normalize=False),
             catalog=catalog,
             db=schema,
             validate_qualify_columns=False,
@@ -51,7 +51,52 @@ def qualify(
         )
     except (SqlglotError, RecursionError):
         return None
-    return qualified if isinstance(qualified, exp.Query) else None
+    _put_back(qualified, versions)
+    return qualified
+
+
+def _columns(tables: Mapping[TableAt, TableFacts]) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    for table, facts in tables.items():
+        columns = {each.name.lower(): "unknown" for each in facts.columns}
+        if len(columns) == len(facts.columns):
+            schemas = known.setdefault(table.name.catalog.lower(), {})
+            label = table.name.table.lower() + _label(table.version.value)
+            schemas.setdefault(table.name.schema.lower(), {})[label] = columns
+    return known
+
+
+def _label(version: object) -> str:
+    # No name that a query can give a table has it.
+    return f"\n{version}" if version != "" else ""
+
+
+def _set_aside(tree: exp.Query) -> Mapping[str, exp.Table]:
+    """Names each version of a table as a table of its own: what it was, by the new name."""
+    versions: dict[str, exp.Table] = {}
+    for table in list(tree.find_all(exp.Table)):
+        version = table.args.get("version")
+        if version is None or not isinstance(table.this, exp.Identifier):
+            continue
+        if not table.alias:
+            # Columns know it by its own name.
+            alias = exp.to_identifier(table.name, quoted=table.this.quoted)
+            table.set("alias", exp.TableAlias(this=alias))
+        snapshot_id = snapshot_of(table)
+        name = table.name.lower() + _label(f"{len(versions)}?" if snapshot_id is None else snapshot_id)
+        versions[name] = table.copy()
+        table.this.set("this", name)
+        table.set("version", None)
+    return versions
+
+
+def _put_back(tree: exp.Query, versions: Mapping[str, exp.Table]) -> None:
+    for table in tree.find_all(exp.Table):
+        before = versions.get(table.name)
+        if before is not None:
+            table.this.set("this", before.name.lower())
+            table.this.set("quoted", before.this.quoted)
+            table.set("version", before.args["version"].copy())
 
 
 def _is_understood(tree: exp.Query) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 from sqlglot import TokenType, exp, tokenize
 
 from service.model.sql import ParsedQuery, TableReference
+from service.model.tables import NOW
 from service.model.views import View
 
 # In the view they are nobody's, in a query that has parameters they would be its.
@@ -47,7 +48,7 @@ def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None
 def _missing_parts(
     table: exp.Table, reference: TableReference, tree: exp.Query, view: View, catalogs: Set[str]
 ) -> tuple[str, ...] | None:
-    if not reference.is_plain:
+    if not reference.is_plain or reference.version != NOW:
         # A version, for one: Spark looks for such a table where the query is, not where the view is.
         return None
     match reference.parts:

@@ -7,18 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sqlglot import exp
 
 from service.model.query import Parameter, QueryRequest, by_name
 from service.model.sql import ParsedQuery
-from service.model.tables import TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableName, TableVersion, VersionKind
 from service.ports import Catalogs, Clock, ProbeValues, Views
+from service.pruning.at_snapshots import at_snapshots
 from service.pruning.days_around import days_around
 from service.pruning.detect import Detection, DetectionContext, detect
 from service.pruning.fold_lists import fold_lists
+from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import named_in
+from service.pruning.metadata_names import metadata_names
 from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
@@ -48,15 +51,24 @@ class Detected:
     """What was found in a query, and the facts that it was found by.
 
     `parsed` is the query's text, in which `opened_views` are opened: each is there with what it reads.
+    `names` are by the places where the names end in that text.
     """
 
     parsed: ParsedQuery
-    names: Mapping[tuple[str, ...], TableName]
-    facts: Mapping[TableName, TableFacts]
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
     detection: Detection
     parse_ms: int
     detect_ms: int
     opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
+
+    def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
+        """Those of a table that a filter or a relation is made from."""
+        return next(
+            each
+            for each in self.facts.values()
+            if (each.name, each.snapshot_id) == (name, snapshot_id) and is_readable_again(each)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +76,8 @@ class _Reading:
     """A text of the query, and what its tables are."""
 
     parsed: ParsedQuery
-    names: Mapping[tuple[str, ...], TableName]
-    facts: Mapping[TableName, TableFacts]
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
     opened_views: Mapping[TableName, tuple[TableName, ...]]
 
 
@@ -77,10 +89,12 @@ class _Question:
     catalog: str | None
     schema: str | None
     parameters: str
-    versions: frozenset[tuple[TableName, str, int, int | None]]
+    versions: frozenset[tuple[TableAt, str, int, int | None]]
     period: int
     days: tuple[date, ...]
-    facts: Mapping[TableName, TableFacts] = field(compare=False)
+    parsed: ParsedQuery = field(compare=False)
+    names: Mapping[int, TableAt] = field(compare=False)
+    facts: Mapping[TableAt, TableFacts] = field(compare=False)
     request: QueryRequest = field(compare=False)
 
 
@@ -100,7 +114,8 @@ class Detections:
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
-        self._parsed = lru_cache(TEXTS_KEPT)(_parsed)
+        zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
+        self._parsed = lru_cache(TEXTS_KEPT)(partial(_parsed, zone=zone))
         self._found = lru_cache(TEXTS_KEPT)(self._detect)
 
     def of(self, request: QueryRequest) -> Detected | None:
@@ -134,9 +149,9 @@ class Detections:
 
     def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
         """The query with its views opened, if any can be; then as it is written."""
-        names = self._names(parsed, request)
-        facts = self._catalogs.facts_of(sorted(set(names.values())))
-        written = _Reading(parsed, names, facts, {})
+        versioned, names = self._named(parsed, request)
+        facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
+        written = _Reading(versioned, names, facts, {})
         if self._bounds.is_opening_views:
             yield from self._opened(written, request)
         yield written
@@ -148,41 +163,46 @@ class Detections:
         parsed = None if opened is None else self._parsed(opened.sql)
         if opened is None or parsed is None:
             return
-        names = self._names(parsed, request)
+        versioned, names = self._named(parsed, request)
+        found = Counter(names.values())
         # A name that a view's own text takes would not be told from a table's any more.
-        if all(parts in names for parts, name in written.names.items() if name in written.facts):
-            facts = {each: opened.facts[each] for each in set(names.values()) if each in opened.facts}
-            yield _Reading(parsed, names, facts, opened.views)
+        if Counter(each for each in written.names.values() if each in written.facts) <= found:
+            facts = {each: opened.facts[each] for each in found if each in opened.facts}
+            yield _Reading(versioned, names, facts, opened.views)
 
-    def _names(self, parsed: ParsedQuery, request: QueryRequest) -> Mapping[tuple[str, ...], TableName]:
-        return table_names(parsed, self._bounds.catalog_names, request.catalog, request.schema)
+    def _named(self, parsed: ParsedQuery, request: QueryRequest) -> tuple[ParsedQuery, Mapping[int, TableAt]]:
+        catalogs = self._bounds.catalog_names
+        versioned = metadata_names(parsed, catalogs, request.catalog)
+        return versioned, table_names(versioned, catalogs, request.catalog, request.schema)
 
     def _question(self, request: QueryRequest, reading: _Reading) -> _Question:
-        facts = reading.facts
         return _Question(
             sql=reading.parsed.sql,
             catalog=request.catalog,
             schema=request.schema,
             parameters=_text_of(by_name(request.parameters)),
             versions=frozenset(
-                (name, str(each.table_uuid), each.schema_id, each.snapshot_id) for name, each in facts.items()
+                (table, str(each.table_uuid), each.schema_id, each.snapshot_id)
+                for table, each in reading.facts.items()
             ),
             period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
             days=days_around(self._clock.now(), self._bounds.session),
-            facts=facts,
+            parsed=reading.parsed,
+            names=reading.names,
+            facts=reading.facts,
             request=request,
         )
 
     def _detect(self, question: _Question) -> Detection | None:
-        parsed = self._parsed(question.sql)
-        if parsed is None:
-            return None
+        parsed = question.parsed
         numbered = fold_lists(number_placeholders(parsed))
-        tree = qualify(numbered, question.facts, question.catalog, question.schema)
+        versioned = at_snapshots(numbered, _snapshots(question.names, question.facts))
+        tables = _by_snapshot(question.facts)
+        tree = qualify(versioned, tables, question.catalog, question.schema)
         if tree is None:
             return None
         context = DetectionContext(
-            tables=_in_lower_case(question.facts),
+            tables=tables,
             parameters=by_name(question.request.parameters),
             session=self._bounds.session,
             max_build_rows=self._bounds.max_build_rows,
@@ -201,10 +221,10 @@ class Detections:
         return held is not None and held.is_tight
 
 
-def _parsed(sql: str) -> ParsedQuery | None:
+def _parsed(sql: str, zone: str | None) -> ParsedQuery | None:
     """The text, when there is a scan in it that could be narrowed."""
     # The parser recurses on the C stack: a text nested deeply enough would end the process.
-    parsed = parse(sql) if is_shallow(sql) else None
+    parsed = parse(sql, zone) if is_shallow(sql) else None
     if parsed is None or not parsed.references or _names_tables_in_columns(parsed.tree):
         return None
     return parsed
@@ -215,11 +235,34 @@ def _names_tables_in_columns(tree: exp.Query) -> bool:
     return any(each.args.get("db") for each in tree.find_all(exp.Column))
 
 
-def _in_lower_case(facts: Mapping[TableName, TableFacts]) -> Mapping[TableName, TableFacts]:
-    """Without those whose names differ by case only: the tree cannot tell them apart."""
-    lower = {name: TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()) for name in facts}
-    count = Counter(lower.values())
-    return {lower[name]: each for name, each in facts.items() if count[lower[name]] == 1}
+def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
+    """The snapshots of the tables that are asked for at a version and can be read at it again."""
+    found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
+    return {
+        end: each.snapshot_id
+        for end, each in found
+        if each is not None and each.snapshot_id is not None and is_readable_again(each)
+    }
+
+
+def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableFacts]:
+    """By names in lower case, and by snapshots in the place of other versions.
+
+    Without those whose names differ by case only: the tree cannot tell them apart.
+    """
+    found: dict[TableAt, TableFacts] = {}
+    unsure: set[TableAt] = set()
+    for table, each in facts.items():
+        version = table.version
+        if version != NOW:
+            if each.snapshot_id is None or not is_readable_again(each):
+                continue
+            version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
+        name = table.name
+        lower = TableAt(TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()), version)
+        if found.setdefault(lower, each).name != each.name:
+            unsure.add(lower)
+    return {table: each for table, each in found.items() if table not in unsure}
 
 
 def _text_of(parameters: Mapping[str, Parameter]) -> str:

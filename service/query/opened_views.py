@@ -9,7 +9,7 @@ import structlog
 
 from service.errors import CatalogDown
 from service.model.sql import ParsedQuery
-from service.model.tables import TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import OpenedText, View, ViewReading
 from service.ports import Catalogs, Views
 from service.pruning.open_views import open_views, view_select
@@ -39,8 +39,8 @@ class OpenedViews:
     def open(
         self,
         parsed: ParsedQuery,
-        names: Mapping[tuple[str, ...], TableName],
-        facts: Mapping[TableName, TableFacts],
+        names: Mapping[int, TableAt],
+        facts: Mapping[TableAt, TableFacts],
         catalog: str | None,
         schema: str | None,
     ) -> OpenedText | None:
@@ -48,8 +48,9 @@ class OpenedViews:
 
         `names` are the query's tables; those without facts may be views.
         """
-        plain = (names.get(each.parts) for each in parsed.references if each.is_plain)
-        unknown = _without((each for each in plain if each is not None), facts)
+        plain = (names.get(each.end) for each in parsed.references if each.is_plain)
+        now = (each.name for each in plain if each is not None and each.version == NOW)
+        unknown = _without(now, facts)
         if not unknown:
             return None
         opening = _Opening(self._views, self._catalogs, self._texts, catalog, schema, dict(facts))
@@ -83,7 +84,7 @@ class _Opening:
     texts: ViewTexts
     catalog: str | None
     schema: str | None
-    facts: dict[TableName, TableFacts]
+    facts: dict[TableAt, TableFacts]
     _found: dict[TableName, _Found | None] = field(default_factory=dict)
     _has_ring: bool = False
 
@@ -102,8 +103,8 @@ class _Opening:
         body = self.texts.body(view) if is_near else None
         if body is None:
             return _Found(view)
-        read = tuple(dict.fromkeys(body.names.values()))
-        self.facts |= self.catalogs.facts_of(_without(read, self.facts))
+        read = tuple(dict.fromkeys(each.name for each in body.names.values()))
+        self.facts |= self.catalogs.facts_of(list(map(TableAt, _without(read, self.facts))))
         below = [self.find(each, path) for each in _without(read, self.facts)]
         views = [each for each in below if each is not None]
         # To read a view of itself would keep the engine busy before it gives up.
@@ -118,7 +119,7 @@ class _Opening:
     def _is_read_alike(
         self, view: View, body: ViewBody, read: Iterable[TableName], below: Iterable[_Found]
     ) -> bool:
-        tables = {each: self.facts[each] for each in read if each in self.facts}
+        tables = {each: self.facts[each] for each in map(TableAt, read) if each in self.facts}
         reading = ViewReading(view, view_select(view, body.parsed.sql), self.catalog, self.schema)
         views = frozenset(each.view for each in below)
         return self.texts.is_read_alike(ViewQuestion(reading, versions(tables), views))
@@ -132,5 +133,5 @@ def _read_by(found: Sequence[_Found]) -> _Read:
     return {view: read for each in found for view, read in each.read.items()}
 
 
-def _without(names: Iterable[TableName], facts: Mapping[TableName, TableFacts]) -> list[TableName]:
-    return sorted({each for each in names if each not in facts})
+def _without(names: Iterable[TableName], facts: Mapping[TableAt, TableFacts]) -> list[TableName]:
+    return sorted({each for each in names if TableAt(each) not in facts})

@@ -105,10 +105,12 @@ class Pruner:
 
     def _pays(self, placement: Placement, detected: Detected, asked: PruningRequest) -> bool:
         at_least = self._bounds.min_table_bytes if asked.min_table_bytes is None else asked.min_table_bytes
-        found = placement.filter
-        facts = detected.facts
+        probe, build = placement.filter.probe, placement.filter.build
+        builds = zip(build.tables, build.snapshot_ids, strict=True)
         return is_worth_collecting(
-            facts[found.probe.table], [facts[each] for each in found.build.tables], at_least
+            detected.facts_at(probe.table, probe.snapshot_id),
+            [detected.facts_at(name, snapshot_id) for name, snapshot_id in builds],
+            at_least,
         )
 
     def _rewritten(
@@ -122,7 +124,8 @@ class Pruner:
         applied: list[AppliedFilter] = []
         for placement in detected.detection.placements:
             outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
-            facts = detected.facts[placement.filter.probe.table]
+            probe = placement.filter.probe
+            facts = detected.facts_at(probe.table, probe.snapshot_id)
             outcome, formed = self._formed(placement.filter, facts, outcome)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from service.model.filtering import FilterForm, FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.sql import TableReference
+from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
@@ -98,28 +99,43 @@ def rewritten(
     )
 
 
-def _pinned_tables(applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]) -> set[TableName]:
-    """Every mention of a table that a filter or a relation was made from: all read the same snapshot."""
-    pinned = {place.query.rows_of.tables[0] for place in local}
-    for each in applied:
-        pinned |= {each.placement.filter.probe.table, *each.placement.filter.build.tables}
+def _pinned_tables(
+    applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]
+) -> set[tuple[TableName, int | None]]:
+    """What filters and relations were made from: every mention of it reads the same snapshot."""
+    pinned: set[tuple[TableName, int | None]] = set()
+    for build in (place.query.rows_of for place in local):
+        pinned |= set(zip(build.tables, build.snapshot_ids, strict=True))
+    for found in (each.placement.filter for each in applied):
+        pinned.add((found.probe.table, found.probe.snapshot_id))
+        pinned |= set(zip(found.build.tables, found.build.snapshot_ids, strict=True))
     return pinned
 
 
-def _behind_views(detected: Detected) -> set[TableName]:
+def _behind_views(detected: Detected) -> set[tuple[TableName, int | None]]:
     """What opened views read has the columns that it had when they were opened."""
-    tables = {each for names in detected.opened_views.values() for each in names}
-    return {name for name, facts in detected.facts.items() if name in tables and is_readable_again(facts)}
+    tables = {TableAt(each) for names in detected.opened_views.values() for each in names}
+    facts = (detected.facts[each] for each in tables if each in detected.facts)
+    return {(each.name, each.snapshot_id) for each in facts if is_readable_again(each)}
 
 
-def _pins(detected: Detected, pinned: set[TableName]) -> dict[int, Narrowing]:
+def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) -> dict[int, Narrowing]:
     found: dict[int, Narrowing] = {}
-    for reference in detected.parsed.references:
-        name = detected.names.get(reference.parts)
-        facts = detected.facts.get(name) if name in pinned else None
-        if facts is not None and reference.is_plain:
+    for reference, facts in _read(detected):
+        if facts is None or not reference.is_plain or (facts.name, facts.snapshot_id) not in pinned:
+            continue
+        # One snapshot may be read with other columns by one name than by another.
+        if is_readable_again(facts):
             found[reference.end] = Narrowing(facts.snapshot_id)
     return found
+
+
+def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:
+    """The mentions of tables, with what is known of each."""
+    for reference in detected.parsed.references:
+        table = detected.names.get(reference.end)
+        if table is not None:
+            yield reference, detected.facts.get(table)
 
 
 def _add_options(
@@ -153,13 +169,11 @@ def _is_covered(
     filters: Sequence[FilterRecord],
     local: Collection[int],
 ) -> bool:
-    scans = [
-        (reference.end, detected.facts[name])
-        for reference in detected.parsed.references
-        if reference.end not in local
-        and (name := detected.names.get(reference.parts)) is not None
-        and name in detected.facts
-    ]
+    read = [(reference.end, facts) for reference, facts in _read(detected) if reference.end not in local]
+    scans = [(end, facts) for end, facts in read if facts is not None]
+    are_all_known = all(each.has_known_version for each in detected.parsed.references)
+    if len(scans) < len(read) or not are_all_known:
+        return False
     exact = [each for each in applied if each.formed.is_exact or each.formed.form is FilterForm.EMPTY]
     narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in exact}
     return covers_native_pruning(scans, narrowed, [each for each in filters if not each.is_applied])
@@ -191,13 +205,16 @@ def _skipped(applied: Sequence[AppliedFilter], detected: Detected) -> list[ScanR
 
 
 def _mentioned(detected: Detected) -> tuple[ScanRecord, ...]:
-    facts = (detected.facts.get(name) for name in dict.fromkeys(detected.names.values()))
-    return tuple(skipped_scan(each) for each in facts if each and each.source is TableSource.ICEBERG)
+    read = (facts for _, facts in _read(detected) if facts is not None)
+    facts = {(each.name, each.snapshot_id): each for each in read}.values()
+    return tuple(skipped_scan(each) for each in facts if each.source is TableSource.ICEBERG)
 
 
 def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:
-    return skipped_scan(detected.facts[place.query.rows_of.tables[0]])
+    rows_of = place.query.rows_of
+    return skipped_scan(detected.facts_at(rows_of.tables[0], rows_of.snapshot_ids[0]))
 
 
 def _facts_of(applied: AppliedFilter, detected: Detected) -> TableFacts:
-    return detected.facts[applied.placement.filter.probe.table]
+    probe = applied.placement.filter.probe
+    return detected.facts_at(probe.table, probe.snapshot_id)

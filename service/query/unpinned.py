@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from service.errors import CatalogDown, TableNotFound
 from service.model.filtering import DynamicFilter
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.ports import Catalogs
 
 
@@ -19,7 +19,7 @@ class Unpinned:
     is_build: bool
 
 
-def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableName, TableFacts]) -> tuple[Unpinned, ...]:
+def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFacts]) -> tuple[Unpinned, ...]:
     """The query's tables that cannot be read as they were; none, if it has no filter."""
     builds: set[TableName] = set()
     has_filter = False
@@ -59,5 +59,6 @@ def _has_moved(table: Unpinned, catalogs: Catalogs) -> bool:
     before = table.facts
     if table.is_build:
         return catalogs.facts(before.name).table_uuid != before.table_uuid
-    now = catalogs.facts_of([before.name]).get(before.name)
+    asked = TableAt(before.name)
+    now = catalogs.facts_of([asked]).get(asked)
     return now is None or now.schema_id != before.schema_id

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from service.errors import CatalogDown
 from service.model.sql import ParsedQuery
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.tables import TableAt, TableFacts, TableSource
 from service.model.views import View, ViewReading
 from service.ports import Catalogs, Views
 from service.pruning.nesting import is_shallow
@@ -18,7 +18,7 @@ from service.pruning.view_text import view_text
 
 VIEWS_KEPT = 512
 
-Versions = frozenset[tuple[TableName, str, int]]
+Versions = frozenset[tuple[TableAt, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ViewBody:
     """A view's text with full names, and the tables and views that it names."""
 
     parsed: ParsedQuery
-    names: Mapping[tuple[str, ...], TableName]
+    names: Mapping[int, TableAt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +68,22 @@ class ViewTexts:
             return None
         names = table_names(body, self._catalog_names, None, None)
         # A name of one part is left to a common table expression only.
-        are_known = all(len(each.parts) == 1 or each.parts in names for each in body.references)
+        are_known = all(len(each.parts) == 1 or each.end in names for each in body.references)
         return ViewBody(body, names) if are_known else None
 
     def _answer(self, question: ViewQuestion) -> bool:
         if not self._views.is_read_alike(question.reading):
             return False
-        now = self._catalogs.facts_of([name for name, *_ in question.tables])
+        now = self._catalogs.facts_of([table for table, *_ in question.tables])
         if versions(now) != question.tables:
             # What was just compared is not what the question was about.
             raise CatalogDown("The tables behind a view have changed while it was looked at.")
         return True
 
 
-def versions(facts: Mapping[TableName, TableFacts]) -> Versions:
+def versions(facts: Mapping[TableAt, TableFacts]) -> Versions:
     """What a table's columns depend on; one without snapshots has another identity with each file."""
     return frozenset(
-        (name, str(each.table_uuid) if each.source is TableSource.ICEBERG else "", each.schema_id)
-        for name, each in facts.items()
+        (table, str(each.table_uuid) if each.source is TableSource.ICEBERG else "", each.schema_id)
+        for table, each in facts.items()
     )

@@ -161,6 +161,10 @@ NARROWED = {
         "SELECT f.id, f.name FROM by_name f JOIN dim d ON f.name = d.name WHERE d.year <> 1999",
         {"by_name.name"},
     ),
+    "a moment in the text": (
+        "SELECT f.id FROM by_k TIMESTAMP AS OF '2100-01-01' f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
 }
 
 NOT_NARROWED = {
@@ -257,8 +261,9 @@ NOT_NARROWED = {
         "SELECT f.id FROM never_filled f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
         None,
     ),
-    "time travel in the text": (
-        "SELECT f.id FROM by_k TIMESTAMP AS OF '2100-01-01' f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+    "a moment that is computed": (
+        "SELECT f.id FROM by_k TIMESTAMP AS OF current_date() + 1 f JOIN dim d ON f.k = d.k"
+        " WHERE d.year = 1999",
         None,
     ),
 }

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from service.adapters.nearest_names import nearest_names
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import PartitionField, Snapshot, SortField, TableColumn, TableFacts, TableName
+from service.model.tables import (
+    NOW,
+    PartitionField,
+    Snapshot,
+    SortField,
+    TableAt,
+    TableColumn,
+    TableFacts,
+    TableName,
+    TableVersion,
+    VersionKind,
+)
 
 
 def facts_of_empty_table(
@@ -41,6 +52,7 @@ class FakeCatalogs:
     def __init__(self, names: Iterable[str] = ("lake",), tables: Iterable[TableFacts] = ()) -> None:
         self._names = tuple(names)
         self._tables = {each.name: each for each in tables}
+        self._past: dict[TableName, list[TableFacts]] = {}
         self.down: set[str] = set()
 
     def put(self, facts: TableFacts) -> None:
@@ -48,8 +60,11 @@ class FakeCatalogs:
 
     def append(self, name: TableName, record_count: int) -> None:
         before = self._tables[name]
+        self._past.setdefault(name, []).append(before)
         snapshot_id = len(before.snapshots) + 1
-        snapshot = Snapshot(snapshot_id, before.snapshot_id, datetime.now(UTC), "append")
+        # No two commits at one time, as in a real table.
+        committed_at = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=snapshot_id)
+        snapshot = Snapshot(snapshot_id, before.snapshot_id, committed_at, "append")
         self._tables[name] = replace(
             before,
             snapshot_id=snapshot_id,
@@ -73,12 +88,22 @@ class FakeCatalogs:
             raise TableNotFound(str(name), self.nearest(str(name)))
         return self._tables[name]
 
-    def facts_of(self, names: Sequence[TableName]) -> Mapping[TableName, TableFacts]:
-        return {
-            each: self._tables[each]
-            for each in names
-            if each in self._tables and each.catalog not in self.down
-        }
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        up = (each for each in tables if each.name.catalog not in self.down)
+        asked = (each for each in up if each.unless not in self._tables)
+        return {each: facts for each in asked if (facts := self._at(each)) is not None}
+
+    def _at(self, asked: TableAt) -> TableFacts | None:
+        now = self._tables.get(asked.name)
+        past = [] if now is None else [now, *self._past.get(asked.name, ())]
+        wanted = asked.version
+        if wanted.kind is VersionKind.TIMESTAMP and now is not None:
+            at = [each for each in now.snapshots if each.committed_at.timestamp() * 1000 <= int(wanted.value)]
+            wanted = TableVersion(VersionKind.SNAPSHOT, at[0].snapshot_id if at else -1)
+        if wanted.kind in (VersionKind.REF, VersionKind.BRANCH):
+            wanted = NOW if wanted.value == "main" else TableVersion(VersionKind.SNAPSHOT, -1)
+        is_now = wanted == NOW
+        return next((each for each in past if is_now or each.snapshot_id == wanted.value), None)
 
     def nearest(self, dotted: str) -> Sequence[str]:
         return nearest_names(dotted, (str(each) for each in self._tables if each.catalog not in self.down))

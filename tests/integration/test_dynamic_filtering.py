@@ -207,3 +207,27 @@ def test_the_explanation_as_a_page_stands_on_its_own(gateway: httpx.Client) -> N
     assert page.headers["Content-Type"].startswith("text/html")
     assert "<svg" in page.text
     assert "<script" not in page.text
+
+
+@pytest.mark.parametrize("spelling", ["{name} VERSION AS OF {id} AS f", "lake.{name}.tag_first AS f"])
+def test_a_version_of_a_table_is_narrowed_and_explained_by_its_snapshot(
+    gateway: httpx.Client, lake: SqlCatalog, new_name: str, spelling: str
+) -> None:
+    table = make(lake, new_name, SALES, BY_DAY)
+    rows = lake.load_table("shop.sales").scan().to_arrow()
+    table.append(rows)
+    first = table.metadata.current_snapshot_id
+    assert first is not None
+    table.manage_snapshots().create_tag(first, "first").commit()
+    table.append(rows)
+    sql = star(3).replace("sales AS f", spelling.format(name=new_name, id=first))
+    plain = ask(gateway, sql, **NEVER)
+    narrowed, explanation = answered(gateway, sql, **ALWAYS)
+
+    assert narrowed["result"]["rows"] == plain["result"]["rows"]
+    assert len(applied(explanation)) == 1
+    scan = scan_of(explanation, f"lake.{new_name}")
+    assert scan["snapshotId"] == first
+    assert scan["dataFiles"]["total"] == DAYS
+    assert scan["dataFiles"]["selected"] == DAYS_PER_MONTH
+    assert f"VERSION AS OF {first}" in explanation["rewrittenSql"]

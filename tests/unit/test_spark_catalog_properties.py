@@ -18,6 +18,7 @@ REST_TIMEOUTS = {
     "rest.client.connection-timeout-ms": "10000",
     "rest.client.socket-timeout-ms": "60000",
 }
+CACHES = {"cache-enabled": "false", "io.manifest.cache-enabled": "true"}
 JDBC_TIMEOUTS = {"jdbc.connectTimeout": "10", "jdbc.loginTimeout": "10", "jdbc.socketTimeout": "60"}
 
 
@@ -32,19 +33,22 @@ def spark(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def test_an_sql_catalog_becomes_a_jdbc_catalog_without_secrets_in_its_address() -> None:
-    assert spark(SQL) == {
-        "type": "jdbc",
-        "uri": "jdbc:postgresql://db:5433/lake?sslmode=require",
-        "jdbc.user": "me",
-        "jdbc.password": "p@ss",
-        "jdbc.connectTimeout": "5",
-        "jdbc.loginTimeout": "5",
-        "jdbc.socketTimeout": "60",
-        "jdbc.schema-version": "V1",
-        "warehouse": "s3://bucket/warehouse",
-        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-        "cache-enabled": "false",
-    }
+    assert (
+        spark(SQL)
+        == {
+            "type": "jdbc",
+            "uri": "jdbc:postgresql://db:5433/lake?sslmode=require",
+            "jdbc.user": "me",
+            "jdbc.password": "p@ss",
+            "jdbc.connectTimeout": "5",
+            "jdbc.loginTimeout": "5",
+            "jdbc.socketTimeout": "60",
+            "jdbc.schema-version": "V1",
+            "warehouse": "s3://bucket/warehouse",
+            "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        }
+        | CACHES
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_an_address_of_sqlalchemy_becomes_one_of_jdbc(uri: str, expected: str) -
 
 def test_a_rest_catalog_keeps_its_address_and_credentials() -> None:
     rest = {"type": "rest", "uri": "http://catalog:8181", "credential": "id:secret", "scope": "all"}
-    assert spark(rest) == rest | REST_TIMEOUTS | {"cache-enabled": "false"}
+    assert spark(rest) == rest | REST_TIMEOUTS | CACHES
 
 
 def test_a_rest_catalog_that_hangs_is_given_up() -> None:
@@ -84,17 +88,15 @@ def test_an_sql_catalog_that_hangs_is_given_up() -> None:
 
 def test_a_hive_catalog_keeps_its_address() -> None:
     hive = {"type": "hive", "uri": "thrift://metastore:9083", "warehouse": "file:///lake"}
-    assert spark(hive) == hive | {"cache-enabled": "false"}
+    assert spark(hive) == hive | CACHES
 
 
 def test_a_glue_catalog_has_its_own_region_and_may_read_from_another() -> None:
     glue = {"type": "glue", "warehouse": "s3://bucket/lake", "glue.id": "123456789012"}
     found = spark(glue | {"glue.region": "eu-central-1", "s3.region": "eu-west-1"})
-    assert found == glue | {
-        "client.region": "eu-central-1",
-        "s3.cross-region-access-enabled": "true",
-        "cache-enabled": "false",
-    }
+    assert (
+        found == glue | {"client.region": "eu-central-1", "s3.cross-region-access-enabled": "true"} | CACHES
+    )
 
 
 def test_a_store_of_ones_own_is_reached_by_path_and_with_the_same_keys() -> None:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from sqlglot import exp
 
 from service.model.filtering import FilterRecord
+from service.pruning.at_snapshots import snapshot_of
 from service.pruning.plan_texts.mentions import is_mention_of, mentions
 
 # A plan is for people, and its size must not be the product of a hostile text's tables and filters.
@@ -30,18 +31,29 @@ def narrowed_scans(
     applied = [each for each in filters if each.is_applied]
     wrapped = _wrapped(mentions(tree), mentions(rewritten) if rewritten is not None else ())
     found = {
-        number: tuple(each for each in applied if is_mention_of(mention, str(each.probe.table)))
+        number: tuple(
+            each for each in applied if _is_on(each, mention, None if wrapped is None else wrapped[number])
+        )
         for number, mention in enumerate(mentions(tree))
         if wrapped is None or number in wrapped
     }
     return {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
 
 
-def _wrapped(before: Sequence[exp.Table], after: Sequence[exp.Table]) -> set[int] | None:
+def _is_on(record: FilterRecord, mention: exp.Table, wrapped: exp.Table | None) -> bool:
+    """Whether the filter is one of this mention: several may be of one table at other snapshots."""
+    snapshot_id = None if wrapped is None else snapshot_of(wrapped)
+    is_at = snapshot_id in (None, record.probe.snapshot_id)
+    return is_at and is_mention_of(mention, str(record.probe.table))
+
+
+def _wrapped(before: Sequence[exp.Table], after: Sequence[exp.Table]) -> Mapping[int, exp.Table] | None:
+    """The mentions that were wrapped, by their number, as they stand in the rewritten text."""
     same = _same(list(map(_written, before)), list(map(_written, after)))
     if same is None:
         return None
-    return {number for number, other in same.items() if _is_wrapped(before[number], after[other])}
+    pairs = {number: (before[number], after[other]) for number, other in same.items()}
+    return {number: pair[1] for number, pair in pairs.items() if _is_wrapped(*pair)}
 
 
 def _same(before: Sequence[str], after: Sequence[str]) -> Mapping[int, int] | None:

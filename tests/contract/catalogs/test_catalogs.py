@@ -6,7 +6,14 @@ import pytest
 
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import PartitionField, SortField, TableName
+from service.model.tables import (
+    PartitionField,
+    SortField,
+    TableAt,
+    TableName,
+    TableVersion,
+    VersionKind,
+)
 from tests.contract.catalogs.lakehouse import COLUMNS, Lakehouse
 
 EVENTS = TableName("lake", "logs", "events")
@@ -77,9 +84,9 @@ def test_facts_of_several_tables_leave_out_what_is_not_there(lakehouse: Lakehous
     deep = TableName("lake", "logs.raw", "events")
     for each in (EVENTS, alerts, deep):
         lakehouse.create(each)
-    unknown = [TableName("lake", "logs", "evnts"), TableName("other", "logs", "events")]
-    asked = [EVENTS, *unknown, alerts, deep, EVENTS]
-    expected = {each: lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
+    unknown = [TableAt(TableName("lake", "logs", "evnts")), TableAt(TableName("other", "logs", "events"))]
+    asked = [TableAt(EVENTS), *unknown, TableAt(alerts), TableAt(deep), TableAt(EVENTS)]
+    expected = {TableAt(each): lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of([]) == {}
@@ -90,16 +97,60 @@ def test_facts_of_several_tables_are_those_after_the_last_commit(lakehouse: Lake
     lakehouse.create(EVENTS)
     for commit in range(1, 4):
         lakehouse.append(EVENTS, 1)
-        assert lakehouse.catalogs.facts_of([EVENTS])[EVENTS].record_count == commit
+        assert lakehouse.catalogs.facts_of([TableAt(EVENTS)])[TableAt(EVENTS)].record_count == commit
 
 
 def test_facts_of_several_tables_leave_out_a_catalog_that_is_down(lakehouse: Lakehouse) -> None:
     lakehouse.create(EVENTS)
-    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+    assert list(lakehouse.catalogs.facts_of([TableAt(EVENTS)])) == [TableAt(EVENTS)]
     lakehouse.stop()
-    assert lakehouse.catalogs.facts_of([EVENTS]) == {}
+    assert lakehouse.catalogs.facts_of([TableAt(EVENTS)]) == {}
     lakehouse.start()
-    assert list(lakehouse.catalogs.facts_of([EVENTS])) == [EVENTS]
+    assert list(lakehouse.catalogs.facts_of([TableAt(EVENTS)])) == [TableAt(EVENTS)]
+
+
+def test_facts_of_a_version_are_those_of_its_snapshot(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    for _ in range(2):
+        lakehouse.append(EVENTS, 3)
+    first = lakehouse.catalogs.facts(EVENTS).snapshots[1]
+    at_ms = round(first.committed_at.timestamp() * 1000)
+    asked = [
+        TableAt(EVENTS, TableVersion(VersionKind.SNAPSHOT, first.snapshot_id)),
+        TableAt(EVENTS, TableVersion(VersionKind.TIMESTAMP, at_ms)),
+        TableAt(EVENTS, TableVersion(VersionKind.REF, "main")),
+        TableAt(EVENTS, TableVersion(VersionKind.BRANCH, "main")),
+        TableAt(EVENTS),
+    ]
+    found = lakehouse.catalogs.facts_of(asked)
+    assert [found[each].record_count for each in asked] == [3, 3, 6, 6, 6]
+    assert {found[each].snapshot_id for each in asked[:2]} == {first.snapshot_id}
+    assert lakehouse.catalogs.facts_of(asked) == found
+
+
+def test_facts_of_versions_leave_out_those_that_are_not_there(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    lakehouse.append(EVENTS, 3)
+    unknown = [
+        TableAt(EVENTS, TableVersion(kind, value))
+        for kind, value in (
+            (VersionKind.SNAPSHOT, 1234567),
+            (VersionKind.TIMESTAMP, 1),
+            (VersionKind.REF, "nowhere"),
+            (VersionKind.BRANCH, "nowhere"),
+        )
+    ]
+    assert lakehouse.catalogs.facts_of(unknown) == {}
+
+
+def test_a_name_that_is_a_table_s_own_is_no_version_of_another(lakehouse: Lakehouse) -> None:
+    lakehouse.create(EVENTS)
+    lakehouse.append(EVENTS, 3)
+    deep = TableName("lake", "logs.events", "branch_main")
+    branch = TableAt(EVENTS, TableVersion(VersionKind.BRANCH, "main"), unless=deep)
+    assert list(lakehouse.catalogs.facts_of([branch])) == [branch]
+    lakehouse.create(deep)
+    assert lakehouse.catalogs.facts_of([branch]) == {}
 
 
 def test_the_newest_snapshot_comes_first(lakehouse: Lakehouse) -> None:

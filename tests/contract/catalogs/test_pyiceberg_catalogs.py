@@ -6,15 +6,17 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.read_at import read_at
 from service.errors import CannotStart, CatalogDown
 from service.model.health import PartState
-from service.model.tables import PartitionField, TableName
+from service.model.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.clock import FakeClock
 
@@ -87,9 +89,9 @@ def test_a_hanging_catalog_does_not_hold_up_the_facts_of_others(
     sqlite_lakehouse.create(EVENTS)
     settings = _hanging(hanging_port) | {"lake": sqlite_lakehouse.properties}
     catalogs = PyIcebergCatalogs(settings, FakeClock(), timeout_s=3)
-    hanging = [TableName("rest", "logs", "events"), TableName("sql", "logs", "events")]
+    hanging = [TableAt(TableName(each, "logs", "events")) for each in ("rest", "sql")]
     before = time.monotonic()
-    assert list(catalogs.facts_of([*hanging, EVENTS])) == [EVENTS]
+    assert list(catalogs.facts_of([*hanging, TableAt(EVENTS)])) == [TableAt(EVENTS)]
     assert time.monotonic() - before < BOUND_S
     catalogs.close()
 
@@ -102,7 +104,8 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
         sqlite_lakehouse.create(each)
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.lost")
     Path(table.metadata_location.removeprefix("file://")).unlink()
-    assert list(sqlite_lakehouse.catalogs.facts_of([EVENTS, lost])) == [EVENTS]
+    asked = [TableAt(EVENTS), TableAt(lost)]
+    assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]
 
 
 def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIcebergLakehouse) -> None:
@@ -110,7 +113,7 @@ def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIceb
     before = sqlite_lakehouse.catalogs.opened(EVENTS)
     Path(before.table.metadata_location.removeprefix("file://")).unlink()
     assert sqlite_lakehouse.catalogs.opened(EVENTS) is before
-    assert sqlite_lakehouse.catalogs.facts_of([EVENTS]) == {EVENTS: before.facts}
+    assert sqlite_lakehouse.catalogs.facts_of([TableAt(EVENTS)]) == {TableAt(EVENTS): before.facts}
 
 
 def test_a_gateway_can_be_built_while_every_catalog_is_down() -> None:
@@ -213,3 +216,43 @@ def test_the_snapshots_schema_is_told_apart_from_the_tables(sqlite_lakehouse: Py
 def test_an_impossible_catalog_keeps_the_gateway_from_starting() -> None:
     with pytest.raises(CannotStart, match="Catalog lake: property uri is missing"):
         PyIcebergCatalogs({"lake": {"type": "rest"}}, FakeClock())
+
+
+def test_a_version_has_the_columns_and_the_partition_fields_of_its_time(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    sqlite_lakehouse.create(EVENTS, partition_fields=(PartitionField("day", "day", "identity"),))
+    sqlite_lakehouse.append(EVENTS, 3)
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    first = table.metadata.current_snapshot_id or 0
+    table.manage_snapshots().create_tag(first, "first").create_branch(first, "other").commit()
+    with table.update_schema() as update:
+        update.rename_column("day", "happened_on")
+    asked = TableAt(EVENTS, TableVersion(VersionKind.REF, "first"))
+    # Until there is another snapshot, Iceberg takes the names in a filter for those of today.
+    assert sqlite_lakehouse.catalogs.facts_of([asked]) == {}
+
+    table.append(table.scan().to_arrow())
+    branch = TableAt(EVENTS, TableVersion(VersionKind.BRANCH, "other"))
+    found = sqlite_lakehouse.catalogs.facts_of([asked, branch, TableAt(EVENTS)])
+    names = {table: [each.name for each in facts.columns][1] for table, facts in found.items()}
+    assert names == {asked: "day", branch: "happened_on", TableAt(EVENTS): "happened_on"}
+    assert [each.source for each in found[asked].partition_fields] == ["day"]
+    assert found[asked].snapshot_schema_id == found[asked].schema_id == 0
+    # A branch is read with the table's columns, and its snapshot, asked for by its id, with its own.
+    assert (found[branch].schema_id, found[branch].snapshot_schema_id) == (1, 0)
+    assert found[asked].snapshot_id == found[branch].snapshot_id == first
+
+
+def test_a_moment_is_not_known_when_the_log_and_its_clock_disagree(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    for _ in range(2):
+        sqlite_lakehouse.append(EVENTS, 1)
+    table = copy(sqlite_lakehouse.catalogs.opened(EVENTS).table)
+    later = TableVersion(VersionKind.TIMESTAMP, 4_000_000_000_000)
+    assert read_at(table, later) is not None
+    log = list(reversed(table.metadata.snapshot_log))
+    table.metadata = table.metadata.model_copy(update={"snapshot_log": log})
+    assert read_at(table, later) is None

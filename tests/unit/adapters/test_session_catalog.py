@@ -9,7 +9,7 @@ import pytest
 from service.adapters.session_catalog import CatalogsWithSession
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartState
-from service.model.tables import TableName, TableSource
+from service.model.tables import TableAt, TableName, TableSource, TableVersion, VersionKind
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.session_tables import FakeSessionTables
 
@@ -38,15 +38,21 @@ def test_tables_of_all_catalogs_are_listed(catalogs: CatalogsWithSession) -> Non
 def test_each_table_is_asked_for_where_it_is(catalogs: CatalogsWithSession) -> None:
     assert catalogs.facts(ITEM.name) == ITEM
     assert catalogs.facts(EVENTS.name) == EVENTS
-    unknown = TableName("spark_catalog", "logs", "evnts")
-    assert catalogs.facts_of([ITEM.name, EVENTS.name, unknown]) == {ITEM.name: ITEM, EVENTS.name: EVENTS}
+    unknown = TableAt(TableName("spark_catalog", "logs", "evnts"))
+    item, events = TableAt(ITEM.name), TableAt(EVENTS.name)
+    assert catalogs.facts_of([item, events, unknown]) == {item: ITEM, events: EVENTS}
+
+
+def test_tables_of_the_session_have_no_versions(catalogs: CatalogsWithSession) -> None:
+    first = TableAt(EVENTS.name, TableVersion(VersionKind.SNAPSHOT, 1))
+    assert catalogs.facts_of([first]) == {}
 
 
 def test_one_table_is_told_as_it_is_now_and_of_several_files_may_be_older(
     catalogs: CatalogsWithSession, session_tables: FakeSessionTables
 ) -> None:
     catalogs.facts(EVENTS.name)
-    catalogs.facts_of([EVENTS.name])
+    catalogs.facts_of([TableAt(EVENTS.name)])
     assert session_tables.kept == [0, 30_000]
 
 
@@ -60,7 +66,7 @@ def test_the_others_answer_while_the_engine_is_down(
     catalogs: CatalogsWithSession, session_tables: FakeSessionTables
 ) -> None:
     session_tables.is_down = True
-    assert catalogs.facts_of([ITEM.name, EVENTS.name]) == {ITEM.name: ITEM}
+    assert catalogs.facts_of([TableAt(ITEM.name), TableAt(EVENTS.name)]) == {TableAt(ITEM.name): ITEM}
     assert [each.state for each in catalogs.health()] == [PartState.UP, PartState.DOWN]
     with pytest.raises(CatalogDown):
         catalogs.facts(EVENTS.name)

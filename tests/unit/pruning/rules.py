@@ -13,7 +13,7 @@ from service.model.column_values import ColumnValues
 from service.model.filtering import Build, DynamicFilteringData, Feed, KeyValue, Probe, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
-from service.model.tables import TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import View, ViewColumn
 from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
@@ -38,6 +38,7 @@ from service.pruning.key_type import key_type as type_of_key
 from service.pruning.lineage import moved_down, narrowed_by
 from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
+from service.pruning.metadata_names import metadata_names as names_with_versions
 from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
 from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.open_views import open_views as with_views_open
@@ -58,21 +59,34 @@ NOTHING = "nothing"
 
 
 def parse(sql: str) -> str:
-    """Each mention of a table: its name as it stands in the text, and what stands there besides an alias."""
-    parsed = parsed_query(sql)
+    """Each mention of a table: its name as it stands in the text, and what stands there besides an alias.
+
+    Times are those of Zurich.
+    """
+    parsed = parsed_query(sql, "Europe/Zurich")
     if parsed is None:
         return "not a query"
     return _listed(
-        sql[each.start : each.end] + ("" if each.is_plain else " and more") for each in parsed.references
+        sql[each.start : each.end]
+        + ("" if each.version == NOW else f" at {each.version.kind} {each.version.value}")
+        + ("" if each.is_plain else " and more")
+        + ("" if each.has_known_version else ", perhaps of another time")
+        for each in parsed.references
     )
 
 
 def table_names(sql: str) -> str:
     parsed = parsed_query(sql)
     assert parsed is not None
+    catalogs = frozenset({"lake", "rest"})
+    parsed = names_with_versions(parsed, catalogs, "lake")
+    names = names_of(parsed, catalogs, "lake", "shop")
     return _listed(
-        f"{'.'.join(parts)} is {name}"
-        for parts, name in names_of(parsed, frozenset({"lake", "rest"}), "lake", "shop").items()
+        f"{sql[each.start : each.end]} is {names[each.end].name}"
+        + ("" if each.version == NOW else f" at {each.version.kind} {each.version.value}")
+        + (f", unless there is {names[each.end].unless}" if each.selector else "")
+        for each in parsed.references
+        if each.end in names
     )
 
 
@@ -240,7 +254,7 @@ def fed_query(text: str) -> str:
 def inject(sql: str) -> str:
     """Tables named `sales` or `sal`es` narrowed to `day_key = 7`, those named `calendar` pinned; without
     snapshots, those named `logs` and `kinds`."""
-    parsed = parsed_query(sql)
+    parsed = parsed_query(sql, "UTC")
     assert parsed is not None
     to_seven = exp.EQ(this=exp.column("day_key", quoted=True), expression=exp.Literal.number(7))
     narrowed = Narrowing(1, (to_seven,))
@@ -425,7 +439,7 @@ def _is_known(relation: Relation) -> bool:
 
 
 def _facts(table: exp.Table) -> TableFacts | None:
-    facts = TABLES.get(TableName(table.catalog, table.db, table.name))
+    facts = TABLES.get(TableAt(TableName(table.catalog, table.db, table.name)))
     return None if facts is None or facts.snapshot_id is None else facts
 
 

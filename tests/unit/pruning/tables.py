@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from service.model.tables import PartitionField, SortField, TableColumn, TableFacts, TableName, TableSource
+from service.model.tables import (
+    PartitionField,
+    SortField,
+    TableAt,
+    TableColumn,
+    TableFacts,
+    TableName,
+    TableSource,
+    TableVersion,
+    VersionKind,
+)
 
 
 def _facts(
@@ -43,8 +53,8 @@ def _facts(
     )
 
 
-TABLES: Mapping[TableName, TableFacts] = {
-    each.name: each
+_NOW: Mapping[TableAt, TableFacts] = {
+    TableAt(each.name): each
     for each in (
         _facts(
             1,
@@ -97,3 +107,13 @@ TABLES: Mapping[TableName, TableFacts] = {
         _facts(None, "nothing", {"day_key": "int", "year": "int"}, {"day_key": "identity"}),
     )
 }
+
+_PAST: Mapping[TableAt, TableFacts] = {
+    TableAt(each.name, TableVersion(VersionKind.SNAPSHOT, each.snapshot_id or 0)): each
+    for each in (
+        _facts(5, "sales", {"day_key": "long", "old_note": "string"}, {"day_key": "identity"}),
+        _facts(6, "calendar", {"day_key": "int", "old_year": "int", "name": "string"}),
+    )
+}
+
+TABLES: Mapping[TableAt, TableFacts] = {**_NOW, **_PAST}

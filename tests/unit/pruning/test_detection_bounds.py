@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from service.model.filtering import Reason
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableName
 from service.pruning.detect import MAX_BUILD_SIDES, MAX_SETS, Detection, DetectionContext, detect
 from service.pruning.parse import parse
 from service.pruning.qualify import MAX_JOINS, qualify
 from tests.unit.pruning.tables import TABLES
 
 
-def detection(sql: str, tables: Mapping[TableName, TableFacts] = TABLES) -> Detection | None:
+def detection(sql: str, tables: Mapping[TableAt, TableFacts] = TABLES) -> Detection | None:
     parsed = parse(sql)
     assert parsed is not None
     tree = qualify(parsed.tree, TABLES, "lake", "shop")
@@ -49,7 +49,7 @@ def test_a_select_of_too_many_relations_is_left_alone() -> None:
 
 
 def test_keys_are_asked_from_the_table_as_its_catalog_spells_it() -> None:
-    calendar = TableName("lake", "shop", "calendar")
+    calendar = TableAt(TableName("lake", "shop", "calendar"))
     spelled = replace(TABLES[calendar], name=TableName("lake", "Shop", "Calendar"))
     found = detection(
         "SELECT 1 FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000",

@@ -18,7 +18,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.tables import PartitionField, SortField, TableFacts, TableName
+from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
 from service.pruning.form import FormBounds, form
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
@@ -127,7 +127,7 @@ def test_too_many_days_are_their_ranges() -> None:
     )
 
 
-BARE = replace(TABLES[TableName("lake", "shop", "sales")], partition_fields=(), sort_fields=())
+BARE = replace(TABLES[TableAt(TableName("lake", "shop", "sales"))], partition_fields=(), sort_fields=())
 
 
 @pytest.mark.parametrize(

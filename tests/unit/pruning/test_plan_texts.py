@@ -16,6 +16,8 @@ from tests.fakes.query_records import applied, filtered_record
 FLIP = "select * from store_returns, date_dim where sr_returned_date_sk = d_date_sk and d_year = 2000"
 SALES = "lake.tpcds.store_sales"
 
+AT_ITS_SNAPSHOT = f"VERSION AS OF {applied().probe.snapshot_id}"
+
 
 def plans(sql: str, *filters: FilterRecord, rewritten_sql: str | None = None) -> QueryPlans:
     found = plans_of(filtered_record(sql, filters, rewritten_sql))
@@ -82,7 +84,7 @@ def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
     sql = f"SELECT 1 FROM store_returns a JOIN store_returns b ON a.k = b.k {join}"
     rewritten = sql.replace(
         "store_returns b",
-        "(SELECT * FROM store_returns VERSION AS OF 1 WITH (`file-open-cost`='65536') WHERE k = 5) b",
+        f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WITH (`file-open-cost`='65536') WHERE k = 5) b",
     )
     narrowed = "DynamicFilteringTableSourceScan"
     assert text(plans(sql, applied(), rewritten_sql=rewritten).optimized_physical).count(narrowed) == 1
@@ -177,12 +179,12 @@ def test_depth_is_that_of_brackets() -> None:
 def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> None:
     query = "SELECT * FROM v JOIN store_returns AS r ON v.k = r.k JOIN date_dim AS d ON d.d_date_sk = v.k"
     inside = (
-        "(SELECT `k` FROM (SELECT k FROM (SELECT * FROM `lake`.`tpcds`.store_returns VERSION AS OF 1"
+        f"(SELECT `k` FROM (SELECT k FROM (SELECT * FROM `lake`.`tpcds`.store_returns {AT_ITS_SNAPSHOT}"
         " WHERE k = 1) AS `store_returns`) AS `v`(`k`)) AS `v`"
     )
     drawn = plans(query, applied(), rewritten_sql=query.replace("v JOIN", f"{inside} JOIN", 1))
     assert "filters" not in text(drawn.optimized_physical)
-    outside = "(SELECT * FROM store_returns VERSION AS OF 1 WHERE k = 1) AS r"
+    outside = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS r"
     both = query.replace("v JOIN", f"{inside} JOIN", 1).replace("store_returns AS r", outside)
     assert text(plans(query, applied(), rewritten_sql=both).optimized_physical).count("filters") == 1
 
@@ -191,6 +193,6 @@ def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
     query = (
         "SELECT * FROM a, store_returns, date_dim, store_returns AS s WHERE sr_returned_date_sk = d_date_sk"
     )
-    narrowed = "(SELECT * FROM store_returns VERSION AS OF 1 WHERE k = 1) AS `store_returns`"
+    narrowed = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS `store_returns`"
     rewritten = query.replace("a, store_returns", f"a_rows_1, {narrowed}")
     assert text(plans(query, applied(), rewritten_sql=rewritten).optimized_physical).count("filters") == 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from service.model.sql import ParsedQuery
-from service.model.tables import TableColumn, TableFacts, TableName
+from service.model.tables import TableAt, TableColumn, TableFacts, TableName
 from service.model.views import OpenedText, View, ViewColumn
 from service.pruning.parse import parse
 from service.pruning.table_names import table_names
@@ -54,7 +54,7 @@ def opened(opening: OpenedViews, catalogs: FakeCatalogs, sql: str = QUERY) -> Op
     return opening.open(parsed, names, catalogs.facts_of(list(names.values())), "lake", "shop")
 
 
-def _names(parsed: ParsedQuery) -> Mapping[tuple[str, ...], TableName]:
+def _names(parsed: ParsedQuery) -> Mapping[int, TableAt]:
     return table_names(parsed, LAKE, "lake", "shop")
 
 
@@ -74,7 +74,7 @@ def test_a_view_is_opened_with_the_facts_of_what_it_reads(
         "SELECT * FROM (SELECT `k` FROM (\nSELECT k FROM `lake`.`shop`.sales\n) AS `v`(`k`)) AS `v`"
         " JOIN item ON v.k = item.k"
     )
-    assert found.facts.keys() == {name("sales"), name("item")}
+    assert found.facts.keys() == {TableAt(name("sales")), TableAt(name("item"))}
     assert found.views == {name("v"): (name("sales"),)}
 
 

@@ -10,7 +10,7 @@ import pytest
 from service.errors import VerificationFailed
 from service.model.filtering import Reason
 from service.model.query import PruningRequest, QueryRequest
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.query.live import LiveQuery
 from service.query.pruned_query import PrunedQuery
 from service.query.run_pruned import run_pruned
@@ -108,7 +108,7 @@ def test_rows_of_a_table_that_has_not_do(bench: Bench) -> None:
 
 
 def test_only_a_query_with_a_filter_depends_on_its_tables() -> None:
-    facts = {each.name: each for each in (EVENTS, KINDS)}
+    facts = {TableAt(each.name): each for each in (EVENTS, KINDS)}
     wanted = date_filter()
     by_kinds = replace(wanted, build=replace(wanted.build, tables=(KINDS.name,), snapshot_ids=(None,)))
     assert unpinned([], facts) == ()
