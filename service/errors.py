@@ -148,6 +148,40 @@ class TooManyQueries(CallerError):
         self.retry_after_s = retry_after_s
 
 
+class IngestNotFound(CallerError):
+    """There is no ingest with this id."""
+
+    code = "INGEST_NOT_FOUND"
+
+
+class IngestInvalid(CallerError):
+    """What was sent cannot be written. `violations` has every reason, each with the place that it names."""
+
+    code = "INGEST_INVALID"
+
+    def __init__(self, detail: str, violations: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(detail)
+        self.violations = tuple(violations)
+
+
+class WriteSchemaInvalid(IngestInvalid):
+    """The write schema breaks a rule of the table that it is for. Nothing was written."""
+
+    code = "WRITE_SCHEMA_INVALID"
+
+
+class RecordsInvalid(IngestInvalid):
+    """Some records do not fit the write schema. Nothing was written."""
+
+    code = "RECORDS_INVALID"
+
+
+class TableChanged(CallerError):
+    """The table was changed so that the files of this ingest no longer fit it. Send it again."""
+
+    code = "TABLE_CHANGED"
+
+
 # ---- how a query ended ----------------------------------------------------------------------------
 
 
@@ -229,6 +263,12 @@ class FilterCacheDown(PartDown):
     """The filter cache does not answer."""
 
     code = "FILTER_CACHE_DOWN"
+
+
+class StorageDown(PartDown):
+    """The table's storage does not take files."""
+
+    code = "STORAGE_DOWN"
 
 
 class ShuttingDown(PartDown):

@@ -1,0 +1,1 @@
+"""One ingest's life: validate, route, project, write, accept, commit."""

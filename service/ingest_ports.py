@@ -1,0 +1,114 @@
+"""What an ingest needs from outside: Protocols of at most five methods, named for the need.
+
+Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` under the same
+contract suite. `api/wiring.py` alone brings them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from service.model.ingest import IngestRecord, PendingRound
+from service.model.tables import TableName
+from service.model.writing import (
+    Committable,
+    CommitResult,
+    TableKey,
+    WritableTable,
+    WriteResult,
+    WriteTarget,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class WritableTables(Protocol):
+    """Tables as those see them who write to them."""
+
+    def writable(self, name: TableName, branch: str) -> WritableTable:
+        """The table as it is now; a branch that is not there yet is made by the first commit to it.
+
+        Raises:
+            TableNotFound: there is none of that name.
+            CatalogDown: the catalog does not answer.
+        """
+
+
+class DataFiles(Protocol):
+    """Writes data files that belong to no table yet."""
+
+    def write(
+        self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
+    ) -> WriteResult:
+        """Puts the rows, which have the target's columns in its order, into files of the target's own.
+
+        The batches are taken one after the other; memory does not grow with their number. Either all files
+        are there, or none.
+
+        Raises:
+            StorageDown: the table's storage does not take them.
+        """
+
+    def discard(self, table: WritableTable, result: WriteResult) -> None:
+        """Deletes files that will never be committed, as far as that is possible now."""
+
+
+class IngestLog(Protocol):
+    """What was accepted, for as long as it is not committed, and what became of it since."""
+
+    def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
+        """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
+
+        Of a caller's requests with the same `request_id` the first wins: its record is what all get.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
+        """
+
+    def find(self, ingest_id: UUID) -> IngestRecord | None:
+        """The ingest as it is now.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+    def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
+        """The same, by the id that this caller gave the request.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+    def waiting(self) -> Sequence[TableKey]:
+        """Where something waits to be committed, of all replicas, what has waited longest first.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
+        """What waits for one table and branch, as one round that nobody else has for as long as it is open.
+
+        None: nothing waits, or another replica has the round. A round that a crash left open is given again,
+        with the same id and the same files, before anything new.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+
+class TableCommits(Protocol):
+    """Makes snapshots."""
+
+    def commit(self, committable: Committable) -> CommitResult:
+        """Adds all files in one snapshot, once: a round that is in the table already is not added again.
+
+        Raises:
+            TableChanged: the files no longer fit the table: its partition spec, or a column of theirs, is gone.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time; try again later.
+        """

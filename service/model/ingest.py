@@ -1,0 +1,74 @@
+"""One ingest: what a caller sent, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from service.model.writing import Committable, CommitResult, TableKey
+
+
+class IngestState(StrEnum):
+    """Where an ingest stands. `ACCEPTED`: it will be committed, whatever happens to the gateway."""
+
+    ACCEPTED = "ACCEPTED"
+    COMMITTED = "COMMITTED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTarget:
+    """What one write schema of an ingest put into files."""
+
+    key: TableKey
+    column_ids: tuple[int, ...] | None
+    data_file_count: int
+    record_count: int
+    byte_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestCommit:
+    """What one table and branch got of an ingest. `snapshot_id` is None until it is committed."""
+
+    key: TableKey
+    targets: tuple[WrittenTarget, ...]
+    snapshot_id: int | None = None
+    error_code: str | None = None
+    error_detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRecord:
+    """An ingest as its log has it. `fingerprint` tells whether two requests have the same body."""
+
+    ingest_id: UUID
+    caller: str
+    request_id: UUID | None
+    fingerprint: str
+    accepted_at: datetime
+    commits: tuple[IngestCommit, ...]
+
+    @property
+    def state(self) -> IngestState:
+        """Failed as soon as one table's part is; tables are not committed together."""
+        if any(each.error_code is not None for each in self.commits):
+            return IngestState.FAILED
+        if all(each.snapshot_id is not None for each in self.commits):
+            return IngestState.COMMITTED
+        return IngestState.ACCEPTED
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRound:
+    """What waits for one table and branch. One of the two is called, once, when it is known what came of it.
+
+    `refused` has a stable code and a detail for the callers; the files are never committed then.
+    """
+
+    committable: Committable
+    committed: Callable[[CommitResult], None]
+    refused: Callable[[str, str], None]

@@ -1,0 +1,89 @@
+"""A table's schema: fields that are known by their ids, whatever they are called.
+
+Source: the Iceberg table specification, "Schemas and Data Types".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A type without fields; `name` is Iceberg's spelling, such as `decimal(7, 2)`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Fields, in their order."""
+
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list; its elements are a field of their own, named `element`."""
+
+    element: Field
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """A map; its keys and values are fields of their own, named `key` and `value`."""
+
+    key: Field
+    value: Field
+
+
+FieldType = Primitive | Struct | ListOf | MapOf
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. A default is a value as Iceberg writes it in JSON; None when there is none."""
+
+    field_id: int
+    name: str
+    type: FieldType
+    is_required: bool = False
+    initial_default: object = None
+    write_default: object = None
+    doc: str | None = None
+
+    @property
+    def children(self) -> tuple[Field, ...]:
+        """The fields right below this one."""
+        match self.type:
+            case Struct(fields):
+                return fields
+            case ListOf(element):
+                return (element,)
+            case MapOf(key, value):
+                return (key, value)
+            case Primitive():
+                return ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """All columns of a table. `identifier_field_ids` say which of them tell its rows apart."""
+
+    schema_id: int
+    columns: tuple[Field, ...]
+    identifier_field_ids: frozenset[int] = frozenset()
+
+
+def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, ...], Field]]:
+    """Every field, those inside others too, with the names that lead to it; parents come first.
+
+    >>> inner = Field(2, "city", Primitive("string"))
+    >>> [path for path, _ in fields_with_paths((Field(1, "place", Struct((inner,))),))]
+    [('place',), ('place', 'city')]
+    """
+    for column in columns:
+        yield (column.name,), column
+        for path, field in fields_with_paths(column.children):
+            yield (column.name, *path), field

@@ -1,0 +1,105 @@
+"""What is written where, from a table's state to the snapshot that a commit made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.model.schemas import TableSchema
+from service.model.tables import PartitionField, SortField, TableName
+
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TableKey:
+    """A table and one of its branches: what is committed to as one.
+
+    Source: Iceberg's `TableKey`.
+    """
+
+    table: TableName
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class WritableTable:
+    """A table as a writer must know it. `state` is opaque: the writer's own view, which travels to executors."""
+
+    key: TableKey
+    table_uuid: UUID
+    format_version: int
+    schema: TableSchema
+    spec_id: int
+    partition_fields: tuple[PartitionField, ...]
+    sort_fields: tuple[SortField, ...]
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSchema:
+    """The columns that data files hold, in their order.
+
+    `column_ids` names a field that is written whole by its id; of a struct that is written in part, the ids
+    of its fields stand in its place.
+    """
+
+    schema_id: int
+    column_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTarget:
+    """Rows of one target share data files, and no others do; the order of columns is part of it.
+
+    `write_schema_column_ids` is None where the whole table schema is written.
+
+    Source: Iceberg's `WriteTarget`, and `writeSchemaColumnIds` of Iceberg issue 15925.
+    """
+
+    key: TableKey
+    schema_id: int
+    spec_id: int
+    is_upsert: bool = False
+    equality_field_ids: tuple[int, ...] = ()
+    write_schema_column_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """Files that were written for one target and belong to no snapshot yet.
+
+    Files are Iceberg's own JSON of content files (`ContentFileParser`), so that every Iceberg library can
+    commit them.
+    """
+
+    target: WriteTarget
+    data_files: tuple[str, ...]
+    delete_files: tuple[str, ...]
+    record_count: int
+    byte_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Committable:
+    """All that one commit to a table and branch takes, whoever sent it and whatever its write schemas are.
+
+    Source: Iceberg's `DynamicCommittable`.
+    """
+
+    key: TableKey
+    round_id: UUID
+    ingest_ids: tuple[UUID, ...]
+    write_results: tuple[WriteResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """The snapshot that holds a committable. `is_repeated`: it was there already, from before a crash."""
+
+    key: TableKey
+    snapshot_id: int
+    added_data_files: int
+    added_records: int
+    added_bytes: int
+    is_repeated: bool = False
