@@ -14,8 +14,8 @@ from uuid import UUID
 from service.model.ingest import IngestRecord, PendingRound
 from service.model.tables import TableName
 from service.model.writing import (
-    Committable,
     CommitResult,
+    Committable,
     TableKey,
     WritableTable,
     WriteResult,
@@ -108,7 +108,7 @@ class TableCommits(Protocol):
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
 
         Raises:
-            TableChanged: the files no longer fit the table: its partition spec, or a column of theirs, is gone.
+            TableChanged: the files no longer fit the table: its partition spec or a column is another.
             TableNotFound: the table is gone.
             CatalogDown: the catalog does not answer, or others commit all the time; try again later.
         """

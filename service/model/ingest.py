@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from service.model.writing import Committable, CommitResult, TableKey
+from service.model.writing import CommitResult, Committable, TableKey
 
 
 class IngestState(StrEnum):
@@ -72,3 +72,28 @@ class PendingRound:
     committable: Committable
     committed: Callable[[CommitResult], None]
     refused: Callable[[str, str], None]
+
+
+class WriteRule(StrEnum):
+    """What a write schema must keep to. Sources: Iceberg issue 15925, and what readers make of the files."""
+
+    UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
+    REPEATED_COLUMN = "REPEATED_COLUMN"
+    TYPE_DIFFERS = "TYPE_DIFFERS"
+    NOT_A_STRUCT = "NOT_A_STRUCT"
+    NOTHING_WRITTEN = "NOTHING_WRITTEN"
+    REQUIRED_SKIPPED = "REQUIRED_SKIPPED"
+    PARTITION_SOURCE_SKIPPED = "PARTITION_SOURCE_SKIPPED"
+    SORT_COLUMN_SKIPPED = "SORT_COLUMN_SKIPPED"
+    EQUALITY_FIELD_SKIPPED = "EQUALITY_FIELD_SKIPPED"
+    PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
+    DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A column that breaks a rule, and what to do about it."""
+
+    column: str
+    rule: WriteRule
+    detail: str

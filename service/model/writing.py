@@ -24,7 +24,7 @@ class TableKey:
 
 @dataclass(frozen=True, slots=True)
 class WritableTable:
-    """A table as a writer must know it. `state` is opaque: the writer's own view, which travels to executors."""
+    """A table as a writer must know it. `state` is the writer's own, and travels to executors."""
 
     key: TableKey
     table_uuid: UUID

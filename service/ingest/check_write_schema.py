@@ -1,0 +1,18 @@
+"""Every rule that a write schema breaks, told at once and before anything is written."""
+
+from __future__ import annotations
+
+from service.ingest.projection import Projection
+from service.ingest.rules.defaults import defaults
+from service.ingest.rules.equality_fields import equality_fields
+from service.ingest.rules.partition_sources import partition_sources
+from service.ingest.rules.required_columns import required_columns
+from service.ingest.rules.sort_columns import sort_columns
+from service.model.ingest import Violation
+
+RULES = (required_columns, partition_sources, sort_columns, equality_fields, defaults)
+
+
+def check_write_schema(projection: Projection) -> tuple[Violation, ...]:
+    """The violations of all rules, in the rules' order; none when the files may be written so."""
+    return tuple(violation for rule in RULES for violation in rule(projection))

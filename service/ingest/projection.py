@@ -1,0 +1,52 @@
+"""A table's schema with the part of it that data files are to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from service.model.schemas import Field, Struct, fields_with_paths
+from service.model.writing import WritableTable
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What is written of a table. `is_sorted`: the files are asked to be in the table's order."""
+
+    table: WritableTable
+    column_ids: tuple[int, ...]
+    equality_field_ids: tuple[int, ...] = ()
+    is_sorted: bool = False
+
+    def skipped(self) -> Iterator[tuple[str, Field]]:
+        """The fields that the files leave out, by their dotted names; not what lies inside of them."""
+        return _skipped(self.table.schema.columns, frozenset(self.column_ids), ())
+
+    def is_written(self, dotted: str) -> bool:
+        """Whether the files hold the whole of the table's field of that name."""
+        return not any(
+            name == dotted or name.startswith(f"{dotted}.") or dotted.startswith(f"{name}.")
+            for name, _ in self.skipped()
+        )
+
+    def dotted(self, field_id: int) -> str:
+        """The name of the table's field with this id; the id itself where there is none."""
+        found = fields_with_paths(self.table.schema.columns)
+        return next((".".join(path) for path, each in found if each.field_id == field_id), f"#{field_id}")
+
+
+def _skipped(
+    fields: tuple[Field, ...], written: frozenset[int], parents: tuple[str, ...]
+) -> Iterator[tuple[str, Field]]:
+    for field in fields:
+        path = (*parents, field.name)
+        if field.field_id in written:
+            continue
+        if isinstance(field.type, Struct) and _has_any(field.type.fields, written):
+            yield from _skipped(field.type.fields, written, path)
+        else:
+            yield ".".join(path), field
+
+
+def _has_any(fields: tuple[Field, ...], ids: frozenset[int]) -> bool:
+    return any(each.field_id in ids for _, each in fields_with_paths(fields))

@@ -1,0 +1,23 @@
+"""A column that is skipped must read back as an ordinary insert would have written it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.ingest.projection import Projection
+from service.model.ingest import Violation, WriteRule
+
+
+def defaults(projection: Projection) -> Iterator[Violation]:
+    """Readers fill a missing column with its initial default, writers with the write default.
+
+    Source: the Iceberg table specification, "Default values".
+    """
+    for name, field in projection.skipped():
+        if field.write_default != field.initial_default:
+            yield Violation(
+                name,
+                WriteRule.DEFAULT_DIFFERS,
+                f"{name} would read back as its initial default, which is not what is written by default "
+                "now: add it to the write schema.",
+            )

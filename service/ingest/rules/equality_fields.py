@@ -1,0 +1,35 @@
+"""The columns that tell an upsert's rows apart must be written, and must have the partition's among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.ingest.projection import Projection
+from service.ingest.rules.partition_sources import VOID
+from service.model.ingest import Violation, WriteRule
+
+
+def equality_fields(projection: Projection) -> Iterator[Violation]:
+    """A deleted row is looked for by these fields, and only in the partition of the row that replaces it.
+
+    Source: Iceberg issue 15925, "All equality-delete fields must be included"; Iceberg's Flink sink.
+    """
+    if not projection.equality_field_ids:
+        return
+    names = [projection.dotted(each) for each in projection.equality_field_ids]
+    for name in names:
+        if not projection.is_written(name):
+            yield Violation(
+                name,
+                WriteRule.EQUALITY_FIELD_SKIPPED,
+                f"Rows are told apart by {name}: add it to the write schema.",
+            )
+    sources = (each.source for each in projection.table.partition_fields if each.transform != VOID)
+    for name in dict.fromkeys(sources):
+        if name not in names:
+            yield Violation(
+                name,
+                WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD,
+                f"The table is partitioned by {name}: add it to the equality fields, or the row that is "
+                "replaced may lie in another partition.",
+            )

@@ -1,0 +1,25 @@
+"""The columns that a table is partitioned by must be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.ingest.projection import Projection
+from service.model.ingest import Violation, WriteRule
+
+VOID = "void"
+
+
+def partition_sources(projection: Projection) -> Iterator[Violation]:
+    """Without them no row's partition is known.
+
+    Source: Iceberg issue 15925, "All partition columns must be included".
+    """
+    fields = projection.table.partition_fields
+    for name in dict.fromkeys(each.source for each in fields if each.transform != VOID):
+        if not projection.is_written(name):
+            yield Violation(
+                name,
+                WriteRule.PARTITION_SOURCE_SKIPPED,
+                f"The table is partitioned by {name}: add it to the write schema.",
+            )

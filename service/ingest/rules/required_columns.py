@@ -1,0 +1,20 @@
+"""A required column without an initial default must be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.ingest.projection import Projection
+from service.model.ingest import Violation, WriteRule
+
+
+def required_columns(projection: Projection) -> Iterator[Violation]:
+    """Readers cannot make up a value for a required field that a file does not have.
+
+    Source: Iceberg issue 15925, "No required columns may be skipped".
+    """
+    for name, field in projection.skipped():
+        if field.is_required and field.initial_default is None:
+            yield Violation(
+                name, WriteRule.REQUIRED_SKIPPED, f"{name} is required: add it to the write schema."
+            )
