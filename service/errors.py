@@ -155,19 +155,22 @@ class IngestNotFound(CallerError):
 
 
 class IngestInvalid(CallerError):
-    """What was sent cannot be written. `violations` has every reason, each with the place that it names."""
+    """What was sent cannot be written."""
 
     code = "INGEST_INVALID"
 
-    def __init__(self, detail: str, violations: Sequence[tuple[str, str]] = ()) -> None:
-        super().__init__(detail)
-        self.violations = tuple(violations)
-
 
 class WriteSchemaInvalid(IngestInvalid):
-    """The write schema breaks a rule of the table that it is for. Nothing was written."""
+    """The write schema breaks a rule of the table that it is for. Nothing was written.
+
+    `violations` has every reason: `Violation`s of `service.model.ingest`, which lies above this layer.
+    """
 
     code = "WRITE_SCHEMA_INVALID"
+
+    def __init__(self, detail: str, violations: Sequence[object] = ()) -> None:
+        super().__init__(detail)
+        self.violations = tuple(violations)
 
 
 class RecordsInvalid(IngestInvalid):

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from service.model.schemas import Field
 from service.model.writing import CommitResult, Committable, TableKey
 
 
@@ -97,3 +98,27 @@ class Violation:
     column: str
     rule: WriteRule
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """A write schema as names; dots lead into structs."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFields:
+    """A write schema as fields with ids, from Iceberg's JSON."""
+
+    columns: tuple[Field, ...]
+
+
+class InferredColumns(StrEnum):
+    """A write schema that is whatever columns the records have."""
+
+    INFER = "infer"
+
+
+RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
+"""None: the whole table schema."""

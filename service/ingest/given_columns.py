@@ -1,0 +1,63 @@
+"""From a write schema that is given as fields with ids to the table's fields."""
+
+from __future__ import annotations
+
+from service.model.ingest import Violation, WriteRule
+from service.model.schemas import Field, Struct
+
+
+def given_columns(
+    given: tuple[Field, ...], columns: tuple[Field, ...]
+) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    """The ids to write, in the order of the given fields, and what does not agree with the table.
+
+    A struct that is given without some of its fields is written in part.
+
+    Source: Iceberg issue 15925, "All field IDs in writeSchema must exist in the resolved table schema".
+    """
+    return _matched(given, {each.field_id: each for each in columns}, "")
+
+
+def _matched(
+    given: tuple[Field, ...], known: dict[int, Field], prefix: str
+) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    ids: list[int] = []
+    violations: list[Violation] = []
+    seen: set[int] = set()
+    for field in given:
+        name = f"{prefix}{field.name}"
+        own = known.get(field.field_id)
+        if own is None:
+            violations.append(_violation(name, WriteRule.UNKNOWN_COLUMN, f"has no field {field.field_id}"))
+        elif field.field_id in seen:
+            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands there twice."))
+        elif own.name != field.name:
+            detail = f"calls field {field.field_id} {own.name}"
+            violations.append(_violation(name, WriteRule.UNKNOWN_COLUMN, detail))
+        else:
+            inner_ids, inner = _written(field, own, name)
+            ids += inner_ids
+            violations += inner
+        seen.add(field.field_id)
+    return tuple(ids), tuple(violations)
+
+
+def _written(field: Field, own: Field, name: str) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    match (field.type, own.type):
+        case (Struct(given), Struct(fields)) if {each.field_id for each in given} != {
+            each.field_id for each in fields
+        }:
+            return _matched(given, {each.field_id: each for each in fields}, f"{name}.")
+        case (Struct(given), Struct(fields)):
+            ids, violations = _matched(given, {each.field_id: each for each in fields}, f"{name}.")
+            # The fields' own order is the table's, or it is an order of its own.
+            is_whole = ids == tuple(each.field_id for each in fields)
+            return ((own.field_id,) if is_whole else ids), violations
+        case (mine, theirs) if mine == theirs:
+            return (own.field_id,), ()
+        case _:
+            return (), (_violation(name, WriteRule.TYPE_DIFFERS, f"has another type for {name}"),)
+
+
+def _violation(column: str, rule: WriteRule, what: str) -> Violation:
+    return Violation(column, rule, f"The table {what}.")

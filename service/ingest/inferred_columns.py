@@ -1,0 +1,24 @@
+"""From the columns that records have to the table's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from service.ingest.rules.partition_sources import VOID
+from service.model.writing import WritableTable
+
+
+def inferred_columns(
+    present: Set[str], table: WritableTable, equality_field_ids: tuple[int, ...] = ()
+) -> tuple[int, ...]:
+    """The ids of the table's columns that are present, in the table's order.
+
+    In that order records with the same columns share files, in whatever order they name them. A column that
+    the partition or the equality fields come from is written with NULLs where no record has it.
+    """
+    sources = {each.source.split(".")[0] for each in table.partition_fields if each.transform != VOID}
+    return tuple(
+        each.field_id
+        for each in table.schema.columns
+        if each.name in present or each.name in sources or each.field_id in equality_field_ids
+    )

@@ -1,0 +1,73 @@
+"""From the names of a write schema to the table's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from service.errors import did_you_mean
+from service.model.ingest import Violation, WriteRule
+from service.model.schemas import Field, Struct
+
+
+def named_columns(
+    names: Sequence[str], columns: tuple[Field, ...]
+) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    """The ids of the fields of these names, in their order, and what is wrong with the others.
+
+    A column whose own name has dots goes before a field inside a struct.
+
+    >>> from service.model.schemas import Primitive
+    >>> columns = (Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamptz")))
+    >>> named_columns(["at", "id"], columns)
+    ((2, 1), ())
+    >>> named_columns(["ad"], columns)[1][0].detail
+    'The table has no column ad. Did you mean id or at?'
+    """
+    known: dict[str, Field] = {}
+    for name, field in _reachable(columns, ()):
+        known.setdefault(name, field)
+    found: dict[int, str] = {}
+    violations: list[Violation] = []
+    for name in names:
+        named = known.get(name)
+        if named is None:
+            violations.append(_unknown(name, known))
+        elif _overlaps(named, found, known):
+            violations.append(
+                Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands in the write schema twice.")
+            )
+        else:
+            found[named.field_id] = name
+    return tuple(found), tuple(violations)
+
+
+def _reachable(fields: tuple[Field, ...], parents: tuple[str, ...]) -> Iterator[tuple[str, Field]]:
+    """Columns first, then what lies in structs: elements of lists and maps are written whole."""
+    for field in fields:
+        yield ".".join((*parents, field.name)), field
+    for field in fields:
+        if isinstance(field.type, Struct):
+            yield from _reachable(field.type.fields, (*parents, field.name))
+
+
+def _overlaps(field: Field, found: dict[int, str], known: dict[str, Field]) -> bool:
+    inside = {each.field_id for _, each in _reachable((field,), ())}
+    around = {
+        each
+        for each in found
+        if any(field.field_id == inner.field_id for _, inner in _reachable((known[found[each]],), ()))
+    }
+    return bool(inside & found.keys() or around)
+
+
+def _unknown(name: str, known: dict[str, Field]) -> Violation:
+    for parent, field in known.items():
+        if name.startswith(f"{parent}.") and field.children and not isinstance(field.type, Struct):
+            return Violation(
+                name, WriteRule.NOT_A_STRUCT, f"{parent} is written whole: name it without what follows it."
+            )
+    nearest = get_close_matches(name, known, n=3, cutoff=0.5)
+    return Violation(
+        name, WriteRule.UNKNOWN_COLUMN, f"The table has no column {name}.{did_you_mean(nearest)}"
+    )

@@ -1,0 +1,65 @@
+"""The columns that an ingest writes, or everything that is wrong with what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from service.errors import WriteSchemaInvalid
+from service.ingest.check_write_schema import check_write_schema
+from service.ingest.given_columns import given_columns
+from service.ingest.inferred_columns import inferred_columns
+from service.ingest.named_columns import named_columns
+from service.ingest.projection import Projection
+from service.model.ingest import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    RequestedWriteSchema,
+    Violation,
+    WriteRule,
+)
+from service.model.writing import WritableTable, WriteSchema
+
+
+def resolve_write_schema(
+    requested: RequestedWriteSchema,
+    table: WritableTable,
+    present: Set[str] = frozenset(),
+    equality_field_ids: tuple[int, ...] = (),
+    is_sorted: bool = False,
+) -> WriteSchema | None:
+    """The write schema; None where the whole table schema is written.
+
+    `present` are the columns that the records have, for a schema that is inferred from them.
+
+    Raises:
+        WriteSchemaInvalid: with every reason at once.
+    """
+    if requested is None:
+        return None
+    ids, violations = _columns(requested, table, present, equality_field_ids)
+    projection = Projection(table, ids, equality_field_ids, is_sorted)
+    violations = (*violations, *check_write_schema(projection))
+    if not ids and not violations:
+        violations = (Violation("", WriteRule.NOTHING_WRITTEN, "The write schema has no columns."),)
+    if violations:
+        raise WriteSchemaInvalid(
+            f"The write schema breaks {len(violations)} rule(s) of {table.key.table}: {violations[0].detail}",
+            violations,
+        )
+    return WriteSchema(table.schema.schema_id, ids)
+
+
+def _columns(
+    requested: ColumnNames | ColumnFields | InferredColumns,
+    table: WritableTable,
+    present: Set[str],
+    equality_field_ids: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    match requested:
+        case ColumnNames(names):
+            return named_columns(names, table.schema.columns)
+        case ColumnFields(columns):
+            return given_columns(columns, table.schema.columns)
+        case InferredColumns():
+            return inferred_columns(present, table, equality_field_ids), ()

@@ -1,0 +1,198 @@
+"""From a JSON value to a value of a column's type: exactly, or not at all."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+from uuid import UUID
+
+Convert = Callable[[object], object]
+"""Gives the value for Arrow. Raises ValueError, with a reason, when it does not fit."""
+
+# A JSON number with a fraction arrives as a double: so many digits come through it unchanged.
+_EXACT_DIGITS = 15
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TIME = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?")
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_LARGEST_FLOAT = 3.4028234663852886e38
+
+
+def scalar_values(type_name: str) -> Convert | None:
+    """What converts values for a primitive type, in Iceberg's spelling; None when no JSON stands for it.
+
+    >>> scalar_values("decimal(5, 2)")("12.5")
+    Decimal('12.5')
+    >>> scalar_values("int")(3_000_000_000)
+    Traceback (most recent call last):
+    ValueError: 3000000000 is out of the range of int
+    """
+    if match := re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_name):
+        return _decimal(int(match[1]), int(match[2]))
+    if match := re.fullmatch(r"fixed\[(\d+)\]", type_name):
+        return _fixed(int(match[1]))
+    return _SIMPLE.get(type_name)
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{_shown(value)} is no boolean")
+    return value
+
+
+def _integer(type_name: str, bits: int) -> Convert:
+    bound = 1 << (bits - 1)
+
+    def convert(value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"{_shown(value)} is no {type_name}")
+        if not -bound <= value < bound:
+            raise ValueError(f"{value} is out of the range of {type_name}")
+        return value
+
+    return convert
+
+
+def _floating(type_name: str, largest: float) -> Convert:
+    def convert(value: object) -> float:
+        if isinstance(value, str) and value in _NOT_FINITE:
+            return _NOT_FINITE[value]
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise ValueError(f"{_shown(value)} is no {type_name}")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isinf(number) or abs(number) > largest:
+            raise ValueError(f"{_shown(value)} is out of the range of {type_name}")
+        if isinstance(value, int) and int(number) != value:
+            raise ValueError(f"{value} cannot be told exactly in {type_name}")
+        return number
+
+    return convert
+
+
+def _decimal(precision: int, scale: int) -> Convert:
+    def convert(value: object) -> Decimal:
+        number = _as_decimal(value)
+        if number is None or not number.is_finite():
+            raise ValueError(f"{_shown(value)} is no decimal number")
+        whole, fraction = _digits(number)
+        if fraction > scale or whole > precision - scale:
+            raise ValueError(f"{_shown(value)} does not fit decimal({precision}, {scale})")
+        return number
+
+    return convert
+
+
+def _digits(number: Decimal) -> tuple[int, int]:
+    """How many digits stand before the point and after it; zeros at either end do not count."""
+    _, digits, exponent = number.as_tuple()
+    text = "".join(map(str, digits)).lstrip("0")
+    kept = text.rstrip("0")
+    place = int(exponent) + len(text) - len(kept)
+    return (max(0, len(kept) + place), max(0, -place)) if kept else (0, 0)
+
+
+def _as_decimal(value: object) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = Decimal(repr(value) if isinstance(value, float) else value)
+    except InvalidOperation:
+        return None
+    if isinstance(value, float) and len(number.as_tuple().digits) > _EXACT_DIGITS:
+        raise ValueError(f"{value!r} may have lost digits on its way: send it as a string")
+    return number
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{_shown(value)} is no string")
+    return value
+
+
+def _date(value: object) -> date:
+    text = _matching(value, _DATE, "a date such as 2026-01-31")
+    return date.fromisoformat(text)
+
+
+def _time(value: object) -> time:
+    return time.fromisoformat(_matching(value, _TIME, "a time such as 13:45:00.5"))
+
+
+def _timestamp(value: object) -> datetime:
+    moment = _moment(value)
+    if moment.tzinfo is not None:
+        raise ValueError(f"{_shown(value)} has a time zone, and the column has none")
+    return moment
+
+
+def _timestamptz(value: object) -> datetime:
+    moment = _moment(value)
+    if moment.tzinfo is None:
+        raise ValueError(f"{_shown(value)} has no time zone: add Z, or an offset such as +02:00")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{_shown(value)} is out of the range of timestamptz") from error
+
+
+def _moment(value: object) -> datetime:
+    return datetime.fromisoformat(_matching(value, _MOMENT, "a moment such as 2026-01-31T13:45:00.5Z"))
+
+
+def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise ValueError(f"{_shown(value)} is not {what}")
+    return value
+
+
+def _uuid(value: object) -> bytes:
+    try:
+        return UUID(_string(value)).bytes
+    except ValueError as error:
+        raise ValueError(f"{_shown(value)} is no UUID") from error
+
+
+def _binary(value: object) -> bytes:
+    try:
+        return base64.b64decode(_string(value), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(f"{_shown(value)} is not base64") from error
+
+
+def _fixed(length: int) -> Convert:
+    def convert(value: object) -> bytes:
+        found = _binary(value)
+        if len(found) != length:
+            raise ValueError(f"{_shown(value)} has {len(found)} bytes, not {length}")
+        return found
+
+    return convert
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+_SIMPLE: Mapping[str, Convert] = {
+    "boolean": _boolean,
+    "int": _integer("int", 32),
+    "long": _integer("long", 64),
+    "float": _floating("float", _LARGEST_FLOAT),
+    "double": _floating("double", math.inf),
+    "string": _string,
+    "date": _date,
+    "time": _time,
+    "timestamp": _timestamp,
+    "timestamptz": _timestamptz,
+    "uuid": _uuid,
+    "binary": _binary,
+}

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.errors import WriteSchemaInvalid
+from service.ingest.resolve_write_schema import resolve_write_schema
+from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, Violation, WriteRule
+from service.model.schemas import Field, Primitive, Struct
+from service.model.tables import PartitionField
+from service.model.writing import WritableTable
+from tests.unit.ingest.wide_table import (
+    CITY,
+    COLUMNS,
+    DAY,
+    ID,
+    LONG,
+    NOTE,
+    PLACE,
+    STREET,
+    STRING,
+    TABLE,
+    with_columns,
+)
+
+
+def ids(*names: str, table: WritableTable = TABLE) -> tuple[int, ...]:
+    resolved = resolve_write_schema(ColumnNames(names), table)
+    assert resolved is not None
+    return resolved.column_ids
+
+
+def broken(*names: str, table: WritableTable = TABLE, **asked: object) -> list[tuple[str, str]]:
+    with pytest.raises(WriteSchemaInvalid) as raised:
+        resolve_write_schema(ColumnNames(names), table, **asked)  # type: ignore[arg-type]
+    violations = [each for each in raised.value.violations if isinstance(each, Violation)]
+    assert all(each.detail.endswith((".", "?")) for each in violations)
+    return [(each.column, each.rule.value) for each in violations]
+
+
+def test_without_a_write_schema_the_whole_table_is_written() -> None:
+    assert resolve_write_schema(None, TABLE) is None
+
+
+def test_the_order_of_the_names_is_the_order_of_the_columns() -> None:
+    assert ids("id", "day", "note") == (1, 2, 6)
+    assert ids("note", "day", "id") == (6, 2, 1)
+
+
+def test_a_field_inside_a_struct_is_named_with_a_dot() -> None:
+    assert ids("id", "day", "place.street", "place.city") == (1, 2, 32, 31)
+
+
+def test_a_column_with_a_dot_in_its_name_is_found_by_it() -> None:
+    assert ids("id", "day", "user.name") == (1, 2, 7)
+
+
+def test_a_name_that_the_table_does_not_have_is_told_with_those_that_look_like_it() -> None:
+    with pytest.raises(WriteSchemaInvalid, match=r"no column dya. Did you mean day\?"):
+        ids("id", "day", "dya")
+
+
+@pytest.mark.parametrize("again", ["note", "place.city"])
+def test_a_column_stands_there_once(again: str) -> None:
+    assert broken("id", "day", "note", "place", again) == [(again, "REPEATED_COLUMN")]
+
+
+def test_a_struct_does_not_follow_its_own_fields() -> None:
+    assert broken("id", "day", "place.city", "place") == [
+        ("place", "REPEATED_COLUMN"),
+        ("place.street", "REQUIRED_SKIPPED"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["tags.element.name", "counts.value"])
+def test_lists_and_maps_are_written_whole(name: str) -> None:
+    assert broken("id", "day", name) == [(name, "NOT_A_STRUCT")]
+
+
+def test_a_required_column_is_not_skipped() -> None:
+    assert broken("day") == [("id", "REQUIRED_SKIPPED")]
+
+
+def test_a_required_field_of_a_struct_is_not_skipped_when_the_struct_is_written() -> None:
+    assert broken("id", "day", "place.city") == [("place.street", "REQUIRED_SKIPPED")]
+    assert ids("id", "day", "place.street") == (1, 2, 32)
+    assert ids("id", "day") == (1, 2)
+
+
+def test_a_required_column_with_an_initial_default_may_be_skipped() -> None:
+    level = Field(8, "level", LONG, is_required=True, initial_default=1, write_default=1)
+    assert ids("id", table=with_columns(ID, level)) == (1,)
+
+
+def test_a_column_whose_defaults_differ_is_written() -> None:
+    level = Field(8, "level", LONG, initial_default=1, write_default=2)
+    assert broken("id", table=with_columns(ID, level)) == [("level", "DEFAULT_DIFFERS")]
+    assert ids("id", "level", table=with_columns(ID, level)) == (1, 8)
+
+
+def test_what_the_table_is_partitioned_by_is_written() -> None:
+    assert broken("id", "note") == [("day", "PARTITION_SOURCE_SKIPPED")]
+
+
+def test_a_partition_may_come_from_inside_a_struct() -> None:
+    table = replace(TABLE, partition_fields=(PartitionField("city", "place.city", "bucket[4]"),))
+    assert broken("id", "place.street", table=table) == [("place.city", "PARTITION_SOURCE_SKIPPED")]
+    assert ids("id", "place", table=table) == (1, 3)
+
+
+def test_a_partition_field_that_was_removed_needs_no_column() -> None:
+    table = replace(TABLE, partition_fields=(PartitionField("day", "day", "void"),))
+    assert ids("id", table=table) == (1,)
+
+
+def test_a_sort_column_is_needed_only_where_order_is_asked_for() -> None:
+    assert ids("id", "day") == (1, 2)
+    assert broken("id", "day", is_sorted=True) == [("note", "SORT_COLUMN_SKIPPED")]
+
+
+def test_equality_fields_are_written_and_hold_what_the_table_is_partitioned_by() -> None:
+    assert broken("id", "day", equality_field_ids=(1, 6)) == [
+        ("note", "EQUALITY_FIELD_SKIPPED"),
+        ("day", "PARTITION_SOURCE_NOT_EQUALITY_FIELD"),
+    ]
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    assert broken("nope", "note", "note") == [
+        ("nope", "UNKNOWN_COLUMN"),
+        ("note", "REPEATED_COLUMN"),
+        ("id", "REQUIRED_SKIPPED"),
+        ("day", "PARTITION_SOURCE_SKIPPED"),
+    ]
+
+
+def test_a_write_schema_has_columns() -> None:
+    assert broken(table=with_columns(NOTE)) == [("", "NOTHING_WRITTEN")]
+
+
+def given(*columns: Field) -> tuple[int, ...]:
+    resolved = resolve_write_schema(ColumnFields(columns), TABLE)
+    assert resolved is not None
+    return resolved.column_ids
+
+
+def test_fields_with_ids_are_taken_in_their_order() -> None:
+    assert given(NOTE, ID, DAY) == (6, 1, 2)
+    assert given(*COLUMNS) == tuple(each.field_id for each in COLUMNS)
+
+
+def test_a_struct_that_is_given_in_part_is_written_in_part() -> None:
+    assert given(ID, DAY, replace(PLACE, type=Struct((STREET,)))) == (1, 2, 32)
+    assert given(ID, DAY, replace(PLACE, type=Struct((STREET, CITY)))) == (1, 2, 32, 31)
+
+
+@pytest.mark.parametrize(
+    ("field", "rule"),
+    [
+        (Field(99, "note", STRING), WriteRule.UNKNOWN_COLUMN),
+        (Field(6, "remark", STRING), WriteRule.UNKNOWN_COLUMN),
+        (Field(6, "note", LONG), WriteRule.TYPE_DIFFERS),
+        (replace(PLACE, type=Struct((STREET, Field(31, "city", LONG)))), WriteRule.TYPE_DIFFERS),
+        (replace(PLACE, type=Primitive("string")), WriteRule.TYPE_DIFFERS),
+        (ID, WriteRule.REPEATED_COLUMN),
+    ],
+)
+def test_a_field_that_is_not_the_tables_is_refused(field: Field, rule: WriteRule) -> None:
+    with pytest.raises(WriteSchemaInvalid) as raised:
+        given(ID, DAY, field)
+    assert [each.rule for each in raised.value.violations if isinstance(each, Violation)] == [rule]
+
+
+def test_inferred_columns_are_those_of_the_records_and_of_the_partition_in_the_tables_order() -> None:
+    resolved = resolve_write_schema(InferredColumns.INFER, TABLE, {"note", "id", "unheard"})
+    assert resolved is not None
+    assert resolved.column_ids == (1, 2, 6)
