@@ -174,9 +174,16 @@ class WriteSchemaInvalid(IngestInvalid):
 
 
 class RecordsInvalid(IngestInvalid):
-    """Some records do not fit the write schema. Nothing was written."""
+    """Some records do not fit the write schema. Nothing was written.
+
+    `bad` has the first of them: `BadRecord`s of `service.model.ingest`, which lies above this layer.
+    """
 
     code = "RECORDS_INVALID"
+
+    def __init__(self, detail: str, bad: Sequence[object] = ()) -> None:
+        super().__init__(detail)
+        self.bad = tuple(bad)
 
 
 class TableChanged(CallerError):

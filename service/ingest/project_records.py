@@ -15,19 +15,11 @@ BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A record that does not fit. `index` counts from 0, in the order of the request."""
-
-    index: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ProjectedRecords:
-    """The records that fit, and the first of those that do not, with how many those are."""
+    """The records that fit, and the first of those that do not, by index and reason; how many those are."""
 
     batches: tuple[pa.RecordBatch, ...]
-    bad: tuple[BadRecord, ...]
+    bad: tuple[tuple[int, str], ...]
     bad_count: int
 
 
@@ -41,12 +33,12 @@ def project_records(
     """
     convert = struct_values(fields)
     rows: list[object] = []
-    bad: list[BadRecord] = []
+    bad: list[tuple[int, str]] = []
     for index, record in enumerate(records):
         try:
             rows.append(convert(record))
         except ValueError as reason:
-            bad.append(BadRecord(index, str(reason)))
+            bad.append((index, str(reason)))
     batches = tuple(_batches(rows, arrow_schema(tuple(fields))))
     return ProjectedRecords(batches, tuple(bad[:told_at_most]), len(bad))
 

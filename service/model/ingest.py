@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -122,3 +122,30 @@ class InferredColumns(StrEnum):
 
 RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
 """None: the whole table schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Records for one table and branch, under one write schema. Their fields are JSON values by name."""
+
+    key: TableKey
+    records: Sequence[Mapping[str, object]]
+    write_schema: RequestedWriteSchema = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What a caller wants written. `fingerprint` is the same for the same body."""
+
+    writes: tuple[Write, ...]
+    fingerprint: str
+    request_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that does not fit; `write` and `record` count from 0, in the order of the request."""
+
+    write: int
+    record: int
+    reason: str
