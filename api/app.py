@@ -24,6 +24,7 @@ from api.routes import (
     explain,
     filters,
     health,
+    ingest,
     metrics,
     pruning,
     query,
@@ -61,7 +62,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.edge = Edge(settings, door, Waiting())
-    for routes in (query, query_list, chunks, explain, pruning, tables, filters, health, metrics):
+    for routes in (query, query_list, chunks, explain, ingest, pruning, tables, filters, health, metrics):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

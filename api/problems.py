@@ -28,10 +28,13 @@ from service.errors import (
     ColumnNotFound,
     GatewayError,
     PartDown,
+    RecordsInvalid,
     SqlSyntaxError,
     TableNotFound,
     TooManyQueries,
+    WriteSchemaInvalid,
 )
+from service.model.ingest import BadRecord, Violation
 from service.model.query import QueryError
 
 MEDIA_TYPE = "application/problem+json"
@@ -47,11 +50,25 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
             entry: dict[str, Any] = {"line": error.line, "column": error.column}
         case ColumnNotFound():
             entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
+        case WriteSchemaInvalid():
+            return [_violation(each) for each in error.violations if isinstance(each, Violation)]
+        case RecordsInvalid():
+            bad = [each for each in error.bad if isinstance(each, BadRecord)]
+            return [{"detail": each.reason, "pointer": each.place} for each in bad]
         case TableNotFound():
             entry = {"nearest": list(error.nearest)}
         case _:
             return []
     return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "detail": violation.detail,
+        "pointer": f"{violation.place}/writeSchema",
+        "field": violation.column,
+        "rule": violation.rule.value,
+    }
 
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:

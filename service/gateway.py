@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from service.errors import (
@@ -21,12 +21,15 @@ from service.errors import (
     ResultExpired,
     ShuttingDown,
 )
+from service.ingest.ingests import Accepted, Ingests
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
+from service.model.ingest import IngestRecord, IngestRequest
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
+from service.model.schemas import TableSchema
 from service.model.tables import TableFacts, TableName
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
 from service.query.book import QueryBook
@@ -85,11 +88,13 @@ class Gateway:
         filter_cache: FilterCache,
         history: QueryHistory,
         meters: Meters,
+        ingests: Ingests,
         bounds: GatewayBounds,
         on_closed: Callable[[], None] = lambda: None,
     ) -> None:
         self._history = history
         self._meters = meters
+        self._ingests = ingests
         self._on_closed = on_closed
         self._ports = ports
         self._metrics_store = metrics_store
@@ -207,6 +212,35 @@ class Gateway:
         """Asks it to end: nobody waits for it any more."""
         self._plannings.give_up(planning)
 
+    def ingest(self, request: IngestRequest, caller: str) -> Accepted:
+        """Writes records into files and makes them durable. Blocks until then; their commit follows.
+
+        Raises:
+            CallerError: what was sent does not fit, and nothing of it was written.
+            PartDown: a part that it needs is down.
+            ShuttingDown: the gateway takes nothing in any more.
+        """
+        if self._closing.is_set():
+            raise ShuttingDown
+        return self._ingests.accept(request, caller)
+
+    def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        """The ingest as it stands now.
+
+        Raises:
+            IngestNotFound: this caller has no such ingest.
+            MetricsStoreDown: its log cannot be read now.
+        """
+        return self._ingests.find(ingest_id, caller)
+
+    def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
+        """A schema from Iceberg's JSON of it.
+
+        Raises:
+            IngestInvalid: it is none.
+        """
+        return self._ingests.read_schema(schema)
+
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         """Every table, or those of one catalog or schema.
 
@@ -277,6 +311,7 @@ class Gateway:
         self._closing.set()
         self._workers.close(self._bounds.shutdown_timeout_s)
         self._plannings.close()
+        self._ingests.close(self._bounds.shutdown_timeout_s)
         self._ports.journal.close()
         self._on_closed()
 

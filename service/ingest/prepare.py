@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from service.errors import RecordsInvalid, WriteSchemaInvalid
 from service.ingest.project_records import ProjectedRecords, project_records
 from service.ingest.resolve_write_schema import resolve_write_schema
 from service.ingest.written_fields import written_fields
-from service.model.ingest import BadRecord, InferredColumns, Write
+from service.model.ingest import BadRecord, InferredColumns, Violation, Write
 from service.model.writing import TableKey, WritableTable, WriteTarget
 
 TOLD_AT_MOST = 100
@@ -37,10 +37,10 @@ def prepare(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -
     found: dict[WriteTarget, list[pa.RecordBatch]] = {}
     bad: list[BadRecord] = []
     bad_count = 0
-    for number, (write, target) in enumerate(zip(writes, targets, strict=True)):
+    for write, target in zip(writes, targets, strict=True):
         projected = _projected(write, target, tables[write.key])
         found.setdefault(target, []).extend(projected.batches)
-        bad += [BadRecord(number, index, reason) for index, reason in projected.bad]
+        bad += [BadRecord(f"{write.place}/records/{index}", reason) for index, reason in projected.bad]
         bad_count += projected.bad_count
     if bad:
         count = sum(len(each.records) for each in writes)
@@ -52,17 +52,21 @@ def prepare(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -
 
 def _targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[WriteTarget, ...]:
     targets: list[WriteTarget] = []
-    violations: list[object] = []
+    violations: list[Violation] = []
     detail = ""
     for write in writes:
         try:
             targets.append(_target(write, tables[write.key]))
         except WriteSchemaInvalid as error:
-            violations += error.violations
+            violations += [replace(each, place=write.place) for each in _violations(error)]
             detail = detail or error.detail
     if violations:
         raise WriteSchemaInvalid(detail, violations)
     return tuple(targets)
+
+
+def _violations(error: WriteSchemaInvalid) -> list[Violation]:
+    return [each for each in error.violations if isinstance(each, Violation)]
 
 
 def _target(write: Write, table: WritableTable) -> WriteTarget:

@@ -93,11 +93,12 @@ class WriteRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A column that breaks a rule, and what to do about it."""
+    """A column that breaks a rule, and what to do about it. `place` is that of its write in the request."""
 
     column: str
     rule: WriteRule
     detail: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +127,15 @@ RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Records for one table and branch, under one write schema. Their fields are JSON values by name."""
+    """Records for one table and branch, under one write schema. Their fields are JSON values by name.
+
+    `place` is where it stands in the request, as a JSON pointer.
+    """
 
     key: TableKey
     records: Sequence[Mapping[str, object]]
     write_schema: RequestedWriteSchema = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +149,7 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that does not fit; `write` and `record` count from 0, in the order of the request."""
+    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer."""
 
-    write: int
-    record: int
+    place: str
     reason: str

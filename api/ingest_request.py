@@ -1,0 +1,78 @@
+"""From the body of POST /ingest to what the gateway takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from itertools import count, repeat
+from typing import Any
+
+import orjson
+
+from api.errors import Fault, InvalidRequest
+from api.routes.tables import table_name
+from api.schemas.ingest_request import IngestBody, WriteBody
+from service.model.ingest import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    IngestRequest,
+    RequestedWriteSchema,
+    Write,
+)
+from service.model.schemas import TableSchema
+from service.model.writing import TableKey
+
+ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
+
+
+def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
+    """The request, its writes in their order. `read_schema` reads Iceberg's JSON of a schema.
+
+    Raises:
+        InvalidRequest: it is neither one write nor several, or names a table in part.
+    """
+    places = (f"/writes/{number}" for number in count()) if body.writes is not None else repeat("")
+    writes = tuple(_write(each, place, read_schema) for each, place in zip(_writes(body), places))
+    return IngestRequest(writes, _fingerprint(body), body.request_id)
+
+
+def _writes(body: IngestBody) -> list[WriteBody]:
+    if body.writes is not None:
+        if body.table is not None or body.records is not None or body.write_schema is not None:
+            raise InvalidRequest(
+                [Fault("beside writes there is no table, writeSchema or records", "/writes")]
+            )
+        return body.writes
+    missing = [name for name in ("table", "records") if getattr(body, name) is None]
+    if body.table is None or body.records is None:
+        raise InvalidRequest([Fault("Field required", f"/{name}") for name in missing])
+    return [
+        WriteBody.model_construct(
+            table=body.table, branch=body.branch, write_schema=body.write_schema, records=body.records
+        )
+    ]
+
+
+def _write(body: WriteBody, place: str, read_schema: ReadSchema) -> Write:
+    key = TableKey(table_name(body.table), body.branch)
+    return Write(key, body.records, _write_schema(body, read_schema), place)
+
+
+def _write_schema(body: WriteBody, read_schema: ReadSchema) -> RequestedWriteSchema:
+    match body.write_schema:
+        case None:
+            return None
+        case str():
+            return InferredColumns.INFER
+        case list() as names:
+            return ColumnNames(tuple(names))
+        case dict() as schema:
+            return ColumnFields(read_schema(schema).columns)
+
+
+def _fingerprint(body: IngestBody) -> str:
+    sent = body.model_dump(mode="python", exclude={"request_id", "wait"})
+    # Integers beyond 64 bits are refused later, with their place.
+    text = orjson.dumps(sent, default=str, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(text).hexdigest()

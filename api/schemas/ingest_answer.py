@@ -1,0 +1,99 @@
+"""The answer of POST /ingest and GET /ingest/{id}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from api.schemas.wire import WireModel
+from service.model.ingest import IngestCommit, IngestRecord, IngestState, WrittenTarget
+
+
+class WriteTargetAnswer(WireModel):
+    """What one write schema put into data files."""
+
+    write_schema_column_ids: Annotated[
+        list[int] | None, Field(description="field ids in their order; null: the whole table schema")
+    ]
+    data_files: int
+    records: int
+
+
+class CommitError(WireModel):
+    """Why one table's part was not committed."""
+
+    code: str
+    detail: str
+
+
+class CommitAnswer(WireModel):
+    """What one table and branch got. Tables are not committed together."""
+
+    table: str
+    branch: str
+    snapshot_id: Annotated[int | None, Field(description="null until it is committed")]
+    added_records: int
+    added_data_files: int
+    added_bytes: int
+    write_targets: list[WriteTargetAnswer]
+    error: CommitError | None = None
+
+
+class RejectedAnswer(WireModel):
+    """Records that were not written."""
+
+    count: int = 0
+    samples: list[str] = Field(default_factory=list)
+
+
+class IngestLinks(WireModel):
+    """Where to look again."""
+
+    self: str
+
+
+class IngestAnswer(WireModel):
+    """An ingest as it stands."""
+
+    ingest_id: UUID
+    state: IngestState
+    commits: list[CommitAnswer]
+    rejected: RejectedAnswer
+    links: IngestLinks
+
+
+def ingest_answer(record: IngestRecord) -> IngestAnswer:
+    """The record on the wire."""
+    return IngestAnswer(
+        ingest_id=record.ingest_id,
+        state=record.state,
+        commits=[_commit(each) for each in record.commits],
+        rejected=RejectedAnswer(),
+        links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
+    )
+
+
+def _commit(commit: IngestCommit) -> CommitAnswer:
+    failure = (
+        CommitError(code=commit.error_code, detail=commit.error_detail or "") if commit.error_code else None
+    )
+    return CommitAnswer(
+        table=str(commit.key.table),
+        branch=commit.key.branch,
+        snapshot_id=commit.snapshot_id,
+        added_records=sum(each.record_count for each in commit.targets),
+        added_data_files=sum(each.data_file_count for each in commit.targets),
+        added_bytes=sum(each.byte_count for each in commit.targets),
+        write_targets=[_target(each) for each in commit.targets],
+        error=failure,
+    )
+
+
+def _target(target: WrittenTarget) -> WriteTargetAnswer:
+    return WriteTargetAnswer(
+        write_schema_column_ids=None if target.column_ids is None else list(target.column_ids),
+        data_files=target.data_file_count,
+        records=target.record_count,
+    )

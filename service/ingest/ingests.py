@@ -1,0 +1,61 @@
+"""All ingests of this gateway: taken in, followed to their commit, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from service.errors import IngestNotFound
+from service.ingest.committer import Committer
+from service.ingest.run import IngestPorts, run_ingest
+from service.model.ingest import IngestRecord, IngestRequest
+from service.model.schemas import TableSchema
+
+ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
+"""Reads Iceberg's JSON of a schema; raises IngestInvalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An ingest that will be committed, whatever happens. `settled`: nothing of it waits any more."""
+
+    record: IngestRecord
+    settled: Future[None]
+
+
+class Ingests:
+    """Any thread may call any method."""
+
+    def __init__(self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema) -> None:
+        self.read_schema = read_schema
+        self._ports = ports
+        self._committer = committer
+
+    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+        """Writes the files and makes them durable; their commit follows by itself.
+
+        Raises:
+            GatewayError: as `run_ingest` does; nothing was accepted.
+        """
+        with self._committer.expecting(dict.fromkeys(each.key for each in request.writes)):
+            record = run_ingest(request, caller, self._ports)
+        return Accepted(record, self._committer.follow(record))
+
+    def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        """The ingest as it is now.
+
+        Raises:
+            IngestNotFound: this caller has no such ingest.
+            MetricsStoreDown: the log does not answer.
+        """
+        found = self._ports.log.find(ingest_id)
+        if found is None or found.caller != caller:
+            raise IngestNotFound
+        return found
+
+    def close(self, timeout_s: float) -> None:
+        """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
+        self._committer.close(timeout_s)
