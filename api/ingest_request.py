@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from itertools import count, repeat
 from typing import Any
 
 import orjson
@@ -32,8 +31,11 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
     Raises:
         InvalidRequest: it is neither one write nor several, or names a table in part.
     """
-    places = (f"/writes/{number}" for number in count()) if body.writes is not None else repeat("")
-    writes = tuple(_write(each, place, read_schema) for each, place in zip(_writes(body), places))
+    is_list = body.writes is not None
+    writes = tuple(
+        _write(each, f"/writes/{number}" if is_list else "", read_schema)
+        for number, each in enumerate(_writes(body))
+    )
     return IngestRequest(writes, _fingerprint(body), body.request_id)
 
 
