@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import orjson
 
 from api.errors import Fault, InvalidRequest
 from api.routes.tables import table_name
@@ -57,7 +56,7 @@ def _writes(body: IngestBody) -> list[WriteBody]:
 
 
 def _write(body: WriteBody, place: str, read_schema: ReadSchema) -> Write:
-    key = TableKey(table_name(body.table), body.branch)
+    key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
     return Write(key, body.records, _write_schema(body, read_schema), place)
 
 
@@ -75,6 +74,6 @@ def _write_schema(body: WriteBody, read_schema: ReadSchema) -> RequestedWriteSch
 
 def _fingerprint(body: IngestBody) -> str:
     sent = body.model_dump(mode="python", exclude={"request_id", "wait"})
-    # Integers beyond 64 bits are refused later, with their place.
-    text = orjson.dumps(sent, default=str, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(text).hexdigest()
+    # Unlike orjson it takes integers of any size: they are refused later, with their place.
+    text = json.dumps(sent, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -38,7 +38,7 @@ async def get_table(
     return table_answer(await edge.door.call(edge.door.gateway.table, table_name(name)))
 
 
-def table_name(dotted: str) -> TableName:
+def table_name(dotted: str, pointer: str = "/path/name") -> TableName:
     """The name in its parts; between catalog and table, a schema may have several levels.
 
     >>> table_name("lake.sales.eu.orders")
@@ -49,5 +49,5 @@ def table_name(dotted: str) -> TableName:
     """
     parts = dotted.split(".")
     if len(parts) < 3 or not all(parts):
-        raise InvalidRequest([Fault("a table's full name is catalog.schema.table", "/path/name")])
+        raise InvalidRequest([Fault("a table's full name is catalog.schema.table", pointer)])
     return TableName(parts[0], ".".join(parts[1:-1]), parts[-1])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ from service.adapters.meters import RecordMeters
 from service.errors import (
     ChunkNotFound,
     GatewayError,
+    IngestInvalid,
+    IngestNotFound,
     QueryCanceled,
     QueryNotFound,
     RequestIdReused,
@@ -22,14 +25,17 @@ from service.errors import (
     TableNotFound,
 )
 from service.gateway import Gateway, ResultChunk, Submission
+from service.ingest.ingests import Accepted
 from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
 from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.schemas import Field, Primitive, TableSchema
 from service.model.tables import (
     PartitionField,
     Snapshot,
@@ -101,6 +107,9 @@ class FakeGateway(Gateway):
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.is_closed = False
+        self.holds_commits = False
+        self.ingests: dict[UUID, IngestRecord] = {}
+        self.ingest_requests: list[IngestRequest] = []
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         if self.refusal is not None:
@@ -216,6 +225,38 @@ class FakeGateway(Gateway):
         for each in self.queries.values():
             meters.count(each.record)
         return meters.exposition({})
+
+    def ingest(self, request: IngestRequest, caller: str) -> Accepted:
+        """Accepts everything; it is committed at once, unless `holds_commits`."""
+        if self.refusal is not None:
+            raise self.refusal
+        commits = tuple(
+            IngestCommit(each.key, (WrittenTarget(each.key, (1, 2), 1, len(each.records), 100),))
+            for each in request.writes
+        )
+        record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
+        self.ingest_requests.append(request)
+        self.ingests[record.ingest_id] = record
+        settled: Future[None] = Future()
+        if not self.holds_commits:
+            done = tuple(replace(each, snapshot_id=77) for each in commits)
+            self.ingests[record.ingest_id] = replace(record, commits=done)
+            settled.set_result(None)
+        return Accepted(record, settled)
+
+    def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        found = self.ingests.get(ingest_id)
+        if found is None or found.caller != caller:
+            raise IngestNotFound
+        return found
+
+    def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
+        """Knows schemas of `{"fields": [{"id", "name"}]}` only."""
+        if "fields" not in schema:
+            raise IngestInvalid("This is no schema.")
+        return TableSchema(
+            0, tuple(Field(each["id"], each["name"], Primitive("string")) for each in schema["fields"])
+        )
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

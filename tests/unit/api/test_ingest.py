@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from service.errors import RecordsInvalid, ShuttingDown, WriteSchemaInvalid
+from service.model.ingest import (
+    BadRecord,
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    Violation,
+    WriteRule,
+)
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+EVENTS = {"table": "lake.logs.events", "records": [{"id": 1}, {"id": 2}]}
+
+
+async def send(client: httpx.AsyncClient, **body: Any) -> httpx.Response:
+    return await client.post("/ingest", json=body)
+
+
+async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient) -> None:
+    response = await send(client, **EVENTS)
+    assert response.status_code == 200
+    answer = response.json()
+    assert answer == {
+        "ingestId": answer["ingestId"],
+        "state": "COMMITTED",
+        "commits": [
+            {
+                "table": "lake.logs.events",
+                "branch": "main",
+                "snapshotId": 77,
+                "addedRecords": 2,
+                "addedDataFiles": 1,
+                "addedBytes": 100,
+                "writeTargets": [{"writeSchemaColumnIds": [1, 2], "dataFiles": 1, "records": 2}],
+                "error": None,
+            }
+        ],
+        "rejected": {"count": 0, "samples": []},
+        "links": {"self": f"/ingest/{answer['ingestId']}"},
+    }
+    assert (await client.get(answer["links"]["self"])).json() == answer
+
+
+async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.holds_commits = True
+    response = await send(client, **EVENTS, wait="ACCEPTED")
+    assert response.status_code == 202
+    assert (response.json()["state"], response.json()["commits"][0]["snapshotId"]) == ("ACCEPTED", None)
+
+
+async def test_an_ingest_that_is_not_there_or_anothers_is_not_found(client: httpx.AsyncClient) -> None:
+    response = await client.get(f"/ingest/{uuid4()}")
+    assert (response.status_code, response.json()["code"]) == (404, "INGEST_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("write_schema", "expected"),
+    [
+        (None, None),
+        ("infer", InferredColumns.INFER),
+        (["id", "place.city"], ColumnNames(("id", "place.city"))),
+    ],
+)
+async def test_a_write_schema_is_names_or_infer_or_nothing(
+    client: httpx.AsyncClient, gateway: FakeGateway, write_schema: object, expected: object
+) -> None:
+    assert (await send(client, **EVENTS, writeSchema=write_schema)).status_code == 200
+    [write] = gateway.ingest_requests[0].writes
+    assert write.write_schema == expected
+    assert write.key == TableKey(TableName("lake", "logs", "events"), "main")
+    assert list(write.records) == EVENTS["records"]
+
+
+async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    schema = {"type": "struct", "fields": [{"id": 1, "name": "id"}]}
+    assert (await send(client, **EVENTS, writeSchema=schema)).status_code == 200
+    [write] = gateway.ingest_requests[0].writes
+    assert isinstance(write.write_schema, ColumnFields)
+    assert [each.name for each in write.write_schema.columns] == ["id"]
+    refused = await send(client, **EVENTS, writeSchema={"nothing": 1})
+    assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
+
+
+async def test_several_tables_are_written_with_one_request(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    other = {"table": "lake.logs.errors", "branch": "audit", "records": [{"id": 3}]}
+    response = await send(client, writes=[EVENTS, other])
+    assert [each["table"] for each in response.json()["commits"]] == ["lake.logs.events", "lake.logs.errors"]
+    assert [each.place for each in gateway.ingest_requests[0].writes] == ["/writes/0", "/writes/1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/table"),
+        ({"table": "lake.logs.events"}, "/records"),
+        ({"table": "lake.logs.events", "records": []}, "/records"),
+        ({"table": "lake.logs.events", "records": [1]}, "/records/0"),
+        ({"table": "events", "records": [{}]}, "/table"),
+        ({"writes": [EVENTS, {"table": "a.b", "records": [{}]}]}, "/writes/1/table"),
+        ({**EVENTS, "writes": [EVENTS]}, "/writes"),
+        ({"writes": []}, "/writes"),
+        ({"writes": [{"table": "lake.logs.events"}]}, "/writes/0/records"),
+        ({**EVENTS, "wait": "SOMETIME"}, "/wait"),
+        ({**EVENTS, "mode": "upsert"}, "/mode"),
+        ({**EVENTS, "writeSchema": "all"}, "/writeSchema"),
+        ({**EVENTS, "extra": 1}, "/extra"),
+    ],
+)
+async def test_a_request_that_is_not_understood_is_told_where(
+    client: httpx.AsyncClient, gateway: FakeGateway, body: dict[str, Any], pointer: str
+) -> None:
+    response = await send(client, **body)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+    assert pointer in [each["pointer"] for each in response.json()["errors"]]
+    assert not gateway.ingest_requests
+
+
+async def test_every_rule_that_is_broken_is_told_with_its_column(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    violation = Violation("day", WriteRule.PARTITION_SOURCE_SKIPPED, "The table is partitioned by day.", "/w")
+    gateway.refusal = WriteSchemaInvalid("The write schema breaks 1 rule.", [violation])
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
+    assert response.json()["errors"] == [
+        {
+            "detail": "The table is partitioned by day.",
+            "pointer": "/w/writeSchema",
+            "field": "day",
+            "rule": "PARTITION_SOURCE_SKIPPED",
+        }
+    ]
+
+
+async def test_every_bad_record_is_told_with_its_place(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.refusal = RecordsInvalid(
+        "1 of 2 records do not fit.", [BadRecord("/records/1", "id is required")]
+    )
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.json()["code"]) == (422, "RECORDS_INVALID")
+    assert response.json()["errors"] == [{"detail": "id is required", "pointer": "/records/1"}]
+
+
+async def test_nothing_is_taken_in_at_the_end(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.refusal = ShuttingDown()
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+
+
+async def test_the_same_body_has_the_same_fingerprint(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    for body in (
+        EVENTS,
+        {**EVENTS, "requestId": str(uuid4()), "wait": "ACCEPTED"},
+        {**EVENTS, "branch": "b"},
+    ):
+        await send(client, **body)
+    first, second, third = (each.fingerprint for each in gateway.ingest_requests)
+    assert first == second != third
