@@ -281,6 +281,18 @@ class StorageDown(PartDown):
     code = "STORAGE_DOWN"
 
 
+class CommittableVersionUnknown(PartDown):
+    """A newer gateway wrote what waits to be committed, and this one cannot read it. Upgrade this one."""
+
+    code = "COMMITTABLE_VERSION_UNKNOWN"
+
+
+class CommittableUnreadable(GatewayError):
+    """What this ingest left to be committed cannot be read any more. Send the ingest again."""
+
+    code = "COMMITTABLE_UNREADABLE"
+
+
 class ShuttingDown(PartDown):
     """The gateway is shutting down."""
 

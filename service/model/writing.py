@@ -52,7 +52,8 @@ class WriteSchema:
 class WriteTarget:
     """Rows of one target share data files, and no others do; the order of columns is part of it.
 
-    `write_schema_column_ids` is None where the whole table schema is written.
+    `write_schema_column_ids` is None where the whole table schema is written. `table_uuid` tells the table
+    from another one that has got its name since; None: nobody looks.
 
     Source: Iceberg's `WriteTarget`, and `writeSchemaColumnIds` of Iceberg issue 15925.
     """
@@ -63,6 +64,7 @@ class WriteTarget:
     is_upsert: bool = False
     equality_field_ids: tuple[int, ...] = ()
     write_schema_column_ids: tuple[int, ...] | None = None
+    table_uuid: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,151 @@
+"""Write results as bytes that every later version of the gateway can read.
+
+Layout: `SLWR`, the version, the number of results; of each its head, the number of its data files and they,
+the number of its delete files and they. Numbers are 32 bits, unsigned, big-endian; heads and files are JSON
+in UTF-8, each behind its length in bytes.
+
+Version 1 heads have no `write-schema-column-ids`: everything was written whole.
+
+Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which wants
+lengths beyond the 65,535 bytes of Java's `writeUTF`.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from service.errors import CommittableUnreadable, CommittableVersionUnknown
+from service.model.json_fields import JsonFields
+from service.model.tables import TableName
+from service.model.writing import TableKey, WriteResult, WriteTarget
+
+VERSION = 2
+_MAGIC = b"SLWR"
+_NUMBER = struct.Struct(">I")
+
+
+def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
+    """The results in the newest version.
+
+    >>> write_results_to_bytes([]).hex(" ", 4)
+    '534c5752 00000002 00000000'
+    """
+    return b"".join((_MAGIC, _NUMBER.pack(VERSION), _NUMBER.pack(len(results)), *_parts(results)))
+
+
+def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
+    """The results, whichever version wrote them.
+
+    Raises:
+        CommittableVersionUnknown: a newer gateway wrote them.
+        CommittableUnreadable: these are not write results, or not all of them.
+    """
+    reader = _Reader(data)
+    try:
+        version = reader.version()
+        if not 1 <= version <= VERSION:
+            raise CommittableVersionUnknown(
+                f"Write results of version {version}; this gateway reads {VERSION}."
+            )
+        results = tuple(_result(reader, version) for _ in range(reader.count()))
+        reader.require_end()
+    except (ValueError, RecursionError) as error:
+        raise CommittableUnreadable(f"These are no write results: {error}") from error
+    return results
+
+
+def _parts(results: Sequence[WriteResult]) -> Iterator[bytes]:
+    for each in results:
+        yield from _text(json.dumps(_head(each), separators=(",", ":")))
+        for files in (each.data_files, each.delete_files):
+            yield _NUMBER.pack(len(files))
+            for file in files:
+                yield from _text(file)
+
+
+def _text(text: str) -> tuple[bytes, bytes]:
+    encoded = text.encode()
+    return _NUMBER.pack(len(encoded)), encoded
+
+
+def _head(result: WriteResult) -> dict[str, object]:
+    target, key = result.target, result.target.key
+    return {
+        "table": [key.table.catalog, key.table.schema, key.table.table],
+        "branch": key.branch,
+        "table-uuid": None if target.table_uuid is None else str(target.table_uuid),
+        "schema-id": target.schema_id,
+        "spec-id": target.spec_id,
+        "is-upsert": target.is_upsert,
+        "equality-field-ids": target.equality_field_ids,
+        "write-schema-column-ids": target.write_schema_column_ids,
+        "record-count": result.record_count,
+        "byte-count": result.byte_count,
+    }
+
+
+def _result(reader: _Reader, version: int) -> WriteResult:
+    head = JsonFields(json.loads(reader.text()))
+    target = _target(head, version)
+    data_files, delete_files = reader.texts(), reader.texts()
+    return WriteResult(
+        target, data_files, delete_files, head.integer("record-count"), head.integer("byte-count")
+    )
+
+
+def _target(head: JsonFields, version: int) -> WriteTarget:
+    catalog, schema, table = head.texts("table")
+    uuid = head.optional_text("table-uuid")
+    return WriteTarget(
+        key=TableKey(TableName(catalog, schema, table), head.text("branch")),
+        schema_id=head.integer("schema-id"),
+        spec_id=head.integer("spec-id"),
+        is_upsert=head.boolean("is-upsert"),
+        equality_field_ids=head.integers("equality-field-ids"),
+        write_schema_column_ids=head.optional_integers("write-schema-column-ids") if version > 1 else None,
+        table_uuid=None if uuid is None else UUID(uuid),
+    )
+
+
+class _Reader:
+    """Reads from the start to the end; a ValueError wherever there is less than there should be."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = memoryview(data)
+        self._at = 0
+
+    def version(self) -> int:
+        if self._take(len(_MAGIC)) != _MAGIC:
+            raise ValueError("they do not begin as write results do")
+        return self._number()
+
+    def count(self) -> int:
+        count = self._number()
+        # Whatever is counted has a number of its own in front; so rubbish does not get far.
+        if count * _NUMBER.size > len(self._data) - self._at:
+            raise ValueError(f"{count} announced, and not there")
+        return count
+
+    def text(self) -> str:
+        return str(self._take(self._number()), "utf-8")
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self.text() for _ in range(self.count()))
+
+    def require_end(self) -> None:
+        if self._at != len(self._data):
+            raise ValueError("something follows them")
+
+    def _number(self) -> int:
+        number: int = _NUMBER.unpack(self._take(_NUMBER.size))[0]
+        return number
+
+    def _take(self, size: int) -> bytes:
+        end = self._at + size
+        if end > len(self._data):
+            raise ValueError("they end too early")
+        taken, self._at = self._data[self._at : end], end
+        return bytes(taken)

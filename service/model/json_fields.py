@@ -1,0 +1,75 @@
+"""Fields of a JSON object that have to be there, with the types that they have to have."""
+
+from __future__ import annotations
+
+
+class JsonFields:
+    """A parsed JSON object that was written by this program or by another version of it.
+
+    >>> JsonFields({"spec-id": 3}).integer("spec-id")
+    3
+
+    Raises:
+        ValueError: it is no object; from each method: the field is not there, or of another type.
+    """
+
+    def __init__(self, value: object) -> None:
+        if not isinstance(value, dict):
+            raise ValueError("an object is missing")
+        self._fields = value
+
+    def text(self, name: str) -> str:
+        """A string."""
+        return _text(self._field(name), name)
+
+    def optional_text(self, name: str) -> str | None:
+        """A string; None where it is null or not there."""
+        value = self._fields.get(name)
+        return None if value is None else _text(value, name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """An array of strings."""
+        return tuple(_text(each, name) for each in self._array(name))
+
+    def integer(self, name: str) -> int:
+        """A whole number."""
+        return _integer(self._field(name), name)
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """An array of whole numbers."""
+        return tuple(_integer(each, name) for each in self._array(name))
+
+    def optional_integers(self, name: str) -> tuple[int, ...] | None:
+        """An array of whole numbers, or null, which must be written out."""
+        return None if self._field(name) is None else self.integers(name)
+
+    def boolean(self, name: str) -> bool:
+        """True or false."""
+        value = self._field(name)
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is not true or false")
+        return value
+
+    def _array(self, name: str) -> list[object]:
+        value = self._field(name)
+        if not isinstance(value, list):
+            raise ValueError(f"{name} is no array")
+        return value
+
+    def _field(self, name: str) -> object:
+        if name not in self._fields:
+            raise ValueError(f"{name} is missing")
+        return self._fields[name]
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no string")
+    return value
+
+
+def _integer(value: object, name: str) -> int:
+    # True is an int to Python, and a mistake here.
+    if type(value) is not int:
+        raise ValueError(f"{name} is no whole number")
+    return value
