@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from alembic import context
 
-from service.adapters.metrics_tables import Base
+from service.adapters.ingest_tables import IngestRow
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata)
+# The ingest log's tables build upon the others', so this module knows them all.
+TABLES = IngestRow.metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
-from service.adapters.metrics_tables import Base
+from service.adapters.ingest_tables import IngestRow
 from service.errors import MetricsStoreDown
 
 
@@ -33,7 +33,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        return list(compare_metadata(context, Base.metadata))
+        return list(compare_metadata(context, IngestRow.metadata))
 
 
 def test_the_migrated_schema_is_the_models(empty_database: str) -> None:
@@ -62,6 +62,14 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert (key["name"], key["options"]) == ("fk_filters_query_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("queries") if each["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
+        assert schema.get_pk_constraint("ingests")["name"] == "pk_ingests"
+        assert schema.get_pk_constraint("ingest_commits")["name"] == "pk_ingest_commits"
+        [key] = schema.get_foreign_keys("ingest_commits")
+        assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
+        [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
+        assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
+        [waiting] = schema.get_indexes("ingest_commits")
+        assert "snapshot_id IS NULL" in waiting["dialect_options"]["postgresql_where"]
 
 
 def test_upgrading_twice_is_harmless(empty_database: str) -> None:
@@ -83,7 +91,14 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
     migrations.downgrade(empty_database, "base")
     assert tables(empty_database) == {"alembic_version"}
     migrations.upgrade(empty_database)
-    assert tables(empty_database) == {"alembic_version", "queries", "scans", "filters"}
+    assert tables(empty_database) == {
+        "alembic_version",
+        "queries",
+        "scans",
+        "filters",
+        "ingests",
+        "ingest_commits",
+    }
 
 
 def test_queries_that_were_recorded_before_there_were_filters_are_kept(empty_database: str) -> None:

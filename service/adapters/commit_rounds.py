@@ -1,0 +1,180 @@
+"""Commit rounds of the ingest log on PostgreSQL: one at a time for each table and branch, across replicas."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from uuid import UUID, uuid4
+
+import structlog
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    create_engine,
+    func,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.adapters.ingest_rows import key_values
+from service.adapters.ingest_tables import IngestCommitRow
+from service.adapters.metrics_store import CONNECTION
+from service.adapters.next_round import WaitingCommit, next_round
+from service.adapters.storable import storable
+from service.errors import CommittableUnreadable, MetricsStoreDown
+from service.model.committables import write_results_from_bytes
+from service.model.ingest import PendingRound
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+
+ROWS_AT_MOST = 10_000
+BYTES_AT_MOST = 64 << 20
+# A replica that went without a word must not keep its locks for as long as TCP would let it, which is hours.
+_KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresCommitRounds:
+    """Gives rounds out under an advisory lock of the connection that all of a round's statements go through.
+
+    The lock goes with its connection, and whoever has the round may not notice at once. Therefore an ingest
+    gets its round's id here, once, before anything is committed, and a commit looks for that id.
+    """
+
+    def __init__(self, url: str, parallel_rounds: int) -> None:
+        # Every statement is a transaction: the lock is held for as long as a commit takes, and no transaction
+        # may be open that long.
+        self._engine = create_engine(
+            url,
+            pool_size=parallel_rounds,
+            pool_timeout=10,
+            pool_pre_ping=True,
+            isolation_level="AUTOCOMMIT",
+            connect_args=CONNECTION | {"options": f"{CONNECTION['options']} {_KEEPALIVE}"},
+        )
+
+    @contextmanager
+    def round(self, key: TableKey, max_files: int) -> Iterator[PendingRound | None]:
+        """As the port's `round`."""
+        try:
+            with self._locked(key) as connection:
+                yield None if connection is None else _pending(connection, key, max_files)
+        except SQLAlchemyError as error:
+            # The driver's own message may hold the address, the user and the values.
+            raise MetricsStoreDown() from error
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _locked(self, key: TableKey) -> Iterator[Connection | None]:
+        number = literal(_lock_number(key), BigInteger)
+        with self._engine.connect() as connection:
+            if not connection.scalar(select(func.pg_try_advisory_lock(number))):
+                yield None
+                return
+            try:
+                yield connection
+            finally:
+                try:
+                    connection.scalar(select(func.pg_advisory_unlock(number)))
+                except SQLAlchemyError:
+                    connection.invalidate()
+
+
+def _lock_number(key: TableKey) -> int:
+    text = "\0".join((key.table.catalog, key.table.schema, key.table.table, key.branch))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), signed=True)
+
+
+def _pending(connection: Connection, key: TableKey, max_files: int) -> PendingRound | None:
+    round_id = _open_round(connection, key) or _new_round(connection, key, max_files)
+    committable = None if round_id is None else _committable(connection, key, round_id)
+    if committable is None:
+        return None
+    return PendingRound(
+        committable,
+        committed=partial(_mark_committed, connection, committable),
+        refused=partial(_mark_refused, connection, _is_in_round(key, committable.round_id)),
+    )
+
+
+def _open_round(connection: Connection, key: TableKey) -> UUID | None:
+    row = IngestCommitRow
+    statement = select(row.round_id).where(_is_waiting(key), row.round_id.is_not(None))
+    return connection.scalar(statement.order_by(row.arrival).limit(1))
+
+
+def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | None:
+    row = IngestCommitRow
+    size = func.length(row.results)
+    statement = select(row.arrival, row.layout, row.is_upsert, row.file_count, size).where(_is_waiting(key))
+    found = connection.execute(statement.order_by(row.arrival).limit(ROWS_AT_MOST))
+    members = next_round([WaitingCommit(*each) for each in found], max_files, BYTES_AT_MOST)
+    if not members:
+        return None
+    round_id = uuid4()
+    chosen = and_(
+        _is_waiting(key), row.round_id.is_(None), row.arrival.in_([each.arrival for each in members])
+    )
+    connection.execute(update(row).where(chosen).values(round_id=round_id))
+    return round_id
+
+
+def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Committable | None:
+    row = IngestCommitRow
+    statement = select(row.ingest_id, row.results).where(_is_in_round(key, round_id)).order_by(row.arrival)
+    ingest_ids: list[UUID] = []
+    write_results: list[WriteResult] = []
+    for ingest_id, data in connection.execute(statement).all():
+        try:
+            write_results += write_results_from_bytes(data or b"")
+        except CommittableUnreadable as error:
+            log.error("committable_unreadable", ingest_id=str(ingest_id), detail=error.detail)
+            is_unreadable = and_(_is_in_round(key, round_id), row.ingest_id == ingest_id)
+            _mark_refused(connection, is_unreadable, error.code, CommittableUnreadable().detail)
+        else:
+            ingest_ids.append(ingest_id)
+    return Committable(key, round_id, tuple(ingest_ids), tuple(write_results)) if ingest_ids else None
+
+
+def _mark_committed(connection: Connection, committable: Committable, result: CommitResult) -> None:
+    # In the snapshot's manifests the files are described for good.
+    values = {"snapshot_id": result.snapshot_id, "committed_at": func.now(), "results": None}
+    is_in_round = _is_in_round(committable.key, committable.round_id)
+    with _store_errors():
+        connection.execute(update(IngestCommitRow).where(is_in_round).values(values))
+
+
+def _mark_refused(connection: Connection, rows: ColumnElement[bool], code: str, detail: str) -> None:
+    values = {"error_code": code, "error_detail": storable(detail)}
+    with _store_errors():
+        connection.execute(update(IngestCommitRow).where(rows).values(values))
+
+
+@contextmanager
+def _store_errors() -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise MetricsStoreDown() from error
+
+
+def _is_waiting(key: TableKey) -> ColumnElement[bool]:
+    row = IngestCommitRow
+    return and_(
+        *(getattr(row, name) == value for name, value in key_values(key).items()),
+        row.snapshot_id.is_(None),
+        row.error_code.is_(None),
+    )
+
+
+def _is_in_round(key: TableKey, round_id: UUID) -> ColumnElement[bool]:
+    return and_(_is_waiting(key), IngestCommitRow.round_id == round_id)

@@ -1,0 +1,365 @@
+"""What every ingest log promises; the same for the fake and for PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+
+from service.adapters.ingest_log import PostgresIngestLog
+from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
+from service.ingest_ports import IngestLog
+from service.model.ingest import IngestRecord, IngestState, PendingRound
+from service.model.tables import TableName
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
+
+NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
+MANY = 10_000
+END_WHO_HAS_LOCKS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def log(request: pytest.FixtureRequest) -> Iterator[IngestLog]:
+    if request.param == "fake":
+        yield FakeIngestLog()
+        return
+    yield request.getfixturevalue("real_log")
+
+
+@pytest.fixture
+def real_log(metrics_url: str) -> Iterator[PostgresIngestLog]:
+    execute(metrics_url, "TRUNCATE ingests CASCADE")
+    real = PostgresIngestLog(metrics_url)
+    yield real
+    real.close()
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def log_that_is_down(request: pytest.FixtureRequest) -> Iterator[IngestLog]:
+    if request.param == "fake":
+        fake = FakeIngestLog()
+        fake.is_down = True
+        yield fake
+        return
+    real = PostgresIngestLog(NOBODY_THERE)
+    yield real
+    real.close()
+
+
+def execute(url: str, *statements: str) -> None:
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for each in statements:
+            connection.execute(text(each))
+    engine.dispose()
+
+
+def accept(log: IngestLog, results: Sequence[WriteResult], request_id: UUID | None = None) -> IngestRecord:
+    return log.accept(ingest_of(results, request_id=request_id), results)
+
+
+def committed_as(pending: PendingRound, snapshot_id: int) -> None:
+    pending.committed(CommitResult(pending.committable.key, snapshot_id, 1, 10, 1_000))
+
+
+def rounds(log: IngestLog, key: TableKey = LOGS, max_files: int = MANY) -> list[tuple[UUID, ...]]:
+    """The ingests of all rounds, each committed before the next is asked for."""
+    taken: list[tuple[UUID, ...]] = []
+    while True:
+        with log.round(key, max_files) as pending:
+            if pending is None:
+                return taken
+            taken.append(pending.committable.ingest_ids)
+            committed_as(pending, len(taken))
+
+
+def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
+    results = [write_result(LOGS, 2), write_result(LOGS, column_ids=None), write_result(ORDERS, 0)]
+    record = ingest_of(results, request_id=uuid4())
+    assert record.request_id is not None
+    assert log.accept(record, results) == record
+    assert log.find(record.ingest_id) == record
+    assert log.find_request("ann", record.request_id) == record
+    assert record.state is IngestState.ACCEPTED
+    assert set(log.waiting()) == {LOGS, ORDERS}
+
+
+def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:
+    assert log.find(uuid4()) is None
+    assert log.find_request("ann", uuid4()) is None
+    assert log.waiting() == []
+
+
+def test_of_requests_with_one_id_the_first_wins_and_all_get_its_record(log: IngestLog) -> None:
+    request_id = uuid4()
+    first = accept(log, [write_result()], request_id)
+    second = [write_result(files=7)]
+    assert log.accept(ingest_of(second, request_id=request_id), second) == first
+    assert rounds(log) == [(first.ingest_id,)]
+    assert accept(log, [write_result()], request_id).state is IngestState.COMMITTED
+
+
+def test_a_request_id_is_the_callers_own(log: IngestLog) -> None:
+    request_id = uuid4()
+    anns = accept(log, [write_result()], request_id)
+    results = [write_result()]
+    bobs = log.accept(ingest_of(results, request_id=request_id, caller="bob"), results)
+    assert log.find_request("bob", request_id) == bobs
+    assert log.find_request("ann", request_id) == anns
+
+
+def test_requests_without_an_id_are_all_accepted(log: IngestLog) -> None:
+    records = [accept(log, [write_result()]) for _ in range(3)]
+    assert rounds(log) == [tuple(each.ingest_id for each in records)]
+
+
+def test_an_ingest_that_is_accepted_twice_is_committed_once(log: IngestLog) -> None:
+    results = [write_result()]
+    record = ingest_of(results)
+    assert log.accept(record, results) == log.accept(record, results)
+    assert rounds(log) == [(record.ingest_id,)]
+
+
+def test_of_many_at_once_with_one_request_id_one_wins(log: IngestLog) -> None:
+    request_id = uuid4()
+    with ThreadPoolExecutor(8) as pool:
+        records = list(pool.map(lambda _: accept(log, [write_result()], request_id), range(16)))
+    assert len({each.ingest_id for each in records}) == 1
+    assert rounds(log) == [(records[0].ingest_id,)]
+
+
+def test_where_something_has_waited_longest_comes_first(log: IngestLog) -> None:
+    for key in (ORDERS, LOGS, ORDERS):
+        accept(log, [write_result(key)])
+    assert log.waiting() == [ORDERS, LOGS]
+    rounds(log, ORDERS)
+    assert log.waiting() == [LOGS]
+
+
+def test_a_round_has_all_that_waits_with_its_files(log: IngestLog) -> None:
+    results = [[write_result(LOGS, 2, column_ids=(number,)), write_result(ORDERS)] for number in range(3)]
+    records = [accept(log, each) for each in results]
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        committable = pending.committable
+    assert committable.key == LOGS
+    assert committable.ingest_ids == tuple(each.ingest_id for each in records)
+    assert committable.write_results == tuple(each[0] for each in results)
+
+
+def test_what_is_committed_has_its_snapshot_and_waits_no_more(log: IngestLog) -> None:
+    record = accept(log, [write_result(LOGS), write_result(ORDERS)])
+    with log.round(ORDERS, MANY) as pending:
+        assert pending is not None
+        committed_as(pending, 2**62)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert [each.snapshot_id for each in found.commits] == [None, 2**62]
+    assert found.state is IngestState.ACCEPTED
+    rounds(log, LOGS)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.COMMITTED
+    assert log.waiting() == []
+
+
+def test_what_is_refused_has_its_reason_and_waits_no_more(log: IngestLog) -> None:
+    record = accept(log, [write_result()])
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        pending.refused("TABLE_CHANGED", "other spec")
+    found = log.find(record.ingest_id)
+    assert found is not None
+    [commit] = found.commits
+    assert (commit.error_code, commit.error_detail) == ("TABLE_CHANGED", "other spec")
+    assert found.state is IngestState.FAILED
+    assert rounds(log) == []
+
+
+def test_a_round_that_was_left_open_comes_again_before_anything_new(log: IngestLog) -> None:
+    first = accept(log, [write_result()])
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        left = pending.committable
+    accept(log, [write_result()])
+    with log.round(LOGS, 1) as pending:
+        assert pending is not None
+        assert pending.committable == left
+        assert left.ingest_ids == (first.ingest_id,)
+        committed_as(pending, 1)
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert pending.committable.round_id != left.round_id
+        assert first.ingest_id not in pending.committable.ingest_ids
+
+
+def test_a_round_that_fails_on_the_way_is_left_open(log: IngestLog) -> None:
+    accept(log, [write_result()])
+    left: list[Committable] = []
+
+    def fail() -> None:
+        with log.round(LOGS, MANY) as pending:
+            assert pending is not None
+            left.append(pending.committable)
+            raise CatalogDown
+
+    for _ in range(2):
+        with pytest.raises(CatalogDown):
+            fail()
+    assert left[0] == left[1]
+
+
+def test_nobody_else_has_a_round_while_it_is_open(log: IngestLog) -> None:
+    accept(log, [write_result(LOGS), write_result(ORDERS)])
+    with ExitStack() as stack:
+        assert stack.enter_context(log.round(LOGS, MANY)) is not None
+        assert stack.enter_context(log.round(LOGS, MANY)) is None
+        assert stack.enter_context(log.round(ORDERS, MANY)) is not None
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+
+
+def test_a_round_takes_no_more_files_than_it_may_but_one_ingest_at_least(log: IngestLog) -> None:
+    records = [accept(log, [write_result(files=files)]) for files in (4, 6, 1, 20, 3)]
+    sizes = [len(each) for each in rounds(log, max_files=10)]
+    assert sizes == [2, 1, 1, 1]
+    assert all(log.find(each.ingest_id) is not None for each in records)
+
+
+def test_an_upsert_has_a_round_of_its_own_in_order_of_arrival(log: IngestLog) -> None:
+    kinds = [False, False, True, True, False, False]
+    ids = [accept(log, [write_result(is_upsert=each)]).ingest_id for each in kinds]
+    assert rounds(log) == [tuple(ids[:2]), (ids[2],), (ids[3],), tuple(ids[4:])]
+
+
+def test_what_was_written_for_another_spec_or_schema_has_a_round_of_its_own(log: IngestLog) -> None:
+    layouts = [(3, 0), (3, 1), (3, 0), (4, 0)]
+    ids = [
+        accept(log, [write_result(schema_id=schema_id, spec_id=spec_id)]).ingest_id
+        for schema_id, spec_id in layouts
+    ]
+    assert rounds(log) == [(ids[0], ids[2]), (ids[1],), (ids[3],)]
+
+
+def test_an_ingest_without_files_is_committed_like_any_other(log: IngestLog) -> None:
+    results = [write_result(files=0)]
+    record = accept(log, results)
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert pending.committable.write_results == tuple(results)
+        committed_as(pending, 7)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.COMMITTED
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda log: accept(log, [write_result()]),
+        lambda log: log.find(uuid4()),
+        lambda log: log.find_request("ann", uuid4()),
+        lambda log: log.waiting(),
+        lambda log: rounds(log),
+    ],
+    ids=["accept", "find", "find_request", "waiting", "round"],
+)
+def test_a_log_that_is_down_raises_without_address_or_secret(
+    log_that_is_down: IngestLog, ask: Callable[[IngestLog], object]
+) -> None:
+    with pytest.raises(MetricsStoreDown) as caught:
+        ask(log_that_is_down)
+    assert "127.0.0.1" not in caught.value.detail
+    assert "topsecret" not in caught.value.detail
+
+
+def test_two_replicas_never_have_one_round(real_log: PostgresIngestLog, metrics_url: str) -> None:
+    other = PostgresIngestLog(metrics_url)
+    accept(real_log, [write_result()])
+    with real_log.round(LOGS, MANY) as mine, other.round(LOGS, MANY) as theirs:
+        assert mine is not None
+        assert theirs is None
+    with other.round(LOGS, MANY) as theirs:
+        assert theirs is not None
+        assert theirs.committable == mine.committable
+    other.close()
+
+
+def test_a_round_whose_connection_dies_is_left_to_others_with_its_id(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    accept(real_log, [write_result()])
+    other = PostgresIngestLog(metrics_url)
+    with real_log.round(LOGS, MANY) as mine:
+        assert mine is not None
+        execute(metrics_url, END_WHO_HAS_LOCKS)
+        with other.round(LOGS, MANY) as theirs:
+            assert theirs is not None
+            assert theirs.committable == mine.committable
+            committed_as(theirs, 5)
+        with pytest.raises(MetricsStoreDown):
+            committed_as(mine, 6)
+    other.close()
+    found = real_log.find(mine.committable.ingest_ids[0])
+    assert found is not None
+    assert [each.snapshot_id for each in found.commits] == [5]
+    with real_log.round(LOGS, MANY) as pending:
+        assert pending is None
+
+
+def test_what_cannot_be_read_any_more_is_refused_and_holds_up_nothing(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    broken, whole = accept(real_log, [write_result()]), accept(real_log, [write_result()])
+    execute(
+        metrics_url, f"UPDATE ingest_commits SET results = 'rubbish' WHERE ingest_id = '{broken.ingest_id}'"
+    )
+    assert rounds(real_log) == [(whole.ingest_id,)]
+    found = real_log.find(broken.ingest_id)
+    assert found is not None
+    assert found.commits[0].error_code == "COMMITTABLE_UNREADABLE"
+
+
+def test_what_a_newer_gateway_wrote_waits_for_one(real_log: PostgresIngestLog, metrics_url: str) -> None:
+    record = accept(real_log, [write_result()])
+    execute(metrics_url, r"UPDATE ingest_commits SET results = 'SLWR\000\000\000\011'")
+    with pytest.raises(CommittableVersionUnknown), real_log.round(LOGS, MANY):
+        pass
+    found = real_log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.ACCEPTED
+
+
+def test_files_that_are_in_a_snapshot_are_not_kept_twice(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    accept(real_log, [write_result()])
+    rounds(real_log)
+    engine = create_engine(metrics_url)
+    with engine.begin() as connection:
+        assert sizes_of_results(connection) == [None]
+    engine.dispose()
+
+
+def test_names_with_anything_in_them_stay_apart(real_log: PostgresIngestLog) -> None:
+    odd = TableKey(TableName("lake", 'a."b"', "c'd%"), "x/ü😀")
+    accept(real_log, [write_result(odd)])
+    assert real_log.waiting() == [odd]
+    assert len(rounds(real_log, odd)) == 1
+
+
+def test_an_ingest_with_results_for_a_table_that_it_does_not_name_is_a_mistake(
+    real_log: PostgresIngestLog,
+) -> None:
+    with pytest.raises(ValueError, match="results for no other"):
+        real_log.accept(ingest_of([write_result(LOGS)]), [write_result(ORDERS)])
+
+
+def sizes_of_results(connection: Connection) -> list[int | None]:
+    return list(connection.scalars(text("SELECT length(results) FROM ingest_commits")))

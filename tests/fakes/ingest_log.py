@@ -1,0 +1,144 @@
+"""An ingest log in memory that can be taken down, and whose rounds may be somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from threading import Lock
+from uuid import UUID, uuid4
+
+from service.adapters.next_round import WaitingCommit, next_round
+from service.errors import MetricsStoreDown
+from service.model.ingest import IngestCommit, IngestRecord, PendingRound
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+
+
+@dataclass(slots=True)
+class _Row:
+    ingest_id: UUID
+    arrival: int
+    commit: IngestCommit
+    results: tuple[WriteResult, ...]
+    round_id: UUID | None = None
+
+    @property
+    def waits(self) -> bool:
+        return self.commit.snapshot_id is None and self.commit.error_code is None
+
+
+class FakeIngestLog:
+    """`has_marks` turned off, what became of rounds is not taken down, as if the process died before."""
+
+    def __init__(self) -> None:
+        self.is_down = False
+        self.has_marks = True
+        self.taken_elsewhere: set[TableKey] = set()
+        self.before_round: Callable[[TableKey], None] = lambda _: None
+        self._records: dict[UUID, IngestRecord] = {}
+        self._rows: list[_Row] = []
+        self._locked: set[TableKey] = set()
+        self._lock = Lock()
+
+    def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
+        with self._lock:
+            self._require_up()
+            earlier = self._find_request(record.caller, record.request_id) or self._find(record.ingest_id)
+            if earlier is not None:
+                return earlier
+            self._records[record.ingest_id] = record
+            for each in record.commits:
+                own = tuple(result for result in results if result.target.key == each.key)
+                self._rows.append(_Row(record.ingest_id, len(self._rows), each, own))
+            return record
+
+    def find(self, ingest_id: UUID) -> IngestRecord | None:
+        with self._lock:
+            self._require_up()
+            return self._find(ingest_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
+        with self._lock:
+            self._require_up()
+            return self._find_request(caller, request_id)
+
+    def waiting(self) -> Sequence[TableKey]:
+        with self._lock:
+            self._require_up()
+            return list(dict.fromkeys(each.commit.key for each in self._rows if each.waits))
+
+    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
+        return self._round(key, max_files)
+
+    @contextmanager
+    def _round(self, key: TableKey, max_files: int) -> Iterator[PendingRound | None]:
+        self.before_round(key)
+        with self._lock:
+            self._require_up()
+            is_taken = key in self._locked | self.taken_elsewhere
+            rows = [] if is_taken else self._members(key, max_files)
+            if rows:
+                self._locked.add(key)
+        if not rows:
+            yield None
+            return
+        try:
+            yield self._pending(key, rows)
+        finally:
+            self._locked.discard(key)
+
+    def _members(self, key: TableKey, max_files: int) -> list[_Row]:
+        rows = [each for each in self._rows if each.commit.key == key and each.waits]
+        opened = [each for each in rows if each.round_id is not None]
+        if opened:
+            return [each for each in opened if each.round_id == opened[0].round_id]
+        chosen = {each.arrival for each in next_round([_waiting(each) for each in rows], max_files, 1 << 30)}
+        members = [each for each in rows if each.arrival in chosen]
+        round_id = uuid4()
+        for each in members:
+            each.round_id = round_id
+        return members
+
+    def _pending(self, key: TableKey, rows: list[_Row]) -> PendingRound:
+        [round_id] = {each.round_id for each in rows}
+        assert round_id is not None
+        results = tuple(result for each in rows for result in each.results)
+        committable = Committable(key, round_id, tuple(each.ingest_id for each in rows), results)
+
+        def committed(result: CommitResult) -> None:
+            self._mark(rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id))
+
+        def refused(code: str, detail: str) -> None:
+            self._mark(rows, lambda commit: replace(commit, error_code=code, error_detail=detail))
+
+        return PendingRound(committable, committed, refused)
+
+    def _mark(self, rows: list[_Row], change: Callable[[IngestCommit], IngestCommit]) -> None:
+        with self._lock:
+            self._require_up()
+            if not self.has_marks:
+                raise MetricsStoreDown()
+            for each in rows:
+                each.commit = change(each.commit)
+
+    def _find(self, ingest_id: UUID) -> IngestRecord | None:
+        record = self._records.get(ingest_id)
+        commits = tuple(each.commit for each in self._rows if each.ingest_id == ingest_id)
+        return record and replace(record, commits=commits)
+
+    def _find_request(self, caller: str, request_id: UUID | None) -> IngestRecord | None:
+        asked = (caller, request_id)
+        found = [each for each in self._records.values() if (each.caller, each.request_id) == asked]
+        return self._find(found[0].ingest_id) if found and request_id is not None else None
+
+    def _require_up(self) -> None:
+        if self.is_down:
+            raise MetricsStoreDown()
+
+
+def _waiting(row: _Row) -> WaitingCommit:
+    targets = {each.target for each in row.results}
+    layouts = {f"{each.schema_id}/{each.spec_id}" for each in targets}
+    files = sum(len(each.data_files) + len(each.delete_files) for each in row.results)
+    is_upsert = any(each.is_upsert for each in targets)
+    return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0)
