@@ -1,0 +1,166 @@
+"""The committer: whatever the ingest log has accepted gets into its table."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+import structlog
+
+from service.errors import GatewayError, PartDown
+from service.ingest.commit_pace import CommitPace
+from service.ingest.commit_round import CommitRound, commit_round
+from service.ingest.round_queue import RoundQueue
+from service.ingest.waiters import Waiters, unsettled
+from service.ingest_ports import IngestLog, TableCommits
+from service.model.ingest import IngestRecord
+from service.model.writing import TableKey
+from service.ports import Clock
+
+log = structlog.get_logger(__name__)
+
+
+class Committer:
+    """Threads that commit, round by round, what waits in the log, of this process and of others.
+
+    It begins with what a crash has left. What cannot be committed now, since the log or a catalog is down,
+    stays in the log, in its order, and is tried again.
+    """
+
+    def __init__(self, ingests: IngestLog, commits: TableCommits, clock: Clock, pace: CommitPace) -> None:
+        self._log = ingests
+        self._commits = commits
+        self._clock = clock
+        self._pace = pace
+        self._waiters = Waiters()
+        self._queue = RoundQueue(pace)
+        self._changed = threading.Condition()
+        self._closed = threading.Event()
+        names = (f"commit-{number}" for number in range(pace.parallel_rounds))
+        self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
+        self._threads.append(threading.Thread(target=self._look_around, name="commit-look", daemon=True))
+        for each in self._threads:
+            each.start()
+
+    @contextmanager
+    def expecting(self, keys: Iterable[TableKey]) -> Iterator[None]:
+        """Lets rounds of these keys wait for an ingest that is being written, within the pace's interval."""
+        expected = tuple(keys)
+        with self._changed:
+            self._queue.expect(expected)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._queue.expect_no_more(expected)
+                self._changed.notify_all()
+
+    def follow(self, record: IngestRecord) -> Future[None]:
+        """Sees to it that an accepted ingest is committed soon, and says when nothing of it waits any more.
+
+        What came of it stands in the log. The future is resolved too when the committer is closed before.
+        """
+        settled = self._waiters.wait_for(record)
+        self._put(unsettled(record))
+        if self._closed.is_set():
+            self._waiters.release()
+        return settled
+
+    def close(self, timeout_s: float) -> None:
+        """Ends the rounds that run, if they end in time; what waits is left for the next start."""
+        self._closed.set()
+        with self._changed:
+            self._changed.notify_all()
+        deadline_ms = self._clock.elapsed_ms() + timeout_s * 1000
+        for each in self._threads:
+            each.join(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
+        self._waiters.release()
+
+    def _work(self) -> None:
+        while (key := self._next()) is not None:
+            self._try_round(key)
+            with self._changed:
+                self._changed.notify_all()
+
+    def _next(self) -> TableKey | None:
+        with self._changed:
+            while not self._closed.is_set():
+                now_ms = self._clock.elapsed_ms()
+                key = self._queue.take(now_ms)
+                if key is not None:
+                    return key
+                due_in_ms = self._queue.due_in_ms(now_ms)
+                self._changed.wait(None if due_in_ms is None else max(1, due_in_ms) / 1000)
+        return None
+
+    def _try_round(self, key: TableKey) -> None:
+        try:
+            is_settled = self._round(key)
+        except PartDown as down:
+            log.warning("commit_postponed", table=str(key.table), branch=key.branch, reason=down.detail)
+        except Exception:  # the outermost edge of a worker: other tables must not wait for this fault of ours
+            log.exception("commit_crashed", table=str(key.table), branch=key.branch)
+        else:
+            with self._changed:
+                if is_settled:
+                    self._queue.ended(key)
+                else:
+                    self._queue.pause(key, self._clock.elapsed_ms())
+            return
+        with self._changed:
+            self._queue.failed(key, self._clock.elapsed_ms())
+
+    def _round(self, key: TableKey) -> bool:
+        """Whether there is nothing more to do for the key just now."""
+        started_ms = self._clock.elapsed_ms()
+        ended = commit_round(key, self._log, self._commits, self._pace.max_files)
+        if ended is None:
+            return self._is_settled_elsewhere(key)
+        _tell(ended, self._clock.elapsed_ms() - started_ms)
+        self._waiters.settle(key, ended.committable.ingest_ids)
+        # A round may not take everything, and more may have come meanwhile.
+        self._put([key])
+        return True
+
+    def _is_settled_elsewhere(self, key: TableKey) -> bool:
+        """Whether nobody here waits for the key any more; another replica or an earlier round had it all."""
+        while (ingest_id := self._waiters.oldest(key)) is not None:
+            record = self._log.find(ingest_id)
+            if record is not None and key in unsettled(record):
+                return False
+            self._waiters.settle(key, [ingest_id])
+        return True
+
+    def _look_around(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._put([*self._log.waiting(), *self._waiters.keys()])
+            except GatewayError as down:
+                log.warning("ingest_log_down", reason=down.detail)
+            except Exception:  # the outermost edge of a thread that must never end
+                log.exception("look_around_crashed")
+            self._closed.wait(self._pace.look_around_ms / 1000)
+
+    def _put(self, keys: Iterable[TableKey]) -> None:
+        with self._changed:
+            for key in keys:
+                self._queue.put(key, self._clock.elapsed_ms())
+            self._changed.notify_all()
+
+
+def _tell(ended: CommitRound, took_ms: int) -> None:
+    key, results = ended.committable.key, ended.committable.write_results
+    told = log.bind(
+        table=str(key.table),
+        branch=key.branch,
+        round_id=str(ended.committable.round_id),
+        ingests=len(ended.committable.ingest_ids),
+        files=sum(len(each.data_files) + len(each.delete_files) for each in results),
+        took_ms=took_ms,
+    )
+    if ended.refusal is not None:
+        told.warning("round_refused", error=ended.refusal.code, reason=ended.refusal.detail)
+    elif ended.result is not None:
+        told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)

@@ -1,0 +1,81 @@
+"""Whoever waits for ingests to be committed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from service.model.ingest import IngestRecord
+from service.model.writing import TableKey
+
+
+@dataclass(slots=True)
+class _Waiter:
+    keys: set[TableKey]
+    settled: Future[None] = field(default_factory=Future)
+
+
+class Waiters:
+    """Futures by ingest, each resolved when all tables and branches of its ingest are settled.
+
+    Settled is what was committed or refused; which of the two, the log knows.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiters: dict[UUID, _Waiter] = {}
+
+    def wait_for(self, record: IngestRecord) -> Future[None]:
+        """The ingest's future; the same one for all who ask while it waits."""
+        keys = set(unsettled(record))
+        with self._lock:
+            waiter = self._waiters.get(record.ingest_id) or _Waiter(keys)
+            if keys:
+                self._waiters[record.ingest_id] = waiter
+        if not keys and not waiter.settled.done():
+            self._resolve([waiter])
+        return waiter.settled
+
+    def settle(self, key: TableKey, ingest_ids: Iterable[UUID]) -> None:
+        """Says that these ingests are settled as far as this table and branch is concerned."""
+        ended = []
+        with self._lock:
+            for ingest_id in ingest_ids:
+                waiter = self._waiters.get(ingest_id)
+                if waiter is None:
+                    continue
+                waiter.keys.discard(key)
+                if not waiter.keys:
+                    ended.append(self._waiters.pop(ingest_id))
+        self._resolve(ended)
+
+    def oldest(self, key: TableKey) -> UUID | None:
+        """The ingest that has been waited for longest, of those that wait for this table and branch."""
+        with self._lock:
+            return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
+
+    def keys(self) -> set[TableKey]:
+        """Every table and branch that somebody waits for."""
+        with self._lock:
+            return {key for waiter in self._waiters.values() for key in waiter.keys}
+
+    def release(self) -> None:
+        """Lets everybody go; their ingests are as the log has them."""
+        with self._lock:
+            waiters = list(self._waiters.values())
+            self._waiters.clear()
+        self._resolve(waiters)
+
+    def _resolve(self, waiters: Sequence[_Waiter]) -> None:
+        for each in waiters:
+            # Whoever waits may have canceled it.
+            if each.settled.set_running_or_notify_cancel():
+                each.settled.set_result(None)
+
+
+def unsettled(record: IngestRecord) -> list[TableKey]:
+    """The tables and branches that the ingest still waits for."""
+    return [each.key for each in record.commits if each.snapshot_id is None and each.error_code is None]

@@ -1,0 +1,49 @@
+"""Tables in memory that can be committed to, and that can refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from service.model.writing import CommitResult, Committable, TableKey
+
+
+class FakeTableCommits:
+    """`failures` are raised one after the other, before anything is committed; None lets one commit pass."""
+
+    def __init__(self) -> None:
+        self.failures: list[Exception | None] = []
+        self.before_commit: Callable[[Committable], None] = lambda _: None
+        self.after_commit: Callable[[Committable], None] = lambda _: None
+        self.rounds: list[Committable] = []
+        self.calls = 0
+        self._lock = Lock()
+
+    def commit(self, committable: Committable) -> CommitResult:
+        self.before_commit(committable)
+        with self._lock:
+            self.calls += 1
+            failure = self.failures.pop(0) if self.failures else None
+            if failure is not None:
+                raise failure
+            known = [each.round_id for each in self.rounds]
+            is_repeated = committable.round_id in known
+            if not is_repeated:
+                self.rounds.append(committable)
+                known.append(committable.round_id)
+            snapshot_id = known.index(committable.round_id) + 1
+        self.after_commit(committable)
+        results = committable.write_results
+        return CommitResult(
+            committable.key,
+            snapshot_id,
+            sum(len(each.data_files) for each in results),
+            sum(each.record_count for each in results),
+            sum(each.byte_count for each in results),
+            is_repeated,
+        )
+
+    def files(self, key: TableKey) -> list[str]:
+        """Every data file that the table has, as often as it has it."""
+        rounds = [each for each in self.rounds if each.key == key]
+        return [file for each in rounds for result in each.write_results for file in result.data_files]

@@ -1,0 +1,90 @@
+"""One round: what waits becomes one snapshot, or is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.errors import (
+    CatalogDown,
+    CommittableUnreadable,
+    MetricsStoreDown,
+    TableChanged,
+    TableNotFound,
+)
+from service.ingest.commit_round import Refusal, commit_round
+from service.model.ingest import IngestState
+from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
+from tests.fakes.table_commits import FakeTableCommits
+
+
+def test_all_that_waits_becomes_one_snapshot_whatever_the_write_schemas() -> None:
+    log, commits = FakeIngestLog(), FakeTableCommits()
+    records = []
+    for number in range(5):
+        results = [write_result(column_ids=(number,)), write_result(column_ids=(number, 9))]
+        records.append(log.accept(ingest_of(results), results))
+    ended = commit_round(LOGS, log, commits, 100)
+    assert ended is not None
+    assert ended.committable.ingest_ids == tuple(each.ingest_id for each in records)
+    assert len(commits.rounds) == 1
+    found = [log.find(each.ingest_id) for each in records]
+    assert [each and (each.state, each.commits[0].snapshot_id) for each in found] == [
+        (IngestState.COMMITTED, 1)
+    ] * 5
+
+
+def test_nothing_waits() -> None:
+    assert commit_round(LOGS, FakeIngestLog(), FakeTableCommits(), 100) is None
+
+
+@pytest.mark.parametrize(
+    "refusal", [TableChanged("other spec"), TableNotFound("lake.game.logs"), CommittableUnreadable()]
+)
+def test_what_a_table_refuses_is_told_with_its_code(refusal: Refusal) -> None:
+    log, commits = FakeIngestLog(), FakeTableCommits()
+    results = [write_result(), write_result(ORDERS)]
+    record = log.accept(ingest_of(results), results)
+    commits.failures = [refusal]
+    ended = commit_round(LOGS, log, commits, 100)
+    assert ended is not None
+    assert ended.refusal is refusal
+    found = log.find(record.ingest_id)
+    assert found is not None
+    first, second = found.commits
+    assert (first.error_code, first.error_detail) == (refusal.code, refusal.detail)
+    assert (second.error_code, found.state) == (None, IngestState.FAILED)
+    assert commit_round(LOGS, log, commits, 100) is None
+
+
+def test_a_catalog_that_is_down_leaves_the_round_as_it_is() -> None:
+    log, commits = FakeIngestLog(), FakeTableCommits()
+    first = [write_result()]
+    log.accept(ingest_of(first), first)
+    commits.failures = [CatalogDown()]
+    with pytest.raises(CatalogDown):
+        commit_round(LOGS, log, commits, 100)
+    later = [write_result()]
+    log.accept(ingest_of(later), later)
+    again = commit_round(LOGS, log, commits, 100)
+    assert again is not None
+    assert again.committable.write_results == tuple(first)
+    assert commits.files(LOGS) == list(first[0].data_files)
+
+
+def test_a_crash_between_the_commit_and_its_mark_commits_nothing_twice() -> None:
+    log, commits = FakeIngestLog(), FakeTableCommits()
+    results = [write_result(files=2)]
+    record = log.accept(ingest_of(results), results)
+    log.has_marks = False
+    with pytest.raises(MetricsStoreDown):
+        commit_round(LOGS, log, commits, 100)
+    log.has_marks = True
+    ended = commit_round(LOGS, log, commits, 100)
+    assert ended is not None
+    assert ended.result is not None
+    assert ended.result.is_repeated
+    assert commits.files(LOGS) == list(results[0].data_files)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.COMMITTED

@@ -1,0 +1,291 @@
+"""The committer's threads: what was accepted is committed, once, whoever accepted it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+
+import pytest
+
+from service.adapters.clock import SystemClock
+from service.errors import CatalogDown, TableChanged
+from service.ingest.commit_pace import CommitPace
+from service.ingest.committer import Committer
+from service.ingest_ports import IngestLog, TableCommits
+from service.model.ingest import IngestRecord, IngestState
+from service.model.writing import Committable, WriteResult
+from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
+from tests.fakes.table_commits import FakeTableCommits
+
+WITHIN_S = 20
+# Failures and other replicas are looked at again at once: nobody waits for them here.
+PACE = CommitPace(
+    interval_ms=60_000, look_around_ms=60_000, contended_pause_ms=1, first_pause_ms=1, longest_pause_ms=1
+)
+LOOKING = CommitPace(look_around_ms=1, contended_pause_ms=1, first_pause_ms=1, longest_pause_ms=1)
+
+Start = Callable[..., Committer]
+
+
+class Held:
+    """A place in the committer where it stops until it is let go."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Semaphore(0)
+        self.let_go = threading.Semaphore(0)
+
+    def __call__(self, _: object) -> None:
+        self.reached.release()
+        assert self.let_go.acquire(timeout=WITHIN_S)
+
+
+@pytest.fixture
+def log() -> FakeIngestLog:
+    return FakeIngestLog()
+
+
+@pytest.fixture
+def commits() -> FakeTableCommits:
+    return FakeTableCommits()
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    with ExitStack() as stack:
+
+        def started(log: IngestLog, commits: TableCommits, pace: CommitPace = PACE) -> Committer:
+            committer = Committer(log, commits, SystemClock(), pace)
+            stack.callback(committer.close, WITHIN_S)
+            return committer
+
+        yield started
+
+
+def accept(log: IngestLog, results: Sequence[WriteResult]) -> IngestRecord:
+    return log.accept(ingest_of(results), results)
+
+
+def wait(*futures: Future[None]) -> None:
+    for each in futures:
+        each.result(WITHIN_S)
+
+
+def state(log: IngestLog, record: IngestRecord) -> IngestState:
+    found = log.find(record.ingest_id)
+    assert found is not None
+    return found.state
+
+
+def test_an_accepted_ingest_is_committed_and_whoever_waits_is_told(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    wait(committer.follow(record))
+    assert state(log, record) is IngestState.COMMITTED
+
+
+def test_an_ingest_of_several_tables_is_waited_for_until_the_last_is_committed(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    record = accept(log, [write_result(LOGS), write_result(ORDERS)])
+    wait(committer.follow(record))
+    assert state(log, record) is IngestState.COMMITTED
+    assert {each.key for each in commits.rounds} == {LOGS, ORDERS}
+
+
+def test_what_arrives_while_a_round_is_committed_is_the_next_round(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    held = commits.before_commit = Held()
+    committer = start(log, commits)
+    futures = [committer.follow(accept(log, [write_result()]))]
+    assert held.reached.acquire(timeout=WITHIN_S)
+    futures += [committer.follow(accept(log, [write_result()])) for _ in range(20)]
+    held.let_go.release(2)
+    wait(*futures)
+    assert [len(each.ingest_ids) for each in commits.rounds] == [1, 20]
+
+
+def test_a_round_waits_for_ingests_that_are_being_written(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    with committer.expecting([LOGS]):
+        with committer.expecting([LOGS]):
+            futures = [committer.follow(accept(log, [write_result()]))]
+        futures.append(committer.follow(accept(log, [write_result()])))
+    wait(*futures)
+    assert [len(each.ingest_ids) for each in commits.rounds] == [2]
+
+
+def test_tables_are_committed_side_by_side(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    both = threading.Barrier(2, timeout=WITHIN_S)
+
+    def meet(_: Committable) -> None:
+        both.wait()
+
+    commits.before_commit = meet
+    committer = start(log, commits)
+    wait(committer.follow(accept(log, [write_result(LOGS), write_result(ORDERS)])))
+
+
+def test_a_start_commits_what_a_crash_has_left(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    record = accept(log, [write_result()])
+    done = threading.Event()
+    commits.after_commit = lambda _: done.set()
+    committer = start(log, commits)
+    assert done.wait(WITHIN_S)
+    wait(committer.follow(record))
+    assert state(log, record) is IngestState.COMMITTED
+
+
+def test_what_another_replica_accepts_is_committed_too(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    done = threading.Event()
+    commits.after_commit = lambda _: done.set()
+    start(log, commits, LOOKING)
+    accept(log, [write_result()])
+    assert done.wait(WITHIN_S)
+
+
+def test_what_another_replica_commits_is_told_to_whoever_waits_here(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    log.taken_elsewhere.add(LOGS)
+    asked = threading.Semaphore(0)
+    log.before_round = lambda _: asked.release()
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    future = committer.follow(record)
+    for _ in range(2):
+        assert asked.acquire(timeout=WITHIN_S)
+    assert not future.done()
+    log.taken_elsewhere.clear()
+    wait(future)
+    assert state(log, record) is IngestState.COMMITTED
+
+
+def test_two_committers_on_one_log_commit_everything_once(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committers = [start(log, commits) for _ in range(2)]
+    results = [write_result(key) for key in [LOGS, ORDERS] * 50]
+    wait(*(committers[n % 2].follow(accept(log, [each])) for n, each in enumerate(results)))
+    for key in (LOGS, ORDERS):
+        files = [file for each in results if each.target.key == key for file in each.data_files]
+        assert sorted(commits.files(key)) == sorted(files)
+
+
+def test_a_catalog_that_is_down_for_a_while_loses_nothing_and_changes_no_order(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    commits.failures = [CatalogDown() for _ in range(5)]
+    committer = start(log, commits)
+    results = [write_result(is_upsert=True) for _ in range(4)]
+    wait(*(committer.follow(accept(log, [each])) for each in results))
+    assert commits.files(LOGS) == [file for each in results for file in each.data_files]
+
+
+def test_a_log_that_is_down_for_a_while_loses_nothing(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    record = accept(log, [write_result()])
+    log.is_down = True
+    asked = threading.Semaphore(0)
+    log.before_round = lambda _: asked.release()
+    committer = start(log, commits)
+    future = committer.follow(record)
+    for _ in range(3):
+        assert asked.acquire(timeout=WITHIN_S)
+    log.is_down = False
+    wait(future)
+    assert len(commits.rounds) == 1
+
+
+def test_a_fault_in_a_commit_ends_no_thread(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    commits.failures = [RuntimeError("a fault") for _ in range(10)]
+    committer = start(log, commits)
+    wait(committer.follow(accept(log, [write_result()])))
+
+
+def test_a_refused_ingest_is_told_to_whoever_waits(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    commits.failures = [TableChanged("other spec")]
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    wait(committer.follow(record))
+    assert state(log, record) is IngestState.FAILED
+    assert commits.rounds == []
+
+
+def test_an_ingest_that_is_committed_already_is_not_waited_for(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    wait(committer.follow(record))
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert committer.follow(found).done()
+
+
+def test_an_ingest_that_was_committed_before_anybody_waited_is_told_at_once(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    wait(committer.follow(record))
+    # The record of before: it says that it waits.
+    wait(committer.follow(record))
+
+
+def test_closing_lets_whoever_waits_go_and_leaves_the_rest_for_the_next_start(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    log.taken_elsewhere.add(LOGS)
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    future = committer.follow(record)
+    committer.close(WITHIN_S)
+    wait(future)
+    assert state(log, record) is IngestState.ACCEPTED
+    log.taken_elsewhere.clear()
+    wait(start(log, commits).follow(record))
+    assert state(log, record) is IngestState.COMMITTED
+
+
+def test_nobody_waits_for_a_committer_that_is_closed(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    committer = start(log, commits)
+    committer.close(WITHIN_S)
+    wait(committer.follow(accept(log, [write_result()])))
+    assert commits.rounds == []
+
+
+def test_the_round_that_runs_is_ended_before_the_committer_is_closed(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    held = commits.before_commit = Held()
+    committer = start(log, commits)
+    record = accept(log, [write_result()])
+    committer.follow(record)
+    assert held.reached.acquire(timeout=WITHIN_S)
+    closing = threading.Thread(target=committer.close, args=(WITHIN_S,))
+    closing.start()
+    held.let_go.release()
+    closing.join(WITHIN_S)
+    assert state(log, record) is IngestState.COMMITTED
