@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from typing import TypeVar
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
@@ -21,6 +22,8 @@ from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableName
 from service.ports import Clock
+
+T = TypeVar("T")
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LISTING_KEPT_MS = 5_000
@@ -130,6 +133,16 @@ class PyIcebergCatalogs:
             CatalogDown: the catalog does not answer.
         """
         return self._connections[name].ask(lambda catalog: catalog)
+
+    def ask(self, name: str, question: Callable[[Catalog], T]) -> T:
+        """What a catalog answers those who write to it; PyIceberg's word for what is not there passes.
+
+        Raises:
+            CatalogDown: the catalog does not answer, or is not configured.
+        """
+        if name not in self._connections:
+            raise CatalogDown(f"There is no catalog {name} in the configuration.")
+        return self._connections[name].ask(question)
 
     def close(self) -> None:
         """Lets go of every catalog; one that is asked again is opened anew."""

@@ -96,7 +96,7 @@ class PyIcebergLakehouse:
         self.catalogs = PyIcebergCatalogs({"lake": properties}, self.clock, timeout_s=5)
         self.stop = stop
         self.start = start
-        self._outside = _open(properties)
+        self.outside = _open(properties)
 
     def create(
         self,
@@ -105,8 +105,8 @@ class PyIcebergLakehouse:
         sort_fields: tuple[SortField, ...] = (),
     ) -> None:
         schema = tuple(name.schema.split("."))
-        self._outside.create_namespace_if_not_exists(schema)
-        self._outside.create_table(
+        self.outside.create_namespace_if_not_exists(schema)
+        self.outside.create_table(
             (*schema, name.table),
             _SCHEMA,
             partition_spec=_partition_spec(partition_fields),
@@ -114,27 +114,28 @@ class PyIcebergLakehouse:
         )
 
     def append(self, name: TableName, record_count: int) -> None:
-        table = self._outside.load_table((*name.schema.split("."), name.table))
+        table = self.outside.load_table((*name.schema.split("."), name.table))
         table.append(_rows(record_count).cast(table.schema().as_arrow()))
 
     def drop_everything(self) -> None:
         names = self.catalogs.tables()
         for name in names:
-            self._outside.drop_table((*name.schema.split("."), name.table))
+            self.outside.drop_table((*name.schema.split("."), name.table))
         levels = {tuple(name.schema.split(".")[: depth + 1]) for name in names for depth in range(9)}
         for namespace in sorted(levels, key=len, reverse=True):
             # A level that was never made by itself goes with the last one below it.
             with suppress(NoSuchNamespaceError):
-                self._outside.drop_namespace(namespace)
+                self.outside.drop_namespace(namespace)
 
     def close(self) -> None:
-        _close(self._outside)
+        _close(self.outside)
         self.catalogs.close()
 
 
 def _open(properties: Mapping[str, str]) -> Catalog:
     kind = SqlCatalog if properties["type"] == "sql" else RestCatalog
-    return kind("lake", **properties)
+    # The catalog may be stopped and started meanwhile.
+    return kind("lake", **{"pool_pre_ping": "true", **properties})
 
 
 def _close(catalog: Catalog) -> None:

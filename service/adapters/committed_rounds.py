@@ -1,0 +1,32 @@
+"""Where a table says which commit rounds it has.
+
+Every snapshot names its round. Snapshots expire, so the table's properties name the last round of each
+branch: a crash lies between a round's commit and the next round, never further back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from pyiceberg.table.metadata import TableMetadata
+
+ROUND = "sluice.commit-round-id"
+_LAST_ROUND = "sluice.last-commit-round."
+_LAST_SNAPSHOT = "sluice.last-commit-snapshot."
+
+
+def round_properties(branch: str, round_id: UUID, snapshot_id: int) -> Mapping[str, str]:
+    """What a commit sets in the table's properties, together with its snapshot."""
+    return {_LAST_ROUND + branch: str(round_id), _LAST_SNAPSHOT + branch: str(snapshot_id)}
+
+
+def snapshot_of_round(metadata: TableMetadata, branch: str, round_id: UUID) -> int | None:
+    """The snapshot that was made of the round, though it may have expired or been rolled back; None: none."""
+    wanted = str(round_id)
+    for snapshot in reversed(metadata.snapshots):
+        if snapshot.summary is not None and snapshot.summary.additional_properties.get(ROUND) == wanted:
+            return snapshot.snapshot_id
+    if metadata.properties.get(_LAST_ROUND + branch) == wanted:
+        return int(metadata.properties[_LAST_SNAPSHOT + branch])
+    return None

@@ -1,0 +1,100 @@
+"""Whether data files that were written a while ago still fit their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyiceberg.schema import Schema, index_by_id
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.refs import SnapshotRefType
+from pyiceberg.types import (
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+)
+
+from service.errors import TableChanged
+from service.model.writing import Committable, WriteTarget
+
+_FORMATS_WRITTEN = (1, 2)
+_WIDENED = ((IntegerType, LongType), (FloatType, DoubleType))
+
+
+def check_fits_table(metadata: TableMetadata, committable: Committable) -> None:
+    """Returns where the files may be committed.
+
+    Raises:
+        TableChanged: with what is otherwise now.
+    """
+    reason = next(_reasons(metadata, committable), None)
+    if reason is not None:
+        raise TableChanged(f"{committable.key.table} was changed: {reason} Send the ingest again.")
+
+
+def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]:
+    if metadata.format_version not in _FORMATS_WRITTEN:
+        yield f"it has format version {metadata.format_version} now."
+    ref = metadata.refs.get(committable.key.branch)
+    if ref is not None and ref.snapshot_ref_type is not SnapshotRefType.BRANCH:
+        yield f"{committable.key.branch} is a tag, no branch."
+    # One check for all files that were written alike, in the order in which they were.
+    for target in dict.fromkeys(each.target for each in committable.write_results):
+        yield from _reasons_of(metadata, target)
+
+
+def _reasons_of(metadata: TableMetadata, target: WriteTarget) -> Iterator[str]:
+    if target.table_uuid is not None and target.table_uuid != metadata.table_uuid:
+        yield "it is another table of the same name."
+    if target.spec_id != metadata.default_spec_id:
+        yield f"its partition spec is {metadata.default_spec_id}, not {target.spec_id} any more."
+    written = next((each for each in metadata.schemas if each.schema_id == target.schema_id), None)
+    if written is None:
+        yield f"it has no schema {target.schema_id} any more."
+    elif written.schema_id != metadata.current_schema_id:
+        yield from _schema_reasons(written, metadata.schema(), target.write_schema_column_ids)
+
+
+def _schema_reasons(written: Schema, current: Schema, column_ids: tuple[int, ...] | None) -> Iterator[str]:
+    before, now = index_by_id(written), index_by_id(current)
+    in_files = set(before) if column_ids is None else set(_whole(before, column_ids))
+    for field_id in sorted(in_files):
+        if field_id not in now:
+            yield f"column {written.find_column_name(field_id)} is gone."
+        elif not _is_readable_as(before[field_id].field_type, now[field_id].field_type):
+            yield f"column {current.find_column_name(field_id)} is {now[field_id].field_type} now."
+    for field_id in _newly_required(before, now, current):
+        if field_id in in_files or now[field_id].initial_default is None:
+            yield f"column {current.find_column_name(field_id)} is required now."
+
+
+def _whole(fields: dict[int, NestedField], column_ids: tuple[int, ...]) -> Iterator[int]:
+    """The ids of the columns and of all fields inside them."""
+    for each in column_ids:
+        if each in fields:
+            yield each
+            yield from index_by_id(Schema(fields[each]))
+
+
+def _newly_required(
+    before: dict[int, NestedField], now: dict[int, NestedField], current: Schema
+) -> list[int]:
+    # A new field inside a struct is required only where the struct is not null, and older rows have no such.
+    columns = {each.field_id for each in current.fields}
+    return [
+        field_id
+        for field_id, field in now.items()
+        if field.required and (not before[field_id].required if field_id in before else field_id in columns)
+    ]
+
+
+def _is_readable_as(written: IcebergType, current: IcebergType) -> bool:
+    """Whether it is the same type, or one that Iceberg widens without rewriting files."""
+    if not written.is_primitive or not current.is_primitive:
+        return type(written) is type(current)
+    if isinstance(written, DecimalType) and isinstance(current, DecimalType):
+        return written.scale == current.scale and written.precision <= current.precision
+    return written == current or (type(written), type(current)) in _WIDENED

@@ -1,0 +1,153 @@
+"""One snapshot that adds data files to a branch, prepared and published in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.manifest import DataFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
+from pyiceberg.table.update import (
+    AddSnapshotUpdate,
+    AssertCurrentSchemaId,
+    AssertDefaultSpecId,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    SetPropertiesUpdate,
+    SetSnapshotRefUpdate,
+    TableRequirement,
+    TableUpdate,
+)
+from pyiceberg.table.update.snapshot import _FastAppendFiles
+
+from service.adapters.committed_rounds import ROUND, round_properties
+from service.errors import CommittableUnreadable
+from service.model.writing import Committable
+
+ReadDataFile = Callable[[str, Mapping[int, PartitionSpec], Schema], DataFile]
+"""A data file of Iceberg's own JSON, by the partition specs that it may be of; a ValueError if it is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAppend:
+    """A snapshot whose manifests are written, and which is in no table yet."""
+
+    snapshot_id: int
+    _table: Table
+    _append: _FastAppendFiles
+    _updates: tuple[TableUpdate, ...]
+    _requirements: tuple[TableRequirement, ...]
+
+    @classmethod
+    def prepare(cls, table: Table, committable: Committable, read_data_file: ReadDataFile) -> SnapshotAppend:
+        """Writes the manifests. The table's default partition spec must be the one of all files.
+
+        A branch that is not there begins with what `main` has now.
+
+        Raises:
+            CommittableUnreadable: a file is described in a way that cannot be understood.
+        """
+        metadata, branch = table.metadata, committable.key.branch
+        append = _append_to(table, committable)
+        for data_file in _data_files(metadata, committable, read_data_file):
+            append.append_data_file(data_file)
+        updates, _ = append._commit()
+        [snapshot] = [each for each in updates if isinstance(each, AddSnapshotUpdate)]
+        properties = round_properties(branch, committable.round_id, append.snapshot_id)
+        return cls(
+            append.snapshot_id,
+            table,
+            append,
+            (
+                snapshot,
+                _branch_head(metadata, branch, append.snapshot_id),
+                SetPropertiesUpdate(updates=properties),
+            ),
+            _requirements(metadata, branch),
+        )
+
+    def publish(self) -> None:
+        """Makes it the branch's newest snapshot, if table and branch are still as they were.
+
+        Raises:
+            CommitFailedException: they are not.
+            Exception: what PyIceberg raises; the snapshot may or may not be there.
+        """
+        self._table._do_commit(self._updates, self._requirements)
+
+    def discard(self) -> None:
+        """Deletes the manifests of a snapshot that never got into the table."""
+        self._append._clean_all_uncommitted()
+
+
+def _data_files(
+    metadata: TableMetadata, committable: Committable, read_data_file: ReadDataFile
+) -> Iterator[DataFile]:
+    specs, schema = {metadata.default_spec_id: metadata.spec()}, metadata.schema()
+    for result in committable.write_results:
+        for text in result.data_files:
+            try:
+                yield read_data_file(text, specs, schema)
+            except (ValueError, KeyError, TypeError) as error:
+                raise CommittableUnreadable() from error
+
+
+def _append_to(table: Table, committable: Committable) -> _FastAppendFiles:
+    branch = committable.key.branch
+    transaction = table.transaction()
+    main = table.metadata.refs.get(MAIN_BRANCH)
+    if branch not in table.metadata.refs and main is not None:
+        # Not committed itself: the snapshot takes its parent, and its parent's files, from here.
+        transaction._stage((_set_branch(branch, main.snapshot_id, None),))
+    properties = {ROUND: str(committable.round_id)}
+    return transaction.update_snapshot(snapshot_properties=properties, branch=branch).fast_append()
+
+
+def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:
+    return _set_branch(branch, snapshot_id, metadata.refs.get(branch))
+
+
+def _set_branch(branch: str, snapshot_id: int, before: SnapshotRef | None) -> SetSnapshotRefUpdate:
+    # PyIceberg's own update forgets for how long the branch and its snapshots are to be kept.
+    return SetSnapshotRefUpdate(
+        ref_name=branch,
+        type=SnapshotRefType.BRANCH,
+        snapshot_id=snapshot_id,
+        max_ref_age_ms=before and before.max_ref_age_ms,
+        max_snapshot_age_ms=before and before.max_snapshot_age_ms,
+        min_snapshots_to_keep=before and before.min_snapshots_to_keep,
+    )
+
+
+def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequirement, ...]:
+    """Nothing that the files were checked against may be otherwise when they are committed."""
+    return (
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        *(
+            _head_requirement(metadata, each)
+            for each in dict.fromkeys((MAIN_BRANCH, branch))
+            if each == branch or branch not in metadata.refs
+        ),
+    )
+
+
+def _head_requirement(metadata: TableMetadata, branch: str) -> AssertRefSnapshotId:
+    ref = metadata.refs.get(branch)
+    if ref is None and branch != MAIN_BRANCH and not metadata.snapshots:
+        return _AssertNewBranch(ref=branch, snapshot_id=None)
+    return AssertRefSnapshotId(ref=branch, snapshot_id=ref and ref.snapshot_id)
+
+
+class _AssertNewBranch(AssertRefSnapshotId):
+    """The same to a catalog's server; PyIceberg itself refuses branches of tables without snapshots."""
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override] # as PyIceberg
+        if base_metadata is None or self.ref in base_metadata.refs:
+            raise CommitFailedException(f"Requirement failed: {self.ref} was created concurrently")

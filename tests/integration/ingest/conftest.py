@@ -1,0 +1,30 @@
+"""The ingest log on a real PostgreSQL, and tables on disk that a real catalog has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+import migrations
+from tests.contract.catalogs.conftest import Postgres
+from tests.integration.ingest.lakehouse import IngestLakehouse
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    postgres = Postgres(tmp_path_factory.mktemp("ingest-postgres"))
+    yield postgres
+    postgres.stop()
+
+
+@pytest.fixture
+def lakehouse(server: Postgres, tmp_path: Path) -> Iterator[IngestLakehouse]:
+    log_url = server.url_of_new_database()
+    migrations.upgrade(log_url)
+    with ExitStack() as stack:
+        name = f"logs_{uuid4().hex}"
+        yield IngestLakehouse(log_url, server.url_of_new_database(), f"file://{tmp_path}", name, stack)

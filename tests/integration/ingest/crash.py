@@ -1,0 +1,60 @@
+"""A gateway's committer in a process of its own, that is killed at a chosen moment of its first commit.
+
+Called with the log's address, the catalog's, the warehouse, the table, and the moment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import ExitStack
+from typing import NoReturn
+
+from service.adapters.snapshot_append import SnapshotAppend
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.ingest.commit_round import commit_round
+from service.model.writing import CommitResult, Committable
+from tests.integration.ingest.lakehouse import IngestLakehouse
+
+ROUND_IS_OPEN = "round-is-open"
+MANIFESTS_ARE_WRITTEN = "manifests-are-written"
+SNAPSHOT_IS_COMMITTED = "snapshot-is-committed"
+
+
+class KilledAtOnce(PyIcebergTableCommits):
+    def commit(self, committable: Committable) -> CommitResult:  # noqa: ARG002
+        kill()
+
+
+class KilledBeforeTheSnapshot(PyIcebergTableCommits):
+    def _publish(self, append: SnapshotAppend) -> None:  # noqa: ARG002
+        kill()
+
+
+class KilledAfterTheSnapshot(PyIcebergTableCommits):
+    def commit(self, committable: Committable) -> CommitResult:
+        super().commit(committable)
+        kill()
+
+
+MOMENTS: dict[str, type[PyIcebergTableCommits]] = {
+    ROUND_IS_OPEN: KilledAtOnce,
+    MANIFESTS_ARE_WRITTEN: KilledBeforeTheSnapshot,
+    SNAPSHOT_IS_COMMITTED: KilledAfterTheSnapshot,
+}
+
+
+def kill() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("still there")
+
+
+def main(log_url: str, catalog_url: str, warehouse: str, table_name: str, moment: str) -> None:
+    with ExitStack() as stack:
+        lakehouse = IngestLakehouse(log_url, catalog_url, warehouse, table_name, stack)
+        commit_round(lakehouse.key, lakehouse.log, lakehouse.new_commits(MOMENTS[moment]), 1_000)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,101 @@
+"""One table and an ingest log, and as many committers on them as a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from uuid import uuid4
+
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import Table
+
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.clock import SystemClock
+from service.adapters.ingest_log import PostgresIngestLog
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.ingest.commit_pace import CommitPace
+from service.ingest.committer import Committer
+from service.ingest_ports import IngestLog, TableCommits
+from service.model.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
+from tests.fakes.ingests import ACCEPTED_AT
+
+# What waits at most, so that a test which was mistaken ends.
+WITHIN_S = 60
+PACE = CommitPace(look_around_ms=100, contended_pause_ms=5, first_pause_ms=20, longest_pause_ms=200)
+
+
+class IngestLakehouse:
+    """`stack` closes what is opened."""
+
+    def __init__(
+        self, log_url: str, catalog_url: str, warehouse: str, table_name: str, stack: ExitStack
+    ) -> None:
+        self.log_url = log_url
+        self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
+        self.key = TableKey(TableName("lake", "game", table_name))
+        self._stack = stack
+        self._outside = SqlCatalog("lake", **{**self.properties, "pool_pre_ping": "true"})
+        stack.callback(self._outside.close)
+        self._outside.create_namespace_if_not_exists("game")
+        if not self._outside.table_exists(("game", table_name)):
+            self._outside.create_table(("game", table_name), SCHEMA)
+        self.log = self.new_log()
+
+    def new_log(self) -> PostgresIngestLog:
+        """Another replica's."""
+        log = PostgresIngestLog(self.log_url)
+        self._stack.callback(log.close)
+        return log
+
+    def new_commits(self, kind: type[PyIcebergTableCommits] = PyIcebergTableCommits) -> PyIcebergTableCommits:
+        """Another replica's."""
+        catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
+        self._stack.callback(catalogs.close)
+        return kind(catalogs, read_data_file, first_pause_s=0.01)
+
+    def start_committer(
+        self, log: IngestLog | None = None, commits: TableCommits | None = None, pace: CommitPace = PACE
+    ) -> Committer:
+        """Another replica's. It is closed with the test."""
+        committer = Committer(log or self.new_log(), commits or self.new_commits(), SystemClock(), pace)
+        self._stack.callback(committer.close, WITHIN_S)
+        return committer
+
+    def table(self) -> Table:
+        return self._outside.load_table(("game", self.key.table.table))
+
+    def accept(self, ids: Sequence[int], log: IngestLog | None = None) -> IngestRecord:
+        """Writes a file with these ids, and has it accepted."""
+        table = self.table()
+        results = [written(table, target_of(table, self.key), ids)]
+        record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(self.key, ()),))
+        return (log or self.log).accept(record, results)
+
+    def commit_all(self, *records: IngestRecord) -> None:
+        """Has a new replica commit what waits."""
+        committer = self.start_committer()
+        for future in [committer.follow(each) for each in records]:
+            future.result(WITHIN_S)
+
+    def record(self, record: IngestRecord) -> IngestRecord:
+        found = self.log.find(record.ingest_id)
+        assert found is not None
+        return found
+
+    def states(self, records: Sequence[IngestRecord]) -> set[IngestState]:
+        return {self.record(each).state for each in records}
+
+    def ids(self) -> list[int]:
+        return ids_in(self.table())
+
+    def snapshot_count(self) -> int:
+        return len(self.table().metadata.snapshots)
+
+
+def data_files(table: Table) -> set[Path]:
+    """Every data file on the disk, whether the table has it or not."""
+    return set((Path(table.location().removeprefix("file://")) / "data").glob("*.parquet"))
