@@ -11,7 +11,7 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
 from pyiceberg.table.update import (
     AddSnapshotUpdate,
     AssertCurrentSchemaId,
@@ -25,6 +25,7 @@ from pyiceberg.table.update import (
 )
 from pyiceberg.table.update.snapshot import _FastAppendFiles
 
+from service.adapters.begin_append import begin_append
 from service.adapters.committed_rounds import ROUND, round_properties
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
@@ -53,7 +54,7 @@ class SnapshotAppend:
             CommittableUnreadable: a file is described in a way that cannot be understood.
         """
         metadata, branch = table.metadata, committable.key.branch
-        append = _append_to(table, committable)
+        append = begin_append(table, branch, {ROUND: str(committable.round_id)})
         for data_file in _data_files(metadata, committable, read_data_file):
             append.append_data_file(data_file)
         updates, _ = append._commit()
@@ -97,22 +98,8 @@ def _data_files(
                 raise CommittableUnreadable() from error
 
 
-def _append_to(table: Table, committable: Committable) -> _FastAppendFiles:
-    branch = committable.key.branch
-    transaction = table.transaction()
-    main = table.metadata.refs.get(MAIN_BRANCH)
-    if branch not in table.metadata.refs and main is not None:
-        # Not committed itself: the snapshot takes its parent, and its parent's files, from here.
-        transaction._stage((_set_branch(branch, main.snapshot_id, None),))
-    properties = {ROUND: str(committable.round_id)}
-    return transaction.update_snapshot(snapshot_properties=properties, branch=branch).fast_append()
-
-
 def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:
-    return _set_branch(branch, snapshot_id, metadata.refs.get(branch))
-
-
-def _set_branch(branch: str, snapshot_id: int, before: SnapshotRef | None) -> SetSnapshotRefUpdate:
+    before = metadata.refs.get(branch)
     # PyIceberg's own update forgets for how long the branch and its snapshots are to be kept.
     return SetSnapshotRefUpdate(
         ref_name=branch,
