@@ -31,8 +31,9 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session
 
-soak: $(DEV) ## 20,000 generated queries, narrowed and as they are written (hours)
+soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit (hours)
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} $(BIN)/pytest tests/equivalence/test_generated.py -s
+	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s
 
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench

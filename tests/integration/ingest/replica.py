@@ -1,0 +1,42 @@
+"""A committer in a process of its own, which says how far it is, and goes on until it is killed.
+
+Called with the log's address, the catalog's, the warehouse and the table.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import ExitStack
+
+from service.adapters.snapshot_append import SnapshotAppend
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.model.writing import CommitResult, Committable
+from tests.integration.ingest.lakehouse import IngestLakehouse
+
+
+class Telling(PyIcebergTableCommits):
+    def commit(self, committable: Committable) -> CommitResult:
+        tell("round")
+        return super().commit(committable)
+
+    def _publish(self, append: SnapshotAppend) -> None:
+        tell("publish")
+        super()._publish(append)
+        tell("published")
+
+
+def tell(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+def main(log_url: str, catalog_url: str, warehouse: str, table_name: str) -> None:
+    with ExitStack() as stack:
+        lakehouse = IngestLakehouse(log_url, catalog_url, warehouse, table_name, stack)
+        lakehouse.start_committer(commits=lakehouse.new_commits(Telling))
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
