@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -40,10 +42,13 @@ class Postgres:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    server = Postgres(tmp_path_factory.mktemp("postgres"))
+def postgres() -> Iterator[Postgres]:
+    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    path = Path(tempfile.mkdtemp(prefix="sluice-catalogs-"))
+    server = Postgres(path / "postgres")
     yield server
     server.stop()
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

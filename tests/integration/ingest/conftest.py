@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,10 +17,13 @@ from tests.integration.ingest.lakehouse import IngestLakehouse
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    postgres = Postgres(tmp_path_factory.mktemp("ingest-postgres"))
+def server() -> Iterator[Postgres]:
+    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    path = Path(tempfile.mkdtemp(prefix="sluice-ingest-"))
+    postgres = Postgres(path / "postgres")
     yield postgres
     postgres.stop()
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture
