@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pyiceberg.exceptions import CommitFailedException
@@ -30,8 +30,8 @@ from service.adapters.committed_rounds import ROUND, round_properties
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
-ReadDataFile = Callable[[str, Mapping[int, PartitionSpec], Schema], DataFile]
-"""A data file of Iceberg's own JSON, by the partition specs that it may be of; a ValueError if it is none."""
+ReadDataFile = Callable[[str, Schema, PartitionSpec], DataFile]
+"""A data file of Iceberg's own JSON, for a table's schema and partition spec; a ValueError if it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class SnapshotAppend:
 def _data_files(
     metadata: TableMetadata, committable: Committable, read_data_file: ReadDataFile
 ) -> Iterator[DataFile]:
-    specs, schema = {metadata.default_spec_id: metadata.spec()}, metadata.schema()
+    schema, spec = metadata.schema(), metadata.spec()
     for result in committable.write_results:
         for text in result.data_files:
             try:
-                yield read_data_file(text, specs, schema)
+                yield read_data_file(text, schema, spec)
             except (ValueError, KeyError, TypeError) as error:
                 raise CommittableUnreadable() from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -65,7 +65,7 @@ def written(table: Table, target: WriteTarget, ids: Sequence[int], day: int = 1)
     return WriteResult(target, (text,), (), len(ids), size)
 
 
-def read_data_file(text: str, specs: Mapping[int, PartitionSpec], schema: Schema) -> DataFile:  # noqa: ARG001
+def read_data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:  # noqa: ARG001
     """The file that `written` described; its partition values are whole numbers."""
     content = json.loads(text)
     data_file = DataFile.from_args(
@@ -76,7 +76,8 @@ def read_data_file(text: str, specs: Mapping[int, PartitionSpec], schema: Schema
         record_count=content["record-count"],
         file_size_in_bytes=content["file-size-in-bytes"],
     )
-    data_file.spec_id = specs[content["spec-id"]].spec_id
+    assert content["spec-id"] == spec.spec_id
+    data_file.spec_id = spec.spec_id
     return data_file
 
 
