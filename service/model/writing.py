@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from service.model.schemas import TableSchema
@@ -24,7 +24,11 @@ class TableKey:
 
 @dataclass(frozen=True, slots=True)
 class WritableTable:
-    """A table as a writer must know it. `state` is the writer's own, and travels to executors."""
+    """A table as a writer must know it.
+
+    `state` is opaque: the writer's own view, which travels to executors. It may hold credentials of storage,
+    so no text shows it.
+    """
 
     key: TableKey
     table_uuid: UUID
@@ -33,7 +37,7 @@ class WritableTable:
     spec_id: int
     partition_fields: tuple[PartitionField, ...]
     sort_fields: tuple[SortField, ...]
-    state: bytes
+    state: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

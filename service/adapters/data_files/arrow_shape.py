@@ -1,0 +1,77 @@
+"""Arrow's types of a file, and batches brought into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.schema import Schema, sanitize_column_names
+
+from service.adapters.data_files.is_alike import is_alike
+from service.errors import RecordsInvalid
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowShape:
+    """What batches look like (`given`), and what lies in the file (`filed`).
+
+    The latter has field ids, nothing optional that the table requires, and the names that Iceberg's own
+    writers give to columns in files.
+    """
+
+    given: pa.Schema
+    filed: pa.Schema
+
+    @staticmethod
+    def of(schema: Schema) -> ArrowShape:
+        """The shape of a file with these fields."""
+        given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
+        return ArrowShape(given, schema_to_pyarrow(sanitize_column_names(schema)))
+
+    def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
+        """The batches' rows in the file's types, as one chunk.
+
+        Raises:
+            RecordsInvalid: columns are others, or a value does not fit its column.
+        """
+        return pa.concat_tables([self._fitted(each) for each in batches]).combine_chunks()
+
+    def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
+        if batch.schema.names != self.given.names:
+            raise RecordsInvalid(f"The columns are {batch.schema.names}, and not {self.given.names}.")
+        columns = [self._column(index, array) for index, array in enumerate(batch.columns)]
+        return pa.Table.from_arrays(columns, schema=self.filed)
+
+    def _column(self, index: int, array: pa.Array) -> pa.Array:
+        given, filed = self.given.field(index), self.filed.field(index)
+        if array.null_count and not filed.nullable:
+            raise RecordsInvalid(f"A value of the required column {given.name} is missing.")
+        if not is_alike(array.type, given.type):
+            raise RecordsInvalid(f"Column {given.name}: {array.type} is no {given.type}.")
+        try:
+            return _retyped(array.cast(given.type), filed.type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            message = str(error).splitlines()[0]
+            raise RecordsInvalid(f"Column {given.name}: {message}") from error
+
+
+def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    # A view has the same bytes; it checks that what is required is there, and gives fields their ids.
+    return array if array.type.equals(kind, check_metadata=True) else array.view(kind)
+
+
+def _optional(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _optional_inside(field.type), nullable=True)
+
+
+def _optional_inside(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([_optional(kind.field(index)) for index in range(kind.num_fields)])
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_optional(kind.value_field))
+    if pa.types.is_map(kind):
+        key = pa.field(kind.key_field.name, _optional_inside(kind.key_type), nullable=False)
+        return pa.map_(key, _optional(kind.item_field))
+    return kind

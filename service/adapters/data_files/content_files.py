@@ -1,0 +1,133 @@
+"""Data files in Iceberg's JSON, which every Iceberg library can commit, and back from it.
+
+Source: Iceberg's `ContentFileParser`, as of 1.12; "Appendix D: Single-value serialization" of the table
+specification for the values of partitions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from pyiceberg.conversions import from_json, to_json
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
+from pyiceberg.schema import Schema
+from pyiceberg.typedef import Record
+from pyiceberg.types import PrimitiveType, UUIDType
+
+from service.adapters.data_files.file_metrics import FileMetrics
+from service.adapters.data_files.partitions import PartitionValues
+
+
+def content_file_json(
+    location: str,
+    byte_count: int,
+    spec_id: int,
+    partition: Sequence[object],
+    sort_order_id: int,
+    metrics: FileMetrics,
+) -> str:
+    """A data file. `partition` has JSON values, one for each field of the spec: see `partition_json`."""
+    content = {
+        "spec-id": spec_id,
+        "content": "data",
+        "file-path": location,
+        "file-format": "parquet",
+        "partition": list(partition),
+        "file-size-in-bytes": byte_count,
+        "record-count": metrics.record_count,
+        "column-sizes": _map_json(metrics.column_sizes),
+        "value-counts": _map_json(metrics.value_counts),
+        "null-value-counts": _map_json(metrics.null_value_counts),
+        "nan-value-counts": _map_json(metrics.nan_value_counts),
+        "lower-bounds": _map_json({key: value.hex() for key, value in metrics.lower_bounds.items()}),
+        "upper-bounds": _map_json({key: value.hex() for key, value in metrics.upper_bounds.items()}),
+        "split-offsets": list(metrics.split_offsets),
+        "sort-order-id": sort_order_id,
+    }
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues) -> list[object]:
+    """A partition's values as they stand in the JSON.
+
+    Raises:
+        ValueError: one of them cannot be written there.
+    """
+    kinds = _partition_fields(spec, schema)
+    return [
+        None if value is None else _value_json(kind, value) for kind, value in zip(kinds, values, strict=True)
+    ]
+
+
+def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
+    """The data file that this JSON describes, with its spec id, as PyIceberg commits it.
+
+    Raises:
+        ValueError: this is no data file, or one of another spec.
+    """
+    content = json.loads(text)
+    if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "data"):
+        raise ValueError(
+            f"This is no data file of spec {spec.spec_id}: spec {content['spec-id']}, {content['content']}."
+        )
+    read = DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=content["file-path"],
+        file_format=FileFormat(content["file-format"].upper()),
+        partition=_partition_record(spec, schema, content["partition"]),
+        record_count=content["record-count"],
+        file_size_in_bytes=content["file-size-in-bytes"],
+        column_sizes=_map_of(content, "column-sizes"),
+        value_counts=_map_of(content, "value-counts"),
+        null_value_counts=_map_of(content, "null-value-counts"),
+        nan_value_counts=_map_of(content, "nan-value-counts"),
+        lower_bounds=_map_of(content, "lower-bounds", bytes.fromhex),
+        upper_bounds=_map_of(content, "upper-bounds", bytes.fromhex),
+        split_offsets=content.get("split-offsets"),
+        sort_order_id=content.get("sort-order-id"),
+    )
+    # PyIceberg drops the argument of this name.
+    read.spec_id = spec.spec_id
+    return read
+
+
+def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType]:
+    kinds = [each.field_type for each in spec.partition_type(schema).fields]
+    return [each for each in kinds if isinstance(each, PrimitiveType)]
+
+
+def _partition_record(spec: PartitionSpec, schema: Schema, values: Sequence[object]) -> Record:
+    kinds = _partition_fields(spec, schema)
+    return Record(*(_value(kind, value) for kind, value in zip(kinds, values, strict=True)))
+
+
+def _value_json(kind: PrimitiveType, value: Any) -> object:
+    if isinstance(kind, UUIDType):
+        return str(UUID(bytes=value))
+    try:
+        return to_json(kind, value)
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"{value!r} of the type {kind} cannot be a partition value.") from error
+
+
+def _value(kind: PrimitiveType, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, UUIDType):
+        return UUID(value).bytes
+    return _to_partition_representation(kind, from_json(kind, value))
+
+
+def _map_json(values: Mapping[int, object]) -> dict[str, list[Any]]:
+    return {"keys": list(values), "values": list(values.values())}
+
+
+def _map_of(
+    content: Mapping[str, Any], name: str, read: Callable[[Any], Any] = lambda value: value
+) -> dict[int, Any] | None:
+    found = content.get(name)
+    return None if found is None else dict(zip(found["keys"], map(read, found["values"]), strict=True))

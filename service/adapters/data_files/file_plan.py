@@ -1,0 +1,83 @@
+"""All that is decided before the first row: what files of one target look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyiceberg.schema import Schema
+
+from service.adapters.data_files.arrow_shape import ArrowShape
+from service.adapters.data_files.columns import ColumnPlace, column_places
+from service.adapters.data_files.file_metrics import MetricsPlan
+from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.partitions import Partitioning
+from service.adapters.data_files.skipped_columns import null_field_ids
+from service.adapters.data_files.sorting import is_sortable
+from service.adapters.data_files.write_properties import WriteProperties
+from service.adapters.data_files.writer_state import WriterState
+from service.errors import IngestInvalid
+from service.model.writing import WriteTarget
+
+_UNSORTED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """Files of one target. Rows are sorted when all columns of the table's sort order are written."""
+
+    state: WriterState
+    schema: Schema
+    shape: ArrowShape
+    places: Mapping[int, ColumnPlace]
+    partitioning: Partitioning
+    is_sorted: bool
+    metrics: MetricsPlan
+    properties: WriteProperties
+
+    @staticmethod
+    def of(state: WriterState, target: WriteTarget) -> FilePlan:
+        """The plan for a target of this very state of the table.
+
+        Raises:
+            IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
+        """
+        schema = _written_schema(state, target)
+        places = column_places(schema)
+        return FilePlan(
+            state,
+            schema,
+            ArrowShape.of(schema),
+            places,
+            Partitioning(state.spec, places),
+            is_sortable(state.sort_order, places),
+            MetricsPlan.of(schema, state.properties, _skipped(state, schema)),
+            WriteProperties(state.properties),
+        )
+
+    @property
+    def sort_order_id(self) -> int:
+        """The sort order that the files are in."""
+        return self.state.sort_order.order_id if self.is_sorted else _UNSORTED
+
+
+def _written_schema(state: WriterState, target: WriteTarget) -> Schema:
+    if target.is_upsert:
+        raise IngestInvalid("Upserts cannot be written yet.")
+    if (target.schema_id, target.spec_id) != (state.schema.schema_id, state.spec.spec_id):
+        raise IngestInvalid(
+            f"The files are for schema {target.schema_id} and spec {target.spec_id} of {target.key.table},"
+            f" which has schema {state.schema.schema_id} and spec {state.spec.spec_id}."
+        )
+    try:
+        schema = file_schema(state.schema, target.write_schema_column_ids)
+    except ValueError as error:
+        raise IngestInvalid(str(error)) from error
+    if not schema.fields:
+        raise IngestInvalid("A file needs a column.")
+    return schema
+
+
+def _skipped(state: WriterState, written: Schema) -> list[tuple[int, str]]:
+    ids = null_field_ids(state.schema, written, state.spec)
+    return [(each, state.schema.find_column_name(each) or "") for each in sorted(ids)]

@@ -1,0 +1,70 @@
+"""Which of a table's fields a data file holds, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyiceberg.schema import Schema
+from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
+
+
+def file_schema(schema: Schema, column_ids: tuple[int, ...] | None) -> Schema:
+    """The fields with these ids, in their order; all of them for None.
+
+    A struct, also one in a list or in a map's values, is written in part where ids of its fields are given;
+    it stands where the first of them does.
+
+    Raises:
+        ValueError: an id is not in the schema, is given twice, or lies inside a field that is given whole.
+    """
+    if column_ids is None:
+        return schema
+    ranks = {field_id: rank for rank, field_id in enumerate(column_ids)}
+    chosen = _chosen(schema.fields, ranks)
+    found = [each for _, _, ids in chosen for each in ids]
+    if sorted(found) != sorted(column_ids):
+        lost = sorted(set(column_ids) - set(found)) or sorted(column_ids)
+        raise ValueError(f"No file can be written with the field ids {lost} of {list(column_ids)}.")
+    return Schema(*(field for _, field, _ in chosen), schema_id=schema.schema_id)
+
+
+_Chosen = tuple[int, NestedField, tuple[int, ...]]
+
+
+def _chosen(fields: Iterable[NestedField], ranks: Mapping[int, int]) -> list[_Chosen]:
+    found = [chosen for each in fields if (chosen := _chosen_field(each, ranks))]
+    return sorted(found, key=lambda each: each[0])
+
+
+def _chosen_field(field: NestedField, ranks: Mapping[int, int]) -> _Chosen | None:
+    """Its rank, what of it is written, and the ids that asked for that."""
+    if field.field_id in ranks:
+        return ranks[field.field_id], field, (field.field_id,)
+    kind = field.field_type
+    match kind:
+        case StructType():
+            parts = _chosen(kind.fields, ranks)
+            if not parts:
+                return None
+            ids = tuple(each for _, _, ids in parts for each in ids)
+            return parts[0][0], _with_type(field, StructType(*(part for _, part, _ in parts))), ids
+        case ListType():
+            part = _chosen_field(kind.element_field, ranks)
+            if part is None:
+                return None
+            element = ListType(kind.element_id, part[1].field_type, kind.element_required)
+            return part[0], _with_type(field, element), part[2]
+        case MapType():
+            # Of a key nothing can be left out.
+            part = _chosen_field(kind.value_field, ranks)
+            if part is None:
+                return None
+            value = part[1].field_type
+            whole = MapType(kind.key_id, kind.key_type, kind.value_id, value, kind.value_required)
+            return part[0], _with_type(field, whole), part[2]
+        case _:
+            return None
+
+
+def _with_type(field: NestedField, kind: IcebergType) -> NestedField:
+    return NestedField(field.field_id, field.name, kind, field.required, field.doc)

@@ -1,0 +1,39 @@
+"""What is known of a column of floating-point numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+@dataclass(frozen=True, slots=True)
+class NumberStatistics:
+    """`numbers` are the least and the greatest, each once; nothing as long as there is none but NaN."""
+
+    nan_count: int = 0
+    numbers: tuple[float, ...] = ()
+
+    def with_values(self, values: pa.Array) -> NumberStatistics:
+        """The same with more values.
+
+        >>> NumberStatistics(1).with_values(pa.array([0.5, None, 2.5, float("nan")]))
+        NumberStatistics(nan_count=2, numbers=(0.5, 2.5))
+        """
+        is_nan = pc.is_nan(values)
+        ends = pc.min_max(pc.filter(values, pc.invert(is_nan), null_selection_behavior="drop")).as_py()
+        known = [*self.numbers, *(each for each in ends.values() if each is not None)]
+        return NumberStatistics(
+            self.nan_count + (pc.sum(is_nan).as_py() or 0), (min(known), max(known)) if known else ()
+        )
+
+    @property
+    def least(self) -> float | None:
+        """No number is below it; of the zeros, which not all readers take for equal, it is the lower."""
+        return (min(self.numbers) or -0.0) if self.numbers else None
+
+    @property
+    def greatest(self) -> float | None:
+        """No value is above it; None with NaN, which is above every number for some."""
+        return (max(self.numbers) or 0.0) if self.numbers and not self.nan_count else None

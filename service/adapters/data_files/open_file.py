@@ -1,0 +1,78 @@
+"""One Parquet file while it is being written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io import FileIO
+
+from service.adapters.data_files.content_files import content_file_json
+from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.own_statistics import OwnStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A complete file; `content` is its Iceberg JSON."""
+
+    content: str
+    record_count: int
+    byte_count: int
+
+
+class OpenFile:
+    """Takes rows, row group by row group, of about `row_count` each, until it is closed or given up."""
+
+    def __init__(
+        self, plan: FilePlan, io: FileIO, location: str, partition: Sequence[object], row_count: int
+    ) -> None:
+        self._location = location
+        self._plan = plan
+        self._partition = partition
+        self._statistics = OwnStatistics(plan.places.values())
+        options = plan.properties.parquet_options(plan.schema, plan.shape.filed, row_count)
+        # Nothing is there; to say so spares the storage the question.
+        self._stream: Any = io.new_output(location).create(overwrite=True)
+        try:
+            self._writer = pq.ParquetWriter(self._stream, plan.shape.filed, **options)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has reached the size that the table wants."""
+        return bool(self._stream.tell() >= self._plan.properties.target_file_bytes)
+
+    def write(self, row_group: pa.Table) -> None:
+        """Adds these rows as one row group."""
+        self._writer.write_table(row_group, row_group_size=row_group.num_rows)
+        self._statistics.add(row_group)
+
+    def close(self) -> WrittenFile:
+        """Completes the file, and says what is in it."""
+        self._writer.close()
+        footer = self._writer.writer.metadata
+        byte_count = self._stream.tell()
+        self._stream.close()
+        metrics = self._plan.metrics.metrics(footer, self._statistics)
+        content = content_file_json(
+            self._location,
+            byte_count,
+            self._plan.state.spec.spec_id,
+            self._partition,
+            self._plan.sort_order_id,
+            metrics,
+        )
+        return WrittenFile(content, metrics.record_count, byte_count)
+
+    def give_up(self) -> None:
+        """Lets go of the file as it is; what is there of it has to be deleted."""
+        try:
+            self._writer.close()
+        finally:
+            self._stream.close()

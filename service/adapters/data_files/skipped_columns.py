@@ -1,0 +1,38 @@
+"""Which fields are certainly NULL in every row of a file, because the file does not have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema, index_by_id
+from pyiceberg.types import NestedField, StructType
+
+
+def null_field_ids(schema: Schema, written: Schema, spec: PartitionSpec) -> frozenset[int]:
+    """Ids of fields that read as NULL, whoever reads the file.
+
+    Not among them are fields with an initial default, which read as that; what lies in lists and maps, of
+    which nobody knows how many there are; and sources of partitions, whose value readers may know without
+    the file.
+    """
+    held = frozenset(index_by_id(written))
+    sources = frozenset(each.source_id for each in spec.fields)
+    return frozenset(_null_ids(schema.fields, held)) - sources
+
+
+def _null_ids(fields: Iterable[NestedField], held: frozenset[int]) -> Iterator[int]:
+    for field in fields:
+        if field.initial_default is not None:
+            continue
+        if field.field_id not in held and not _has_default(field):
+            yield field.field_id
+        if isinstance(field.field_type, StructType):
+            yield from _null_ids(field.field_type.fields, held)
+
+
+def _has_default(field: NestedField) -> bool:
+    # A reader may make a struct that is missing out of its fields' defaults.
+    if not isinstance(field.field_type, StructType):
+        return False
+    return any(each.initial_default is not None or _has_default(each) for each in field.field_type.fields)

@@ -1,0 +1,18 @@
+"""How much memory writing takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MIB = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBounds:
+    """How much memory a write takes: about three times `buffered_bytes`, and what `open_files` hold back.
+
+    Rows are put in order, and brought together by partition, within as much as is buffered.
+    """
+
+    buffered_bytes: int = 64 * _MIB
+    open_files: int = 16

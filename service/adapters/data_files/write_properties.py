@@ -1,0 +1,130 @@
+"""What a table's properties say about its files. One that makes no sense counts as not set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.schema import Schema
+from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType
+
+_MIB = 1024**2
+_CODECS = {
+    "zstd": "zstd",
+    "gzip": "gzip",
+    "snappy": "snappy",
+    "brotli": "brotli",
+    "lz4": "lz4",
+    "lz4_raw": "lz4",
+    "uncompressed": "none",
+    "none": "none",
+}
+_LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10), "brotli": range(12)}
+_ZSTD_LEVEL = 3
+_HAS_BLOOM_FILTERS = "bloom_filter_options" in signature(pq.ParquetWriter).parameters
+# What the split blocks of Parquet's filters take for each distinct value, at one false positive in a hundred.
+_BLOOM_BITS = 11
+_WITHOUT_BLOOM_FILTER = (BooleanType, FloatType, DoubleType)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteProperties:
+    """The properties `write.target-file-size-bytes` and `write.parquet.*`."""
+
+    properties: Mapping[str, str]
+
+    @property
+    def target_file_bytes(self) -> int:
+        """A file that is larger gets no more rows."""
+        return self._number("write.target-file-size-bytes", 512 * _MIB)
+
+    @property
+    def row_group_bytes(self) -> int:
+        """How much of memory one row group takes at most, before it is encoded."""
+        return self._number("write.parquet.row-group-size-bytes", 128 * _MIB)
+
+    @property
+    def row_group_rows(self) -> int:
+        """How many rows one row group has at most."""
+        return self._number("write.parquet.row-group-limit", 1_048_576)
+
+    def parquet_options(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
+        """Arguments of `pyarrow.parquet.ParquetWriter` for a file of this schema, `filed` in Arrow's terms.
+
+        Its row groups have about so many rows.
+        """
+        codec = _CODECS.get(self.properties.get("write.parquet.compression-codec", "").lower(), "zstd")
+        return {
+            "compression": codec,
+            "compression_level": self._level(codec),
+            # A third smaller and faster than dictionaries on all columns, as Parquet has it by itself.
+            "use_dictionary": _paths(filed, pa.types.is_large_string) or False,
+            # Where they would be misunderstood there are none: see `own_statistics`.
+            "write_statistics": _paths(filed, _has_statistics) or False,
+            "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
+            "dictionary_pagesize_limit": self._number("write.parquet.dict-size-bytes", 2 * _MIB),
+            "write_batch_size": self._number("write.parquet.page-row-limit", 20_000),
+            "store_decimal_as_integer": True,
+        } | self._bloom_filters(schema, filed, row_count)
+
+    def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
+        most = self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS
+        filters = {
+            column.name: {
+                "ndv": self._number(
+                    f"write.parquet.bloom-filter-ndv.column.{field.name}", max(1, min(row_count, most))
+                ),
+                "fpp": self._share(f"write.parquet.bloom-filter-fpp.column.{field.name}", 0.01),
+            }
+            for field, column in zip(schema.fields, filed, strict=True)
+            if self._has_bloom_filter(field)
+        }
+        return {"bloom_filter_options": filters} if filters and _HAS_BLOOM_FILTERS else {}
+
+    def _has_bloom_filter(self, field: NestedField) -> bool:
+        wanted = self.properties.get(f"write.parquet.bloom-filter-enabled.column.{field.name}", "")
+        kind = field.field_type
+        # Of the two zeros, which are equal, a filter finds one; of truth values Parquet has none.
+        is_possible = isinstance(kind, PrimitiveType) and not isinstance(kind, _WITHOUT_BLOOM_FILTER)
+        return wanted.lower() == "true" and is_possible
+
+    def _level(self, codec: str) -> int | None:
+        if codec not in _LEVELS:
+            return None
+        default = _ZSTD_LEVEL if codec == "zstd" else -1
+        level = self._number("write.parquet.compression-level", default)
+        return level if level in _LEVELS[codec] else _ZSTD_LEVEL if codec == "zstd" else None
+
+    def _number(self, name: str, default: int) -> int:
+        text = self.properties.get(name, "").strip()
+        return int(text) if text.isdecimal() and 0 < int(text) < 2**62 else default
+
+    def _share(self, name: str, default: float) -> float:
+        text = self.properties.get(name, "").strip()
+        digits = text.removeprefix("0.")
+        return float(text) if text != digits and digits.isdecimal() and int(digits) else default
+
+
+def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
+    """Parquet's names of the columns whose type is wanted."""
+    return [path for field in schema for path in _paths_below(field.type, field.name, is_wanted)]
+
+
+def _paths_below(kind: pa.DataType, path: str, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
+    if pa.types.is_struct(kind):
+        inner = [(each.type, f"{path}.{each.name}") for each in map(kind.field, range(kind.num_fields))]
+    elif pa.types.is_large_list(kind):
+        inner = [(kind.value_type, f"{path}.list.element")]
+    elif pa.types.is_map(kind):
+        inner = [(kind.key_type, f"{path}.key_value.key"), (kind.item_type, f"{path}.key_value.value")]
+    else:
+        return [path] if is_wanted(kind) else []
+    return [found for part, below in inner for found in _paths_below(part, below, is_wanted)]
+
+
+def _has_statistics(kind: pa.DataType) -> bool:
+    return not pa.types.is_floating(kind) and kind != pa.uuid()

@@ -1,0 +1,61 @@
+"""All that a writer must know of a table, in a form that travels; its snapshots are not part of it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import SortOrder
+
+from service.adapters.iceberg_schema_json import schema_from_json, schema_to_json
+from service.adapters.iceberg_schemas import pyiceberg_schema, table_schema
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WriterState:
+    """A table at one metadata file. `io_properties` may hold credentials, so no text of this shows them."""
+
+    schema: Schema
+    spec: PartitionSpec
+    sort_order: SortOrder
+    location: str
+    properties: Mapping[str, str]
+    io_properties: Mapping[str, str] = field(repr=False)
+
+    def encoded(self) -> bytes:
+        """The bytes that `decoded` understands."""
+        content = {
+            "version": _VERSION,
+            "schema": schema_to_json(table_schema(self.schema)),
+            "spec": self.spec.model_dump(mode="json", by_alias=True),
+            "sort-order": self.sort_order.model_dump(mode="json", by_alias=True),
+            "location": self.location,
+            "properties": dict(self.properties),
+            "io-properties": dict(self.io_properties),
+        }
+        return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
+
+    @staticmethod
+    def decoded(state: bytes) -> WriterState:
+        """What was encoded.
+
+        Raises:
+            ValueError: another version of the gateway encoded it.
+        """
+        content = json.loads(zlib.decompress(state))
+        if content["version"] != _VERSION:
+            raise ValueError(f"A writer's state of version {content['version']} cannot be read here.")
+        return WriterState(
+            pyiceberg_schema(schema_from_json(content["schema"])),
+            PartitionSpec.model_validate(content["spec"]),
+            SortOrder.model_validate(content["sort-order"]),
+            content["location"],
+            content["properties"],
+            content["io-properties"],
+        )

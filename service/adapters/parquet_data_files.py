@@ -1,0 +1,47 @@
+"""Data files in Parquet, on the storage that a table lies on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pyarrow as pa
+from pyiceberg.io import load_file_io
+
+from service.adapters.data_files.file_set import delete_files
+from service.adapters.data_files.write import write_data_files
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
+from service.errors import StorageDown
+from service.model.writing import WritableTable, WriteResult, WriteTarget
+
+
+class ParquetDataFiles:
+    """Implements `service.ingest_ports.DataFiles`. May be used from several threads at once."""
+
+    def __init__(self, bounds: WriteBounds) -> None:
+        self._bounds = bounds
+
+    def write(
+        self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
+    ) -> WriteResult:
+        """Puts the rows, which have the target's columns in its order, into files of the target's own.
+
+        Raises:
+            StorageDown: the table's storage does not take them.
+            IngestInvalid: no files can be written for this target.
+            RecordsInvalid: a value does not fit its column.
+        """
+        try:
+            return write_data_files(WriterState.decoded(table.state), target, batches, self._bounds)
+        except OSError as error:
+            # What the storage says may name accounts and hosts; it is kept for the log alone.
+            raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
+
+    def discard(self, table: WritableTable, result: WriteResult) -> None:
+        """Deletes files that will never be committed, as far as that is possible now."""
+        state = WriterState.decoded(table.state)
+        files = [json.loads(each) for each in (*result.data_files, *result.delete_files)]
+        delete_files(
+            load_file_io(dict(state.io_properties), state.location), [each["file-path"] for each in files]
+        )

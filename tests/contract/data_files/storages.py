@@ -1,0 +1,76 @@
+"""Storages that data files are written to: looked into from outside, and taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pyarrow.parquet as pq
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.types import LongType, NestedField, StringType
+
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.iceberg_schemas import table_schema
+from service.adapters.parquet_data_files import ParquetDataFiles
+from service.ingest_ports import DataFiles
+from service.model.tables import TableName
+from service.model.writing import TableKey, WritableTable
+from tests.fakes.data_files import FakeDataFiles
+
+SCHEMA = Schema(
+    NestedField(1, "id", LongType(), required=True),
+    NestedField(2, "name", StringType()),
+    NestedField(3, "note", StringType()),
+)
+
+
+class Storage(Protocol):
+    @property
+    def data_files(self) -> DataFiles: ...
+
+    @property
+    def table(self) -> WritableTable: ...
+
+    def files(self) -> Mapping[str, list[dict[str, Any]]]:
+        """The rows of every file that is there, by its address."""
+
+    def take_down(self) -> None: ...
+
+
+def table_of(state: bytes) -> WritableTable:
+    key = TableKey(TableName("lake", "s", "t"))
+    return WritableTable(key, uuid4(), 2, table_schema(SCHEMA), 0, (), (), state)
+
+
+class FakeStorage:
+    def __init__(self) -> None:
+        self.data_files = FakeDataFiles()
+        self.table = table_of(b"")
+
+    def files(self) -> Mapping[str, list[dict[str, Any]]]:
+        return self.data_files.files
+
+    def take_down(self) -> None:
+        self.data_files.is_down = True
+
+
+class DiskStorage:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        location = (folder / "t").as_uri()
+        spec, order = UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER
+        self.data_files = ParquetDataFiles(WriteBounds())
+        self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, {}).encoded())
+
+    def files(self) -> Mapping[str, list[dict[str, Any]]]:
+        paths = self._folder.rglob("*.parquet")
+        return {each.as_uri(): pq.read_table(each).to_pylist() for each in paths}
+
+    def take_down(self) -> None:
+        # A file where the folder should be, so that nobody can write below it.
+        (self._folder / "t").write_text("")

@@ -1,0 +1,80 @@
+"""What every implementation of `DataFiles` promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from service.errors import StorageDown
+from service.model.writing import WriteTarget
+from tests.contract.data_files.storages import DiskStorage, FakeStorage, Storage
+
+
+@pytest.fixture(params=["fake", "parquet"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    return FakeStorage() if request.param == "fake" else DiskStorage(tmp_path)
+
+
+def target(storage: Storage, *column_ids: int) -> WriteTarget:
+    return WriteTarget(storage.table.key, 0, 0, write_schema_column_ids=column_ids)
+
+
+def batch(*rows: dict[str, object]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(list(rows))
+
+
+def test_rows_of_all_batches_are_in_files_with_the_columns_of_the_target(storage: Storage) -> None:
+    first, second = batch({"name": "a", "id": 1}), batch({"name": None, "id": 2}, {"name": "c", "id": 3})
+    storage.data_files.write(storage.table, target(storage, 2, 1), [first, second])
+    rows = [row for each in storage.files().values() for row in each]
+    assert rows == first.to_pylist() + second.to_pylist()
+    assert [list(each) for each in rows] == [["name", "id"]] * 3
+
+
+def test_the_result_has_each_file_in_icebergs_json_and_counts_them(storage: Storage) -> None:
+    wanted = target(storage, 1)
+    result = storage.data_files.write(storage.table, wanted, [batch({"id": 1}, {"id": 2})])
+    files = [json.loads(each) for each in result.data_files]
+    assert {each["file-path"] for each in files} == set(storage.files())
+    assert sum(each["record-count"] for each in files) == result.record_count == 2
+    assert sum(each["file-size-in-bytes"] for each in files) == result.byte_count > 0
+    assert (result.target, result.delete_files) == (wanted, ())
+
+
+def test_without_rows_there_are_no_files(storage: Storage) -> None:
+    result = storage.data_files.write(storage.table, target(storage, 1), [])
+    assert (result.data_files, result.record_count, result.byte_count) == ((), 0, 0)
+    assert not storage.files()
+
+
+def test_two_writes_share_no_file(storage: Storage) -> None:
+    results = [storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})]) for _ in "ab"]
+    assert len(storage.files()) == sum(len(each.data_files) for each in results) == 2
+
+
+def test_when_the_rows_end_in_an_error_no_file_is_left(storage: Storage) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield batch({"id": 1})
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        storage.data_files.write(storage.table, target(storage, 1), batches())
+    assert not storage.files()
+
+
+def test_discarded_files_are_gone_and_the_others_stay(storage: Storage) -> None:
+    kept = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
+    dropped = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 2})])
+    storage.data_files.discard(storage.table, dropped)
+    assert set(storage.files()) == {json.loads(each)["file-path"] for each in kept.data_files}
+    storage.data_files.discard(storage.table, dropped)
+
+
+def test_a_storage_that_takes_nothing_is_told(storage: Storage) -> None:
+    storage.take_down()
+    with pytest.raises(StorageDown, match=r"lake\.s\.t"):
+        storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])

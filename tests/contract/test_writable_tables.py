@@ -1,0 +1,121 @@
+"""What every implementation of `WritableTables` promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.partitioning import PartitionField as IcebergPartitionField
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortOrder
+from pyiceberg.table.sorting import SortField as IcebergSortField
+from pyiceberg.transforms import IdentityTransform, MonthTransform
+from pyiceberg.types import DateType, LongType, NestedField
+
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.writable_tables import PyIcebergWritableTables
+from service.errors import CatalogDown, TableNotFound
+from service.ingest_ports import WritableTables
+from service.model.schemas import Field, Primitive, TableSchema
+from service.model.tables import PartitionField, SortField, TableName
+from service.model.writing import MAIN, TableKey, WritableTable
+from tests.fakes.clock import FakeClock
+from tests.fakes.writable_tables import FakeWritableTables
+
+NAME = TableName("lake", "s", "t")
+SCHEMA = TableSchema(
+    0,
+    (Field(1, "id", Primitive("long"), is_required=True), Field(2, "day", Primitive("date"))),
+    frozenset({1}),
+)
+PARTITION_FIELDS = (PartitionField("day_month", "day", "month"),)
+SORT_FIELDS = (SortField("id", "identity", "desc", "nulls-last"),)
+
+
+def properties(folder: Path, database: str = "catalog.db") -> dict[str, str]:
+    return {
+        "type": "sql",
+        "uri": f"sqlite:///{folder}/{database}",
+        "warehouse": folder.as_uri(),
+        "s3.secret-access-key": "hidden",
+        "token": "for-the-catalog",
+    }
+
+
+def create_table(folder: Path) -> None:
+    schema = Schema(
+        NestedField(1, "id", LongType(), required=True),
+        NestedField(2, "day", DateType()),
+        identifier_field_ids=[1],
+    )
+    spec = PartitionSpec(IcebergPartitionField(2, 1000, MonthTransform(), "day_month"))
+    order = SortOrder(IcebergSortField(1, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
+    given = properties(folder)
+    with closing(SqlCatalog("lake", uri=given["uri"], warehouse=given["warehouse"])) as catalog:
+        catalog.create_namespace("s")
+        wanted = {"write.data.path": "file:///elsewhere", "comment": "nothing to a writer"}
+        catalog.create_table("s.t", schema, partition_spec=spec, sort_order=order, properties=wanted)
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[PyIcebergWritableTables]:
+    create_table(tmp_path)
+    lost = properties(tmp_path / "nowhere")
+    with closing(PyIcebergCatalogs({"lake": properties(tmp_path), "lost": lost}, FakeClock())) as catalogs:
+        yield PyIcebergWritableTables(catalogs)
+
+
+@pytest.fixture(params=["fake", "pyiceberg"])
+def tables(request: pytest.FixtureRequest) -> WritableTables:
+    if request.param == "fake":
+        key = TableKey(NAME)
+        return FakeWritableTables(
+            WritableTable(key, uuid4(), 2, SCHEMA, 0, PARTITION_FIELDS, SORT_FIELDS, b"")
+        )
+    found: WritableTables = request.getfixturevalue("real")
+    return found
+
+
+def test_a_table_is_told_with_all_that_decides_how_its_files_look(tables: WritableTables) -> None:
+    table = tables.writable(NAME, MAIN)
+    assert (table.key, table.format_version, table.spec_id) == (TableKey(NAME), 2, 0)
+    assert table.schema == SCHEMA
+    assert (table.partition_fields, table.sort_fields) == (PARTITION_FIELDS, SORT_FIELDS)
+    assert table.table_uuid == tables.writable(NAME, MAIN).table_uuid
+
+
+def test_a_branch_need_not_be_there(tables: WritableTables) -> None:
+    assert tables.writable(NAME, "audit").key == TableKey(NAME, "audit")
+
+
+def test_a_table_that_is_not_there_is_told_with_those_that_are(tables: WritableTables) -> None:
+    with pytest.raises(TableNotFound) as missing:
+        tables.writable(TableName("lake", "s", "tt"), MAIN)
+    assert missing.value.nearest == ("lake.s.t",)
+
+
+def test_a_catalog_that_is_down_is_told(tables: WritableTables) -> None:
+    name = NAME
+    if isinstance(tables, FakeWritableTables):
+        tables.is_down = True
+    else:
+        name = TableName("lost", "s", "t")
+    with pytest.raises(CatalogDown):
+        tables.writable(name, MAIN)
+
+
+def test_the_state_has_what_a_writer_needs_and_nothing_of_the_catalogs_own(
+    real: PyIcebergWritableTables,
+) -> None:
+    table = real.writable(NAME, MAIN)
+    state = WriterState.decoded(table.state)
+    assert state.properties == {"write.data.path": "file:///elsewhere"}
+    assert dict(state.io_properties) == {"s3.secret-access-key": "hidden"}
+    assert (state.spec.spec_id, state.sort_order.order_id) == (0, 1)
+    assert "hidden" not in repr(table) + repr(state)

@@ -1,0 +1,47 @@
+"""Data files in memory: rows by address, and a storage that can be taken down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from service.errors import StorageDown
+from service.model.writing import WritableTable, WriteResult, WriteTarget
+
+
+class FakeDataFiles:
+    def __init__(self) -> None:
+        self.files: dict[str, list[dict[str, Any]]] = {}
+        self.is_down = False
+
+    def write(
+        self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
+    ) -> WriteResult:
+        taken = list(batches)
+        rows = [row for each in taken for row in each.to_pylist()]
+        if self.is_down:
+            raise StorageDown(f"The storage of {table.key.table} does not take files.")
+        if not rows:
+            return WriteResult(target, (), (), 0, 0)
+        address = f"memory:/{table.key.table}/{uuid4()}.parquet"
+        self.files[address] = rows
+        byte_count = sum(each.nbytes for each in taken)
+        content = {
+            "spec-id": target.spec_id,
+            "content": "data",
+            "file-path": address,
+            "file-format": "parquet",
+            "partition": [],
+            "file-size-in-bytes": byte_count,
+            "record-count": len(rows),
+        }
+        return WriteResult(target, (json.dumps(content),), (), len(rows), byte_count)
+
+    def discard(self, table: WritableTable, result: WriteResult) -> None:  # noqa: ARG002
+        if not self.is_down:
+            for each in result.data_files:
+                self.files.pop(json.loads(each)["file-path"], None)
