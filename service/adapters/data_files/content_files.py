@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from pyiceberg.conversions import from_json, to_json
@@ -16,7 +16,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
-from pyiceberg.types import PrimitiveType, UUIDType
+from pyiceberg.types import IcebergType, NestedField, PrimitiveType, UUIDType
 
 from service.adapters.data_files.file_metrics import FileMetrics
 from service.adapters.data_files.partitions import PartitionValues
@@ -57,10 +57,8 @@ def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues)
     Raises:
         ValueError: one of them cannot be written there.
     """
-    kinds = _partition_fields(spec, schema)
-    return [
-        None if value is None else _value_json(kind, value) for kind, value in zip(kinds, values, strict=True)
-    ]
+    fields = spec.partition_type(schema).fields
+    return [_partition_value_json(each, value) for each, value in zip(fields, values, strict=True)]
 
 
 def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
@@ -105,11 +103,22 @@ def _partition_record(spec: PartitionSpec, schema: Schema, values: Sequence[obje
     return Record(*(_value(kind, value) for kind, value in zip(kinds, values, strict=True)))
 
 
-def _value_json(kind: PrimitiveType, value: Any) -> object:
+def _partition_value_json(field: NestedField, value: object) -> object:
+    if value is not None:
+        return _value_json(field.field_type, value)
+    if field.required:
+        # As PyIceberg sees it, when the source is required, though the struct around it or `void` makes NULL.
+        raise ValueError(
+            f"NULL in the partition field {field.name}, whose source is required, cannot be committed."
+        )
+    return None
+
+
+def _value_json(kind: IcebergType, value: Any) -> object:
     if isinstance(kind, UUIDType):
         return str(UUID(bytes=value))
     try:
-        return to_json(kind, value)
+        return to_json(cast(PrimitiveType, kind), value)
     except (OverflowError, TypeError) as error:
         raise ValueError(f"{value!r} of the type {kind} cannot be a partition value.") from error
 

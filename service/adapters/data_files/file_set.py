@@ -72,8 +72,8 @@ class FileSet:
         try:
             values = partition_json(state.spec, state.schema, partition)
             location = self._locations.new(partition)
-        except ValueError as error:
-            raise RecordsInvalid(str(error)) from error
+        except (ValueError, OverflowError) as error:
+            raise RecordsInvalid(f"There is no partition for {partition}: {error}") from error
         self._started.append(location)
         self._open[partition] = OpenFile(self._plan, self._io, location, values, row_count)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.partitioning import PartitionField, PartitionSpec
-from pyiceberg.transforms import IdentityTransform
+from pyiceberg.transforms import IdentityTransform, VoidTransform
 from pyiceberg.types import UUIDType
 
 from service.adapters.data_files.columns import ColumnPlace
@@ -62,7 +62,10 @@ class Partitioning:
 
     def _key(self, table: pa.Table, field: PartitionField) -> pa.Array:
         place = self.places[field.source_id]
-        values = transformed(field.transform, place.kind, place.values(table))
+        given = place.values(table)
+        values = transformed(field.transform, place.kind, given)
+        if values.null_count != given.null_count and not isinstance(field.transform, VoidTransform):
+            raise RecordsInvalid(f"Column {place.field.name}: a value has no {field.transform}.")
         if not pa.types.is_floating(values.type):
             return _stored(values)
         if pc.any(pc.invert(pc.is_finite(values))).as_py():

@@ -106,6 +106,13 @@ def test_values_that_are_null_stay_so() -> None:
     assert data_file(partition, SCHEMA, SPEC).partition == Record(*values)
 
 
+@pytest.mark.parametrize("transform", ["identity", "void"])
+def test_null_of_a_required_source_is_an_error_before_anyone_has_to_commit_it(transform: str) -> None:
+    schema = Schema(NestedField(1, "b", BooleanType(), required=True))
+    with pytest.raises(ValueError, match="cannot be committed"):
+        partition_json(spec_of((1, transform, "b_part")), schema, (None,))
+
+
 def test_a_day_that_cannot_be_written_down_is_an_error() -> None:
     with pytest.raises(ValueError, match="5000000"):
         partition_json(spec_of((2, "identity", "d")), SCHEMA, (5_000_000,))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import UnknownTransform
-from pyiceberg.types import DoubleType, LongType, NestedField, StringType, StructType, UUIDType
+from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringType, StructType, UUIDType
 
 from service.adapters.data_files.columns import column_places
 from service.adapters.data_files.partitions import Partitioning
@@ -85,6 +85,13 @@ def test_a_source_that_is_not_written_and_a_transform_nobody_knows_are_refused()
     field = PartitionField(1, 1000, UnknownTransform("zorder"), "z")
     with pytest.raises(IngestInvalid, match="z"):
         Partitioning(PartitionSpec(field), PLACES)
+
+
+def test_a_value_that_the_transform_has_nothing_for_is_refused() -> None:
+    far = pa.array([2**31 - 1], pa.int32()).cast(pa.date32())
+    schema = Schema(NestedField(2, "day", DateType()))
+    with pytest.raises(RecordsInvalid, match="no year"):
+        parts_of(spec_of((2, "year", "y")), schema, pa.table({"day": far}))
 
 
 def test_uuids_as_they_are_are_no_partitions() -> None:

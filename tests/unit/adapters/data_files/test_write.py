@@ -262,6 +262,15 @@ def test_nothing_is_left_of_a_write_that_failed(tmp_path: Path) -> None:
     assert files_below(tmp_path) == []
 
 
+@pytest.mark.parametrize("transform", ["identity", "day"])
+def test_days_that_have_no_folder_are_refused(tmp_path: Path, transform: str) -> None:
+    state = state_of(tmp_path, spec=spec_of((2, transform, "d")))
+    far = pa.array([-3_000_000], pa.int32()).cast(pa.date32())
+    with pytest.raises(RecordsInvalid):
+        write(state, (1, 2), [batch(id=[1], day=far)])
+    assert files_below(tmp_path) == []
+
+
 @pytest.mark.parametrize("room", [0, 100, 300])
 def test_nothing_is_left_when_the_storage_has_no_room(tmp_path: Path, room: int) -> None:
     storage = {"py-io-impl": full_disk.NAME, "room": str(room)}
