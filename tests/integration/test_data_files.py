@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from pyiceberg.types import BinaryType, LongType, NestedField, StringType, UUIDT
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
 from service.adapters.writable_tables import writer_state
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult, WriteTarget
@@ -287,6 +289,31 @@ def test_files_are_in_the_tables_order_and_say_so(lake: Lake) -> None:
     assert json.loads(unsorted.data_files[0])["sort-order-id"] == 0
     files = lake.rows(f"SELECT sort_order_id FROM {name}.files ORDER BY 1")
     assert [each["sort_order_id"] for each in files] == [0, content["sort-order-id"]]
+
+
+def test_executors_write_what_the_driver_commits(lake: Lake) -> None:
+    name = lake.create("id BIGINT, name STRING", "PARTITIONED BY (bucket(2, id))")
+    table = lake.table(name)
+    state = writer_state(table).encoded()
+    target = WriteTarget(KEY, table.schema().schema_id, table.spec().spec_id, write_schema_column_ids=(1,))
+
+    def files_of(starts: Iterator[int]) -> Iterator[str]:
+        batches = (pa.record_batch({"id": list(range(start, start + 25))}) for start in starts)
+        result = write_data_files(WriterState.decoded(state), target, batches, WriteBounds())
+        yield from result.data_files
+
+    context = lake.spark.sparkContext
+    context.pythonExec = sys.executable
+    files = context.parallelize(range(0, 100, 25), 2).mapPartitions(files_of).collect()
+    result = WriteResult(target, tuple(files), (), 100, 0)
+    append = lake.java(name).newAppend()
+    for file in lake.parsed(name, result):
+        append.appendFile(file)
+    append.commit()
+    assert len(files) == 4
+    assert lake.rows(f"SELECT count(DISTINCT id) AS n, count(name) AS named FROM {name}") == [
+        {"n": 100, "named": 0}
+    ]
 
 
 def test_pyiceberg_commits_the_files_and_spark_reads_what_it_committed(lake: Lake, tmp_path: Path) -> None:
