@@ -32,15 +32,9 @@ class Partitioning:
 
     def __post_init__(self) -> None:
         for field in self.spec.fields:
-            place = self.places.get(field.source_id)
-            if place is None:
-                message = f"The source of the partition field {field.name} is not among the written columns."
-                raise IngestInvalid(message)
-            # Iceberg's libraries order UUIDs differently, so that one leaves out what the other has written.
-            is_uuid = isinstance(place.kind, UUIDType) and isinstance(field.transform, IdentityTransform)
-            if is_uuid or not is_transformable(field.transform, place.kind):
-                message = f"{field.transform} of the type {place.kind}"
-                raise IngestInvalid(f"The partition field {field.name} cannot be computed: {message}.")
+            # What a removed field leaves behind in version 1; its source may be gone, and is not needed.
+            if not isinstance(field.transform, VoidTransform):
+                self._check(field)
 
     def parts(self, table: pa.Table) -> Iterator[tuple[PartitionValues, pa.Table]]:
         """Each partition of these rows once, with its rows in the order that they have.
@@ -60,11 +54,24 @@ class Partitioning:
             yield tuple(key[first].as_py() for key in keys), rows
             start = end
 
+    def _check(self, field: PartitionField) -> None:
+        place = self.places.get(field.source_id)
+        if place is None:
+            message = f"The source of the partition field {field.name} is not among the written columns."
+            raise IngestInvalid(message)
+        # Iceberg's libraries order UUIDs differently, so that one leaves out what the other has written.
+        is_uuid = isinstance(place.kind, UUIDType) and isinstance(field.transform, IdentityTransform)
+        if is_uuid or not is_transformable(field.transform, place.kind):
+            message = f"{field.transform} of the type {place.kind}"
+            raise IngestInvalid(f"The partition field {field.name} cannot be computed: {message}.")
+
     def _key(self, table: pa.Table, field: PartitionField) -> pa.Array:
+        if isinstance(field.transform, VoidTransform):
+            return pa.nulls(table.num_rows, pa.int32())
         place = self.places[field.source_id]
         given = place.values(table)
         values = transformed(field.transform, place.kind, given)
-        if values.null_count != given.null_count and not isinstance(field.transform, VoidTransform):
+        if values.null_count != given.null_count:
             raise RecordsInvalid(f"Column {place.field.name}: a value has no {field.transform}.")
         if not pa.types.is_floating(values.type):
             return _stored(values)

@@ -94,6 +94,12 @@ def test_a_value_that_the_transform_has_nothing_for_is_refused() -> None:
         parts_of(spec_of((2, "year", "y")), schema, pa.table({"day": far}))
 
 
+def test_a_field_that_was_removed_is_null_and_needs_no_source() -> None:
+    spec = spec_of((99, "void", "gone"), (1, "identity", "a"))
+    found = parts_of(spec, PAIRS, pa.table({"a": [1, 2], "b": ["x", "y"]}))
+    assert found == {"(None, 1)": [{"a": 1, "b": "x"}], "(None, 2)": [{"a": 2, "b": "y"}]}
+
+
 def test_uuids_as_they_are_are_no_partitions() -> None:
     places = column_places(Schema(NestedField(1, "u", UUIDType())))
     with pytest.raises(IngestInvalid, match="identity of the type uuid"):
