@@ -102,6 +102,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.WriteSchemaInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.RecordsInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.TableChanged: HTTPStatus.CONFLICT,
+        gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryTimedOut: HTTPStatus.GATEWAY_TIMEOUT,

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.errors import Fault, InvalidRequest
 from api.routes.tables import table_name
-from api.schemas.ingest_request import IngestBody, WriteBody
+from api.schemas.ingest_request import IngestBody, ManyWrites, OneWrite, WriteBody
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,
@@ -28,39 +27,24 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
     """The request, its writes in their order. `read_schema` reads Iceberg's JSON of a schema.
 
     Raises:
-        InvalidRequest: it is neither one write nor several, or names a table in part.
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
     """
-    is_list = body.writes is not None
-    writes = tuple(
-        _write(each, f"/writes/{number}" if is_list else "", read_schema)
-        for number, each in enumerate(_writes(body))
-    )
+    if isinstance(body, ManyWrites):
+        writes = tuple(
+            _write(each, f"/writes/{number}", read_schema) for number, each in enumerate(body.writes)
+        )
+    else:
+        writes = (_write(body, "", read_schema),)
     return IngestRequest(writes, _fingerprint(body), body.request_id)
 
 
-def _writes(body: IngestBody) -> list[WriteBody]:
-    if body.writes is not None:
-        if body.table is not None or body.records is not None or body.write_schema is not None:
-            raise InvalidRequest(
-                [Fault("beside writes there is no table, writeSchema or records", "/writes")]
-            )
-        return body.writes
-    missing = [name for name in ("table", "records") if getattr(body, name) is None]
-    if body.table is None or body.records is None:
-        raise InvalidRequest([Fault("Field required", f"/{name}") for name in missing])
-    return [
-        WriteBody.model_construct(
-            table=body.table, branch=body.branch, write_schema=body.write_schema, records=body.records
-        )
-    ]
-
-
-def _write(body: WriteBody, place: str, read_schema: ReadSchema) -> Write:
+def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
     return Write(key, body.records, _write_schema(body, read_schema), place)
 
 
-def _write_schema(body: WriteBody, read_schema: ReadSchema) -> RequestedWriteSchema:
+def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> RequestedWriteSchema:
     match body.write_schema:
         case None:
             return None

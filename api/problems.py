@@ -27,12 +27,11 @@ from service.errors import (
     CallerError,
     ColumnNotFound,
     GatewayError,
+    IngestInvalid,
     PartDown,
-    RecordsInvalid,
     SqlSyntaxError,
     TableNotFound,
     TooManyQueries,
-    WriteSchemaInvalid,
 )
 from service.model.ingest import BadRecord, Violation
 from service.model.query import QueryError
@@ -50,11 +49,8 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
             entry: dict[str, Any] = {"line": error.line, "column": error.column}
         case ColumnNotFound():
             entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
-        case WriteSchemaInvalid():
-            return [_violation(each) for each in error.violations if isinstance(each, Violation)]
-        case RecordsInvalid():
-            bad = [each for each in error.bad if isinstance(each, BadRecord)]
-            return [{"detail": each.reason, "pointer": each.place} for each in bad]
+        case IngestInvalid():
+            return [_violation(each) for each in error.violations]
         case TableNotFound():
             entry = {"nearest": list(error.nearest)}
         case _:
@@ -62,13 +58,18 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
-    return {
-        "detail": violation.detail,
-        "pointer": f"{violation.place}/writeSchema",
-        "field": violation.column,
-        "rule": violation.rule.value,
-    }
+def _violation(violation: object) -> dict[str, Any]:
+    match violation:
+        case Violation(column, rule, detail, place):
+            pointer = f"{place}/writeSchema"
+            return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
+        case BadRecord(place, reason):
+            return {"detail": reason, "pointer": place}
+        case (str(place), str(reason)):
+            # Of a schema in Iceberg's JSON, which may stand in one write of many.
+            return {"detail": f"{place}: {reason}"}
+        case _:
+            return {"detail": str(violation)}
 
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:

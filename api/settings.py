@@ -234,6 +234,27 @@ class Settings(BaseSettings):
     local_relations_max_bytes: int = Field(
         128 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
     )
+    ingest_commit_interval_ms: int = Field(
+        200,
+        ge=0,
+        le=600_000,
+        description="how long a commit waits for ingests that are being written",
+    )
+    ingest_commit_max_files: int = Field(
+        10_000, ge=1, le=1_000_000, description="data files of one commit at most; more wait for the next"
+    )
+    ingest_parallel_commits: int = Field(
+        4, ge=1, le=64, description="tables and branches that are committed to at once"
+    )
+    ingest_buffered_bytes: int = Field(
+        64 * MIB,
+        ge=MIB,
+        le=16 * GIB,
+        description="rows in memory before they are written; an ingest takes about three times that",
+    )
+    ingest_open_files: int = Field(
+        16, ge=1, le=1000, description="data files that an ingest has open at once"
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @classmethod

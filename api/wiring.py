@@ -13,6 +13,7 @@ from pathlib import Path
 
 import migrations
 from api.settings import Settings
+from api.wiring_ingests import build_ingests
 from service.adapters.bounded_views import BoundedViews
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
@@ -185,9 +186,13 @@ class _Parts:
         return engine
 
     @cached_property
-    def metrics_store(self) -> PostgresMetricsStore:
+    def migrated_store_url(self) -> str:
         _migrate_or_check(self.settings, self.metrics_store_url)
-        store = PostgresMetricsStore(self.metrics_store_url)
+        return self.metrics_store_url
+
+    @cached_property
+    def metrics_store(self) -> PostgresMetricsStore:
+        store = PostgresMetricsStore(self.migrated_store_url)
         self.stack.callback(store.close)
         return store
 
@@ -250,6 +255,7 @@ def _gateway(settings: Settings, parts: _Parts) -> Gateway:
         parts.filter_cache,
         parts.query_history,
         meters,
+        build_ingests(settings, parts.catalogs, parts.migrated_store_url, clock, parts.stack),
         bounds,
         on_closed=parts.stack.close,
     )

@@ -155,35 +155,29 @@ class IngestNotFound(CallerError):
 
 
 class IngestInvalid(CallerError):
-    """What was sent cannot be written."""
+    """What was sent cannot be written.
 
-    code = "INGEST_INVALID"
-
-
-class WriteSchemaInvalid(IngestInvalid):
-    """The write schema breaks a rule of the table that it is for. Nothing was written.
-
-    `violations` has every reason: `Violation`s of `service.model.ingest`, which lies above this layer.
+    `violations` has every reason that is known with its place: values of `service.model.ingest`, which lies
+    above this layer, or pairs of a place and a reason.
     """
 
-    code = "WRITE_SCHEMA_INVALID"
+    code = "INGEST_INVALID"
 
     def __init__(self, detail: str, violations: Sequence[object] = ()) -> None:
         super().__init__(detail)
         self.violations = tuple(violations)
 
 
-class RecordsInvalid(IngestInvalid):
-    """Some records do not fit the write schema. Nothing was written.
+class WriteSchemaInvalid(IngestInvalid):
+    """The write schema breaks rules of the table that it is for. Nothing was written."""
 
-    `bad` has the first of them: `BadRecord`s of `service.model.ingest`, which lies above this layer.
-    """
+    code = "WRITE_SCHEMA_INVALID"
+
+
+class RecordsInvalid(IngestInvalid):
+    """Some records do not fit the write schema. Nothing was written."""
 
     code = "RECORDS_INVALID"
-
-    def __init__(self, detail: str, bad: Sequence[object] = ()) -> None:
-        super().__init__(detail)
-        self.bad = tuple(bad)
 
 
 class TableChanged(CallerError):

@@ -6,11 +6,15 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, WithJsonSchema
 
 from api.schemas.wire import StrictModel
 
-FullName = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+FullName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=1024),
+    Field(description="catalog.schema.table", json_schema_extra={"pattern": r"^[^.]+(\.[^.]+){2,}$"}),
+]
 Branch = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 JsonRecord = Annotated[dict[str, Any], Field(description="the fields by name")]
@@ -21,6 +25,18 @@ _WRITE_SCHEMA = (
 )
 
 
+# Described only: what is wrong in a schema is told place by place.
+_SCHEMA_JSON: dict[str, Any] = {
+    "type": "object",
+    "required": ["fields"],
+    "properties": {"fields": {"type": "array", "items": {"type": "object"}}},
+}
+SchemaJson = Annotated[dict[str, Any], WithJsonSchema(_SCHEMA_JSON)]
+WriteSchemaBody = Annotated[
+    Literal["infer"] | list[ColumnName] | SchemaJson | None, Field(description=_WRITE_SCHEMA)
+]
+
+
 class IngestWait(StrEnum):
     """What the answer waits for."""
 
@@ -28,29 +44,15 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
-class WriteBody(StrictModel):
-    """Records for one table, under one write schema."""
-
-    table: Annotated[FullName, Field(description="catalog.schema.table")]
+class _Write(StrictModel):
+    table: FullName
     branch: Branch = "main"
     mode: Literal["append"] = "append"
-    write_schema: Annotated[
-        Literal["infer"] | list[ColumnName] | dict[str, Any] | None, Field(description=_WRITE_SCHEMA)
-    ] = None
+    write_schema: WriteSchemaBody = None
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 
 
-class IngestBody(StrictModel):
-    """Records to write: `table` and `records` for one table, or `writes` for several at once."""
-
-    table: Annotated[FullName | None, Field(description="catalog.schema.table")] = None
-    branch: Branch = "main"
-    mode: Literal["append"] = "append"
-    write_schema: Annotated[
-        Literal["infer"] | list[ColumnName] | dict[str, Any] | None, Field(description=_WRITE_SCHEMA)
-    ] = None
-    records: Annotated[list[JsonRecord] | None, Field(min_length=1)] = None
-    writes: Annotated[list[WriteBody] | None, Field(min_length=1, max_length=1000)] = None
+class _Ingest(StrictModel):
     request_id: Annotated[
         UUID | None,
         Field(
@@ -61,3 +63,20 @@ class IngestBody(StrictModel):
         IngestWait,
         Field(strict=False, description="ACCEPTED: durable, 202; COMMITTED: in the tables, 200"),
     ] = IngestWait.COMMITTED
+
+
+class WriteBody(_Write):
+    """Records for one table, under one write schema."""
+
+
+class OneWrite(_Write, _Ingest):
+    """Records for one table, under one write schema."""
+
+
+class ManyWrites(_Ingest):
+    """Records for several tables, or under several write schemas."""
+
+    writes: Annotated[list[WriteBody], Field(min_length=1, max_length=1000)]
+
+
+IngestBody = OneWrite | ManyWrites

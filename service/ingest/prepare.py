@@ -78,6 +78,7 @@ def _target(write: Write, table: WritableTable) -> WriteTarget:
         table.schema.schema_id,
         table.spec_id,
         write_schema_column_ids=None if schema is None else schema.column_ids,
+        table_uuid=table.table_uuid,
     )
 
 

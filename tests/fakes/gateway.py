@@ -252,11 +252,11 @@ class FakeGateway(Gateway):
 
     def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
         """Knows schemas of `{"fields": [{"id", "name"}]}` only."""
-        if "fields" not in schema:
+        given = schema.get("fields")
+        if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
             raise IngestInvalid("This is no schema.")
-        return TableSchema(
-            0, tuple(Field(each["id"], each["name"], Primitive("string")) for each in schema["fields"])
-        )
+        fields = (Field(each.get("id", 0), each.get("name", ""), Primitive("string")) for each in given)
+        return TableSchema(0, tuple(fields))
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

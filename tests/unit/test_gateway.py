@@ -37,6 +37,7 @@ from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.journal import FakeJournal
 from tests.fakes.meters import FakeMeters
 from tests.fakes.metrics_store import FakeMetricsStore
@@ -102,6 +103,7 @@ class House:
             self.filter_cache,
             FakeQueryHistory(self.store),
             self.meters,
+            FakeIngests(),
             bounds,
             on_closed=self._on_closed,
         )

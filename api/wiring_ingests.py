@@ -1,0 +1,38 @@
+"""Brings the parts of the ingest together; with `api.wiring`, the only file that names concrete adapters."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from api.settings import Settings
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.data_files.content_files import data_file
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.ingest_log import PostgresIngestLog
+from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.writable_tables import PyIcebergWritableTables
+from service.ingest.commit_pace import CommitPace
+from service.ingest.committer import Committer
+from service.ingest.ingests import Ingests
+from service.ingest.run import IngestPorts
+from service.ports import Clock
+
+
+def build_ingests(
+    settings: Settings, catalogs: PyIcebergCatalogs, store_url: str, clock: Clock, stack: ExitStack
+) -> Ingests:
+    """Begins to commit what an earlier process has left; the log's tables must be there."""
+    pace = CommitPace(
+        interval_ms=settings.ingest_commit_interval_ms,
+        max_files=settings.ingest_commit_max_files,
+        parallel_rounds=settings.ingest_parallel_commits,
+    )
+    log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
+    stack.callback(log.close)
+    committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace)
+    stack.callback(committer.close, 0)
+    bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
+    ports = IngestPorts(PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock)
+    return Ingests(ports, committer, schema_from_json)

@@ -1,0 +1,28 @@
+"""Ingests over fakes alone."""
+
+from __future__ import annotations
+
+from service.adapters.clock import SystemClock
+from service.adapters.iceberg_schema_json import schema_from_json
+from service.ingest.commit_pace import CommitPace
+from service.ingest.committer import Committer
+from service.ingest.ingests import Ingests
+from service.ingest.run import IngestPorts
+from service.model.writing import WritableTable
+from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.table_commits import FakeTableCommits
+from tests.fakes.writable_tables import FakeWritableTables
+
+
+class FakeIngests(Ingests):
+    """Everything that it stands on is at hand. Close it: it has threads."""
+
+    def __init__(self, *tables: WritableTable) -> None:
+        self.tables = FakeWritableTables(*tables)
+        self.files = FakeDataFiles()
+        self.log = FakeIngestLog()
+        self.commits = FakeTableCommits()
+        clock = SystemClock()
+        ports = IngestPorts(self.tables, self.files, self.log, clock)
+        super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
