@@ -51,7 +51,7 @@ def send(gateway: httpx.Client, table: Table, *records: dict[str, Any], **body: 
 def test_a_projected_ingest_is_one_snapshot_with_files_of_its_columns(
     gateway: httpx.Client, events: Table
 ) -> None:
-    records = [
+    records: list[dict[str, Any]] = [
         {"day": FIRST, "note": "a", "id": 1},
         {"day": SECOND, "id": 2},
         {"day": None, "id": 3, "note": "c"},
