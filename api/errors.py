@@ -101,6 +101,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.IngestInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteSchemaInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.RecordsInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.WriteNotAllowed: HTTPStatus.FORBIDDEN,
         gateway.TableChanged: HTTPStatus.CONFLICT,
         gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -234,6 +234,9 @@ class Settings(BaseSettings):
     local_relations_max_bytes: int = Field(
         128 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
     )
+    ingest_tables: tuple[str, ...] = Field(
+        ("*",), description="full names of the tables that callers may write to, `*` for any part; none: `[]`"
+    )
     ingest_commit_interval_ms: int = Field(
         200,
         ge=0,

@@ -34,5 +34,7 @@ def build_ingests(
     committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace)
     stack.callback(committer.close, 0)
     bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
-    ports = IngestPorts(PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock)
+    ports = IngestPorts(
+        PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
+    )
     return Ingests(ports, committer, schema_from_json)

@@ -180,6 +180,12 @@ class RecordsInvalid(IngestInvalid):
     code = "RECORDS_INVALID"
 
 
+class WriteNotAllowed(CallerError):
+    """Callers may not write to this table here."""
+
+    code = "WRITE_NOT_ALLOWED"
+
+
 class TableChanged(CallerError):
     """The table was changed so that the files of this ingest no longer fit it. Send it again."""
 

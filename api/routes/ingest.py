@@ -27,7 +27,7 @@ _ANSWERS: Responses = {
 
 @router.post(
     "/ingest",
-    responses=_ANSWERS | problems(400, 404, 409, 413, 415, 422, 429, 503),
+    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 429, 503),
     response_model=IngestAnswer,
     dependencies=[Depends(require_json)],
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from uuid import uuid4
 
-from service.errors import GatewayError, RequestIdReused
+from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
 from service.ingest.prepare import PreparedWrite, prepare
 from service.ingest_ports import DataFiles, IngestLog, WritableTables
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
@@ -23,6 +24,8 @@ class IngestPorts:
     data_files: DataFiles
     log: IngestLog
     clock: Clock
+    writable_names: tuple[str, ...] = ("*",)
+    """Full names of the tables that may be written to, with `*` for any part."""
 
 
 def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
@@ -32,7 +35,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
 
     Raises:
         RequestIdReused: the requestId is known, with another body.
-        TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
+        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
@@ -40,6 +43,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
     if before is not None:
         return before
     keys = dict.fromkeys(each.key for each in request.writes)
+    _check_allowed(keys, ports.writable_names)
     tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}
     prepared = prepare(request.writes, tables)
     results = _written(prepared, ports.data_files)
@@ -57,6 +61,12 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         _discard(prepared, results, ports.data_files)
         return _same(accepted, request)
     return accepted
+
+
+def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
+    for key in keys:
+        if not any(fnmatchcase(str(key.table), each) for each in names):
+            raise WriteNotAllowed(f"Callers may not write to {key.table} here.")
 
 
 def _sent_before(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord | None:

@@ -18,11 +18,11 @@ from tests.fakes.writable_tables import FakeWritableTables
 class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
-    def __init__(self, *tables: WritableTable) -> None:
+    def __init__(self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",)) -> None:
         self.tables = FakeWritableTables(*tables)
         self.files = FakeDataFiles()
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.log, clock)
+        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names)
         super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)

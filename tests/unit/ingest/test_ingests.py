@@ -15,6 +15,7 @@ from service.errors import (
     RequestIdReused,
     StorageDown,
     TableNotFound,
+    WriteNotAllowed,
     WriteSchemaInvalid,
 )
 from service.model.ingest import (
@@ -160,6 +161,28 @@ def test_of_two_that_are_the_same_at_once_the_files_of_the_loser_go(ingests: Fak
 def test_a_table_that_is_not_there_is_told(ingests: FakeIngests) -> None:
     with pytest.raises(TableNotFound):
         ingests.accept(request(write({"id": 1}, table=TableName("lake", "logs", "nothing"))), "ann")
+
+
+@pytest.mark.parametrize(
+    ("names", "is_allowed"),
+    [
+        (("*",), True),
+        (("lake.logs.*",), True),
+        (("lake.*.events", "x"), True),
+        (("lake.shop.*",), False),
+        ((), False),
+    ],
+)
+def test_only_tables_that_the_operator_lists_are_written_to(names: tuple[str, ...], is_allowed: bool) -> None:
+    ingests = FakeIngests(TABLE, writable_names=names)
+    sent = request(write({"id": 1, **DAY}))
+    if is_allowed:
+        ingests.accept(sent, "ann").settled.result(WITHIN_S)
+    else:
+        with pytest.raises(WriteNotAllowed, match=r"lake\.logs\.events"):
+            ingests.accept(sent, "ann")
+    assert bool(ingests.files.files) is is_allowed
+    ingests.close(WITHIN_S)
 
 
 def test_nothing_is_accepted_while_storage_or_log_are_down(ingests: FakeIngests) -> None:
