@@ -98,7 +98,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         # A query brings about ten classes. Of Spark's 100, those of a dashboard's dozen questions evict each
-        # other, and every one is compiled, and warmed up, anew: a third of such a query's time.
+        # other, and every one is compiled, and warmed up, anew.
         "spark.sql.codegen.cache.maxEntries": "1000",
         # The gateway keeps its own records; Spark's history of them would only grow the driver's heap.
         "spark.sql.ui.retainedExecutions": "20",
