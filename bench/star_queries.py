@@ -8,14 +8,14 @@ to measure, the ways in turn within each; the rows of the results are not sent. 
 small tables in the engine's memory is no filter, and stays. A ratio is that of the medians; in brackets are
 the smallest and the largest of single rounds.
 
-What limits the ratio is what both ways do alike once Spark prunes by partitions, and keeps compiled code and
-manifests (before, the geometric mean was 1.8: the peer took half as long again, the narrowed queries a
-quarter). Of q52 with a cached filter, 175 ms: the gateway adds 10; Spark plans for 65, 20 of them for a
-manifest of 1,823 files, which both must read; of the 100 that it runs, 45 are CPU of reading 30
-files, and the rest is the start of three jobs and the broadcast of rows that lie in the driver already. Of q7, 505 ms: 130 plan, 80
-broadcast, 235 read 366 files, a file being opened and read in 0.9 ms of CPU, a sixth of it Hadoop's
-configuration, copied for each by Iceberg's reader. Without adaptive execution the peer gains a sixth, the
-narrowed queries nothing.
+What limits the ratio is what both ways do alike once Spark prunes by partitions, and keeps compiled code
+and manifests (before, the geometric mean was 1.8: the peer took half as long again, the narrowed queries
+a quarter). Of q52 with a cached filter, 175 ms: the gateway adds 10; Spark plans for 65, 20 of them for a
+manifest of 1,823 files, which both must read; of the 100 that it runs, 45 are CPU of reading 30 files,
+and the rest is the start of three jobs and the broadcast of rows that lie in the driver already. Of q7,
+505 ms: 130 plan, 80 broadcast, 235 read 366 files, a file being opened and read in 0.9 ms of CPU, a sixth
+of it Hadoop's configuration, copied for each by Iceberg's reader. Without adaptive execution the peer
+gains a sixth, the narrowed queries nothing.
 """
 
 from __future__ import annotations
