@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from api.routes.tables import table_name
 from api.schemas.ingest_request import IngestBody, ManyWrites, OneWrite, WriteBody
+from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,
@@ -17,10 +16,7 @@ from service.model.ingest import (
     RequestedWriteSchema,
     Write,
 )
-from service.model.schemas import TableSchema
 from service.model.writing import TableKey
-
-ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
 
 
 def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
@@ -36,7 +32,8 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         )
     else:
         writes = (_write(body, "", read_schema),)
-    return IngestRequest(writes, _fingerprint(body), body.request_id)
+    # Only who sends a requestId can send the same again.
+    return IngestRequest(writes, _fingerprint(body) if body.request_id else "", body.request_id)
 
 
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
@@ -59,5 +56,5 @@ def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> Reques
 def _fingerprint(body: IngestBody) -> str:
     sent = body.model_dump(mode="python", exclude={"request_id", "wait"})
     # Unlike orjson it takes integers of any size: they are refused later, with their place.
-    text = json.dumps(sent, sort_keys=True, default=str)
+    text = json.dumps(sent, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

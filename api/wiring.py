@@ -1,4 +1,4 @@
-"""Brings the parts together: the only file that names concrete adapters."""
+"""Brings the parts together: besides `api.wiring_ingests`, the only file that names concrete adapters."""
 
 from __future__ import annotations
 

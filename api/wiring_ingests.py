@@ -1,4 +1,4 @@
-"""Brings the parts of the ingest together; with `api.wiring`, the only file that names concrete adapters."""
+"""Brings the parts of the ingest together, as `api.wiring` does with all others."""
 
 from __future__ import annotations
 

@@ -27,18 +27,19 @@ _ANSWERS: Responses = {
 
 @router.post(
     "/ingest",
-    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 503),
     response_model=IngestAnswer,
     dependencies=[Depends(require_json)],
 )
 async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them once.
 
-    A request that was answered with an error has written nothing; after one that was not answered, the same
-    `requestId` tells what became of it and never writes twice.
+    A request that was refused (4xx) has written nothing. After a 5xx, or no answer, the same `requestId`
+    tells what became of it, and never writes twice.
     """
     gateway = edge.door.gateway
-    asked = ingest_request(body, gateway.read_schema)
+    # Large bodies take their time here, and others wait for the event loop.
+    asked = await edge.door.call(ingest_request, body, gateway.read_schema)
     accepted = await edge.door.call(gateway.ingest, asked, caller)
     structlog.contextvars.bind_contextvars(ingest_id=str(accepted.record.ingest_id))
     if body.wait is IngestWait.ACCEPTED or accepted.record.state is not IngestState.ACCEPTED:

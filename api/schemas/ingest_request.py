@@ -10,12 +10,16 @@ from pydantic import Field, StringConstraints, WithJsonSchema
 
 from api.schemas.wire import StrictModel
 
+# PostgreSQL, which keeps these names, cannot hold all of them.
+_NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
+# Described only: `table_name` refuses others in better words.
+_FULL_NAME = r"^[^.\x00-\x1f\x7f]+(\.[^.\x00-\x1f\x7f]+){2,}$"
 FullName = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=1024),
-    Field(description="catalog.schema.table", json_schema_extra={"pattern": r"^[^.]+(\.[^.]+){2,}$"}),
+    StringConstraints(min_length=1, max_length=1024, pattern=_NO_CONTROLS),
+    Field(description="catalog.schema.table", json_schema_extra={"pattern": _FULL_NAME}),
 ]
-Branch = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Branch = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_NO_CONTROLS)]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 JsonRecord = Annotated[dict[str, Any], Field(description="the fields by name")]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from service.errors import RecordsInvalid, WriteSchemaInvalid
+from service.errors import IngestInvalid, RecordsInvalid, WriteSchemaInvalid
 from service.ingest.project_records import ProjectedRecords, project_records
 from service.ingest.resolve_write_schema import resolve_write_schema
 from service.ingest.written_fields import written_fields
@@ -15,6 +15,8 @@ from service.model.ingest import BadRecord, InferredColumns, Violation, Write
 from service.model.writing import TableKey, WritableTable, WriteTarget
 
 TOLD_AT_MOST = 100
+# PyIceberg commits to no newer one.
+NEWEST_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ def prepare(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -
     """One for each target; writes that have the same one share it.
 
     Raises:
+        IngestInvalid: a table is of a format that cannot be written here.
         WriteSchemaInvalid: a write schema breaks rules; with all of all writes.
         RecordsInvalid: records do not fit; with the first hundred of all writes.
     """
@@ -70,6 +73,11 @@ def _violations(error: WriteSchemaInvalid) -> list[Violation]:
 
 
 def _target(write: Write, table: WritableTable) -> WriteTarget:
+    if table.format_version > NEWEST_FORMAT:
+        raise IngestInvalid(
+            f"{write.key.table} has format version {table.format_version}; "
+            f"tables up to version {NEWEST_FORMAT} can be written to."
+        )
     is_inferred = isinstance(write.write_schema, InferredColumns)
     present = {name for record in write.records for name in record} if is_inferred else set[str]()
     schema = resolve_write_schema(write.write_schema, table, present)

@@ -114,6 +114,12 @@ def _as_decimal(value: object) -> Decimal | None:
 def _string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{_shown(value)} is no string")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            # JSON can spell it ("\\ud800"), and no file can hold it.
+            raise ValueError(f"{_shown(value)} has half of a character") from None
     return value
 
 

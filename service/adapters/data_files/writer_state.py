@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
@@ -15,6 +16,7 @@ from service.adapters.iceberg_schema_json import schema_from_json, schema_to_jso
 from service.adapters.iceberg_schemas import pyiceberg_schema, table_schema
 
 _VERSION = 1
+_STATES_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class WriterState:
         return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
 
     @staticmethod
+    @lru_cache(_STATES_KEPT)
     def decoded(state: bytes) -> WriterState:
-        """What was encoded.
+        """What was encoded; the same object for the same bytes: each target of a request has them.
 
         Raises:
             ValueError: another version of the gateway encoded it.

@@ -120,6 +120,8 @@ async def test_several_tables_are_written_with_one_request(
         ({**EVENTS, "mode": "upsert"}, "/mode"),
         ({**EVENTS, "writeSchema": "all"}, "/writeSchema"),
         ({**EVENTS, "extra": 1}, "/extra"),
+        ({**EVENTS, "branch": "a\0b"}, "/branch"),
+        ({**EVENTS, "table": "a.b.c\0"}, "/table"),
     ],
 )
 async def test_a_request_that_is_not_understood_is_told_where(
@@ -168,11 +170,8 @@ async def test_nothing_is_taken_in_at_the_end(client: httpx.AsyncClient, gateway
 async def test_the_same_body_has_the_same_fingerprint(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    for body in (
-        EVENTS,
-        {**EVENTS, "requestId": str(uuid4()), "wait": "ACCEPTED"},
-        {**EVENTS, "branch": "b"},
-    ):
-        await send(client, **body)
+    bodies = (EVENTS, {**EVENTS, "wait": "ACCEPTED"}, {**EVENTS, "branch": "b"})
+    for body in bodies:
+        await send(client, **body, requestId=str(uuid4()))
     first, second, third = (each.fingerprint for each in gateway.ingest_requests)
     assert first == second != third

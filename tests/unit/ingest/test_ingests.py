@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.errors import (
+    IngestInvalid,
     IngestNotFound,
     MetricsStoreDown,
     RecordsInvalid,
@@ -156,6 +157,13 @@ def test_of_two_that_are_the_same_at_once_the_files_of_the_loser_go(ingests: Fak
     first, second = (ingests.accept(sent, "ann") for _ in range(2))
     assert first.record.ingest_id == second.record.ingest_id
     assert len(ingests.files.files) == 1
+
+
+def test_a_table_of_a_newer_format_is_refused_before_anything_is_written(ingests: FakeIngests) -> None:
+    ingests.tables.put(replace(TABLE, format_version=3))
+    with pytest.raises(IngestInvalid, match="format version 3"):
+        ingests.accept(request(write({"id": 1, **DAY})), "ann")
+    assert not ingests.files.files
 
 
 def test_a_table_that_is_not_there_is_told(ingests: FakeIngests) -> None:

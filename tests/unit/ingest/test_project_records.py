@@ -78,6 +78,8 @@ def test_a_value_that_fits_is_written_as_it_is(type_name: str, given: object, ex
         ("decimal(7, 2)", "12,5"),
         ("decimal(7, 2)", True),
         ("string", 1),
+        ("string", "half \ud800"),
+        ("binary", "\ud800"),
         ("date", "2026-02-30"),
         ("date", "20260131"),
         ("date", 20000),
