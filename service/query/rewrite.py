@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from service.model.filtering import FilterForm, FilterRecord
@@ -50,37 +50,17 @@ def rewritten(
     if not applied and not local:
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _behind_views(detected))
-    dropped: list[DroppableJoin] = []
-    if RewriteKind.JOIN_DROPPED in bounds.kinds:
-        candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
-        rows_of = {place: rows for place, rows in held if place.reference_end in local}
-        dropped = dropped_joins(candidates, applied, rows_of)
-    narrowings = dict(pins)
+    dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
+    gone = {each.relation.reference_end for each in dropped}
+    options = _options(pins, applied, detected, bounds)
+    names = _names_of(local, detected.parsed.sql, gone)
+    narrowings = {end: each for end, each in pins.items() if end not in gone}
+    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
     for end in narrowed_ends & pins.keys():
         conditions = tuple(each.formed.condition for each in applied if each.end == end)
-        narrowings[end] = replace(pins[end], conditions=conditions)
-    rewrites: list[RewriteRecord] = []
-    if RewriteKind.READ_OPTIONS in bounds.kinds:
-        rewrites += _add_options(narrowings, applied, detected, bounds.slots)
-    relations: dict[str, str] = {}
-    gone = {each.relation.reference_end for each in dropped}
-    for number, (end, place) in enumerate(sorted(local.items()), start=1):
-        if end in gone:
-            narrowings.pop(end, None)
-            continue
-        name = _new_name(place.query.rows_of.tables[0], number, detected.parsed.sql)
-        relations[name] = place.query.fingerprint
-        narrowings[end] = Narrowing(None, relation=name)
-    rewrites += [
-        _relation_record(place, rows) for place, rows in held if place.reference_end in local.keys() - gone
-    ]
-    rewrites += [_dropped_record(each) for each in dropped]
-    rewrites += [_opened_record(view, tables) for view, tables in detected.opened_views.items()]
-    properties: dict[str, str] = {}
+        narrowings[end] = replace(pins[end], conditions=conditions, options=options.get(end, {}))
     is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
-    if is_wanted and _is_covered(detected, applied, pruned.filters, local.keys()):
-        properties[NATIVE_PRUNING] = "false"
-        rewrites.append(RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF))
+    is_native_off = is_wanted and _is_covered(detected, applied, pruned.filters, local.keys())
     edits = {span: text for each in dropped for span, text in (each.edits or {}).items()}
     sql = inject(detected.parsed, narrowings, edits)
     return replace(
@@ -90,13 +70,42 @@ def rewritten(
         pinned_sql=inject(detected.parsed, pins),
         opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
-        relations=relations,
-        properties=properties,
-        rewrites=tuple(rewrites),
+        relations={name: local[end].query.fingerprint for end, name in names.items()},
+        properties={NATIVE_PRUNING: "false"} if is_native_off else {},
+        rewrites=(
+            *(_options_record(end, each, applied, detected) for end, each in options.items()),
+            *(_relation_record(place, rows) for place, rows in held if place.reference_end in names),
+            *(_dropped_record(each) for each in dropped),
+            *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
+            *((RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),) if is_native_off else ()),
+        ),
         unpinned=unpinned((each.placement.filter for each in applied), detected.facts),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
     )
+
+
+def _dropped(
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    local: Sequence[tuple[RelationPlacement, HeldRelation]],
+    pins: Mapping[int, Narrowing],
+    bounds: RewriteBounds,
+) -> Sequence[DroppableJoin]:
+    if RewriteKind.JOIN_DROPPED not in bounds.kinds:
+        return ()
+    candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
+    return dropped_joins(candidates, applied, dict(local))
+
+
+def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection[int]) -> dict[int, str]:
+    """What the relations are called in the text, by the places of the tables that they stand for."""
+    numbered = enumerate(sorted(local.items()), start=1)
+    return {
+        end: _new_name(place.query.rows_of.tables[0], number, sql)
+        for number, (end, place) in numbered
+        if end not in gone
+    }
 
 
 def _pinned_tables(
@@ -138,21 +147,32 @@ def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | Non
             yield reference, detected.facts.get(table)
 
 
-def _add_options(
-    narrowings: dict[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, slots: int
-) -> list[RewriteRecord]:
-    records = []
-    for end, narrowing in narrowings.items():
+def _options(
+    pins: Mapping[int, Narrowing],
+    applied: Sequence[AppliedFilter],
+    detected: Detected,
+    bounds: RewriteBounds,
+) -> dict[int, Mapping[str, str]]:
+    """Iceberg's read options of the scans of which it is known how much is left to read."""
+    found: dict[int, Mapping[str, str]] = {}
+    if RewriteKind.READ_OPTIONS not in bounds.kinds:
+        return found
+    for end, pin in pins.items():
         shares = [each.formed.share for each in applied if each.end == end and each.formed.share is not None]
-        if not shares or narrowing.snapshot_id is None:
-            # The options are Iceberg's.
-            continue
-        facts = next(_facts_of(each, detected) for each in applied if each.end == end)
-        options = read_options(facts, min(shares), slots)
-        narrowings[end] = replace(narrowing, options=options)
-        detail = ", ".join(f"{key} = {value}" for key, value in sorted(options.items()))
-        records.append(RewriteRecord(RewriteKind.READ_OPTIONS, str(facts.name), detail))
-    return records
+        if shares and pin.snapshot_id is not None:
+            found[end] = read_options(_facts_at(end, applied, detected), min(shares), bounds.slots)
+    return found
+
+
+def _options_record(
+    end: int, options: Mapping[str, str], applied: Sequence[AppliedFilter], detected: Detected
+) -> RewriteRecord:
+    detail = ", ".join(f"{key} = {value}" for key, value in sorted(options.items()))
+    return RewriteRecord(RewriteKind.READ_OPTIONS, str(_facts_at(end, applied, detected).name), detail)
+
+
+def _facts_at(end: int, applied: Sequence[AppliedFilter], detected: Detected) -> TableFacts:
+    return next(_facts_of(each, detected) for each in applied if each.end == end)
 
 
 def _new_name(table: TableName, number: int, sql: str) -> str:
