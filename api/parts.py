@@ -1,0 +1,200 @@
+"""The parts that the gateway stands on, each started when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+
+import migrations
+from api.settings import Settings
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.clock import SystemClock
+from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded_valkey import EmbeddedValkey
+from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.adapters.metrics_store import PostgresMetricsStore
+from service.adapters.query_history import PostgresQueryHistory
+from service.adapters.session_catalog import CATALOG as SESSION_CATALOG
+from service.adapters.session_catalog import CatalogsWithSession
+from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.errors import CannotStart, MetricsStoreDown
+from service.ports import Catalogs
+from spark_session.engine import SparkEngine
+from spark_session.jars import resolve
+from spark_session.parquet_tables import ParquetTable
+from spark_session.session_tables import SparkSessionTables
+from spark_session.settings import SparkSettings
+
+EMBEDDED_CATALOG = "lake"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Each part starts when it is first asked for, and is stopped by the stack in reverse order."""
+
+    settings: Settings
+    stack: ExitStack
+
+    def folder(self, name: str) -> Path:
+        """A folder of this gateway's own.
+
+        Raises:
+            CannotStart: it cannot be made.
+        """
+        path = self.settings.data_dir.expanduser().absolute() / name
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotStart(
+                f"The folder {path} cannot be made ({error.strerror}): set SLUICE_DATA_DIR to one that can."
+            ) from error
+        return path
+
+    @cached_property
+    def postgres(self) -> EmbeddedPostgres:
+        """The embedded server."""
+        server = EmbeddedPostgres.start(self.folder("postgres"))
+        self.stack.callback(server.stop)
+        return server
+
+    @cached_property
+    def metrics_store_url(self) -> str:
+        """The operator's, or the embedded one's."""
+        given = self.settings.metrics_store_url
+        return self.postgres.url("sluice") if given is None else given.get_secret_value()
+
+    @cached_property
+    def filter_cache_url(self) -> str:
+        """The operator's, or the embedded one's."""
+        if self.settings.filter_cache_url is not None:
+            return self.settings.filter_cache_url.get_secret_value()
+        server = EmbeddedValkey.start(self.folder("valkey"), self.settings.filter_cache_max_bytes)
+        self.stack.callback(server.stop)
+        return server.url
+
+    @cached_property
+    def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
+        """The operator's catalogs, or the embedded one."""
+        if self.settings.catalogs:
+            return self.settings.catalogs
+        warehouse = self.folder("warehouse").as_uri()
+        lake = {"type": "sql", "uri": self.postgres.url("lake"), "warehouse": warehouse}
+        return {EMBEDDED_CATALOG: lake}
+
+    @cached_property
+    def catalogs(self) -> PyIcebergCatalogs:
+        """All configured catalogs, through PyIceberg."""
+        catalogs = PyIcebergCatalogs(
+            self.catalog_settings, SystemClock(), kept_bytes=self.settings.catalog_cache_max_bytes
+        )
+        self.stack.callback(catalogs.close)
+        return catalogs
+
+    @cached_property
+    def all_catalogs(self) -> Catalogs:
+        """With the engine's own catalog, where the operator has anything in it."""
+        if not self.spark_settings.has_session_tables:
+            return self.catalogs
+        return CatalogsWithSession(self.catalogs, SparkSessionTables(lambda: self.engine.session))
+
+    @cached_property
+    def catalog_names(self) -> frozenset[str]:
+        """What the first part of a table's name may be."""
+        own = {SESSION_CATALOG} if self.spark_settings.has_session_tables else set()
+        return frozenset(self.catalog_settings.keys() | own)
+
+    @cached_property
+    def spark_settings(self) -> SparkSettings:
+        """What the warm session is built from."""
+        return _spark_settings(self.settings, self)
+
+    @cached_property
+    def engine(self) -> SparkEngine:
+        """The engine, after a real query has run."""
+        engine = SparkEngine(self.spark_settings)
+        self.stack.callback(engine.close)
+        engine.start()
+        return engine
+
+    @cached_property
+    def migrated_store_url(self) -> str:
+        """The metrics store, with the tables that this version needs."""
+        _migrate_or_check(self.settings, self.metrics_store_url)
+        return self.metrics_store_url
+
+    @cached_property
+    def metrics_store(self) -> PostgresMetricsStore:
+        """The records of queries."""
+        store = PostgresMetricsStore(self.migrated_store_url)
+        self.stack.callback(store.close)
+        return store
+
+    @cached_property
+    def query_history(self) -> PostgresQueryHistory:
+        """What the records tell."""
+        history = PostgresQueryHistory(self.metrics_store_url)
+        self.stack.callback(history.close)
+        return history
+
+    @cached_property
+    def filter_cache(self) -> RedisFilterCache:
+        """The keys that queries share."""
+        bounds = FilterCacheBounds(
+            time_to_live=timedelta(seconds=self.settings.filter_cache_ttl_s),
+            value_bytes=self.settings.filter_cache_value_bytes,
+            local_bytes=self.settings.filter_cache_local_bytes,
+        )
+        cache = RedisFilterCache(self.filter_cache_url, SystemClock(), bounds)
+        self.stack.callback(cache.close)
+        return cache
+
+
+def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
+    jars = settings.spark_jars or tuple(
+        str(jar) for jar in resolve(settings.spark_packages, parts.folder("jars"))
+    )
+    properties: dict[str, str] = {}
+    for name, catalog in parts.catalog_settings.items():
+        properties |= spark_catalog_properties(name, catalog)
+    return SparkSettings(
+        master=settings.spark_master,
+        jars=jars,
+        log_dir=parts.folder("logs"),
+        catalogs=properties,
+        catalog_names=tuple(parts.catalog_settings),
+        default_catalog=settings.default_catalog,
+        driver_memory=settings.spark_driver_memory,
+        time_zone=settings.session_time_zone,
+        max_result_bytes=settings.max_byte_limit,
+        max_relation_bytes=settings.local_relations_max_bytes,
+        properties=_session_catalog_properties(settings, parts) | settings.spark_conf,
+        parquet_tables={
+            name: ParquetTable(each.location, each.partition_columns)
+            for name, each in settings.parquet_tables.items()
+        },
+    )
+
+
+def _session_catalog_properties(settings: Settings, parts: Parts) -> dict[str, str]:
+    """Spark makes a folder for each schema of its own catalog, though no table of ours lies there."""
+    if not settings.parquet_tables:
+        return {}
+    return {"spark.sql.warehouse.dir": parts.folder("spark-warehouse").as_uri()}
+
+
+def _migrate_or_check(settings: Settings, url: str) -> None:
+    """The embedded store is ours to migrate; another one is its operator's."""
+    if settings.metrics_store_url is None:
+        migrations.upgrade(url)
+        return
+    try:
+        is_current = migrations.is_current(url)
+    except MetricsStoreDown:
+        # Queries run without it; the records wait.
+        return
+    if not is_current:
+        raise CannotStart("The metrics store's schema is not this version's: run `sluice migrate` first.")
