@@ -27,7 +27,7 @@ def shared_tables(sql: str) -> set[str]:
         ("WITH c AS (SELECT * FROM a) SELECT * FROM c", set()),
         ("WITH c AS (SELECT * FROM a) SELECT * FROM c JOIN c AS d", {"a"}),
         ("WITH b AS (SELECT * FROM a), c AS (SELECT * FROM b) SELECT * FROM c, c AS d, e", {"a"}),
-        ("WITH c AS (SELECT 1 FROM a UNION SELECT 2 FROM (SELECT 1 FROM b)) SELECT 1 FROM c, c d", {"a", "b"}),
+        ("WITH c AS (SELECT 1 FROM a UNION SELECT 2 FROM (SELECT 1 FROM b)) SELECT 1 FROM c,c d", {"a", "b"}),
         ("WITH c AS (SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b)) SELECT * FROM c, c AS d, e", {"a", "b"}),
     ],
 )  # fmt: skip
