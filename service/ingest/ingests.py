@@ -11,6 +11,7 @@ from uuid import UUID
 from service.errors import IngestNotFound
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, run_ingest
+from service.ingest_ports import Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -29,8 +30,11 @@ class Accepted:
 class Ingests:
     """Any thread may call any method."""
 
-    def __init__(self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema) -> None:
+    def __init__(
+        self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema, spools: Spools
+    ) -> None:
         self.read_schema = read_schema
+        self.spools = spools
         self._ports = ports
         self._committer = committer
 
