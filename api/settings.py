@@ -273,6 +273,9 @@ class Settings(BaseSettings):
     ingest_parallel_bodies: int = Field(
         4, ge=1, le=256, description="bodies of records alone that are written at once; others wait"
     )
+    ingest_max_waiting: int = Field(
+        10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @classmethod

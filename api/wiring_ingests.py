@@ -55,4 +55,4 @@ def build_ingests(
         settings.ingest_tables,
         settings.ingest_max_decompressed_bytes,
     )
-    return Ingests(ports, committer, schema_from_json, spools)
+    return Ingests(ports, committer, schema_from_json, spools, settings.ingest_max_waiting)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -36,10 +36,13 @@ class IngestPorts:
     """What a body may have in it when it is decompressed."""
 
 
-def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
+def run_ingest(
+    request: IngestRequest, caller: str, ports: IngestPorts, check_room: Callable[[], None] = lambda: None
+) -> IngestRecord:
     """Accepts the ingest: its files are written and will be committed, whatever happens from now on.
 
-    A `requestId` that this caller has sent before gives the ingest of then.
+    A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
+    one is taken.
 
     Raises:
         RequestIdReused: the requestId is known, with another body.
@@ -50,6 +53,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
+    check_room()
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
     tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}

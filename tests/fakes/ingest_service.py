@@ -22,7 +22,9 @@ from tests.fakes.writable_tables import FakeWritableTables
 class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
-    def __init__(self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",)) -> None:
+    def __init__(
+        self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",), max_waiting: int = 100
+    ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.files = FakeDataFiles()
         self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
@@ -31,6 +33,5 @@ class FakeIngests(Ingests):
         self.spools = FakeSpools()
         clock = SystemClock()
         ports = IngestPorts(self.tables, self.files, self.dead_letters, self.log, clock, writable_names)
-        super().__init__(
-            ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json, self.spools
-        )
+        committer = Committer(self.log, self.commits, clock, CommitPace())
+        super().__init__(ports, committer, schema_from_json, self.spools, max_waiting)

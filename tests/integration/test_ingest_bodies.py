@@ -45,8 +45,8 @@ SCHEMA = Schema(
     NestedField(4, "day", DateType()),
     NestedField(5, "price", DecimalType(9, 2)),
     NestedField(6, "place", PLACE),
-    NestedField(7, "tags", ListType(71, StringType())),
-    NestedField(8, "counts", MapType(81, StringType(), 82, LongType())),
+    NestedField(7, "tags", ListType(71, StringType(), element_required=False)),
+    NestedField(8, "counts", MapType(81, StringType(), 82, LongType(), value_required=False)),
     NestedField(9, 'odd."name" 🙂', StringType()),
 )
 NDJSON, CSV = "application/x-ndjson", "text/csv"
