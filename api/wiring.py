@@ -134,7 +134,14 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         parts.filter_cache,
         parts.query_history,
         meters,
-        build_ingests(settings, parts.catalogs, parts.migrated_store_url, clock, parts.stack),
+        build_ingests(
+            settings,
+            parts.catalogs,
+            parts.migrated_store_url,
+            parts.folder("spool"),
+            clock,
+            parts.stack,
+        ),
         bounds,
         on_closed=parts.stack.close,
     )
