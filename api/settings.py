@@ -258,6 +258,9 @@ class Settings(BaseSettings):
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )
+    ingest_retention_days: int = Field(
+        30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @classmethod

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from datetime import timedelta
 
 from api.settings import Settings
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.ingest_history import PostgresIngestHistory
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.table_commits import PyIcebergTableCommits
@@ -16,12 +18,19 @@ from service.adapters.writable_tables import PyIcebergWritableTables
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.ingests import Ingests
+from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
+from service.ingest_ports import IngestMeters
 from service.ports import Clock
 
 
 def build_ingests(
-    settings: Settings, catalogs: PyIcebergCatalogs, store_url: str, clock: Clock, stack: ExitStack
+    settings: Settings,
+    catalogs: PyIcebergCatalogs,
+    store_url: str,
+    clock: Clock,
+    stack: ExitStack,
+    meters: IngestMeters,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
     pace = CommitPace(
@@ -31,10 +40,22 @@ def build_ingests(
     )
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
-    committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace)
+    committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace, meters)
     stack.callback(committer.close, 0)
     bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
     ports = IngestPorts(
-        PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
+        PyIcebergWritableTables(catalogs),
+        ParquetDataFiles(bounds),
+        log,
+        clock,
+        settings.ingest_tables,
+        meters,
     )
-    return Ingests(ports, committer, schema_from_json)
+    history = PostgresIngestHistory(store_url)
+    stack.callback(history.close)
+    retention = IngestRetention(
+        history, ports.tables, ports.data_files, clock, timedelta(days=settings.ingest_retention_days)
+    )
+    stack.callback(retention.close)
+    retention.start()
+    return Ingests(ports, committer, schema_from_json, history)

@@ -22,6 +22,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "request_id": record.request_id,
         "fingerprint": storable(record.fingerprint),
         "accepted_at": record.accepted_at,
+        "write_ms": record.write_ms,
     }
 
 
@@ -68,6 +69,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         fingerprint=row.fingerprint,
         accepted_at=row.accepted_at.astimezone(UTC),
         commits=tuple(_commit(each) for each in row.commits),
+        write_ms=row.write_ms,
     )
 
 
@@ -77,6 +79,8 @@ def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
         "layout": " ".join(sorted(layouts)),
         "is_upsert": any(each.target.is_upsert for each in results),
         "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
+        "record_count": sum(each.record_count for each in results),
+        "byte_count": sum(each.byte_count for each in results),
         "results": write_results_to_bytes(results),
     }
 

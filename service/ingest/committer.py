@@ -13,9 +13,10 @@ from service.errors import GatewayError, PartDown
 from service.ingest.commit_pace import CommitPace
 from service.ingest.commit_round import CommitRound, commit_round
 from service.ingest.round_queue import RoundQueue
+from service.ingest.unmetered import Unmetered
 from service.ingest.waiters import Waiters, unsettled
-from service.ingest_ports import IngestLog, TableCommits
-from service.model.ingest import IngestRecord
+from service.ingest_ports import IngestLog, IngestMeters, TableCommits
+from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import TableKey
 from service.ports import Clock
 
@@ -29,7 +30,15 @@ class Committer:
     stays in the log, in its order, and is tried again.
     """
 
-    def __init__(self, ingests: IngestLog, commits: TableCommits, clock: Clock, pace: CommitPace) -> None:
+    def __init__(
+        self,
+        ingests: IngestLog,
+        commits: TableCommits,
+        clock: Clock,
+        pace: CommitPace,
+        meters: IngestMeters | None = None,
+    ) -> None:
+        self._meters = meters or Unmetered()
         self._log = ingests
         self._commits = commits
         self._clock = clock
@@ -67,6 +76,12 @@ class Committer:
         if self._closed.is_set():
             self._waiters.release()
         return settled
+
+    def backlog(self) -> IngestBacklog:
+        """What waits, as far as this process knows."""
+        with self._changed:
+            key_count = self._queue.key_count
+        return IngestBacklog(self._waiters.count, key_count)
 
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run, if they end in time; what waits is left for the next start."""
@@ -118,7 +133,11 @@ class Committer:
         ended = commit_round(key, self._log, self._commits, self._pace.max_files)
         if ended is None:
             return self._is_settled_elsewhere(key)
-        _tell(ended, self._clock.elapsed_ms() - started_ms)
+        took_ms = self._clock.elapsed_ms() - started_ms
+        _tell(ended, took_ms)
+        self._meters.round_ended(
+            ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
+        )
         self._waiters.settle(key, ended.committable.ingest_ids)
         # A round may not take everything, and more may have come meanwhile.
         self._put([key])

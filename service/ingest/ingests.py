@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from service.errors import IngestNotFound
+from service.errors import GatewayError, IngestNotFound, RecordsInvalid
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, run_ingest
+from service.ingest_ports import IngestHistory
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -29,8 +31,11 @@ class Accepted:
 class Ingests:
     """Any thread may call any method."""
 
-    def __init__(self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema) -> None:
+    def __init__(
+        self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema, history: IngestHistory
+    ) -> None:
         self.read_schema = read_schema
+        self.history = history
         self._ports = ports
         self._committer = committer
 
@@ -40,7 +45,10 @@ class Ingests:
         Raises:
             GatewayError: as `run_ingest` does; nothing was accepted.
         """
-        with self._committer.expecting(dict.fromkeys(each.key for each in request.writes)):
+        with (
+            self._counting_refusals(),
+            self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
+        ):
             record = run_ingest(request, caller, self._ports)
         return Accepted(record, self._committer.follow(record))
 
@@ -56,6 +64,20 @@ class Ingests:
             raise IngestNotFound
         return found
 
+    def count_backlog(self) -> None:
+        """Tells the meters what waits now."""
+        self._ports.meters.backlog(self._committer.backlog())
+
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
         self._committer.close(timeout_s)
+
+    @contextmanager
+    def _counting_refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except GatewayError as refusal:
+            self._ports.meters.refused(refusal.code)
+            if isinstance(refusal, RecordsInvalid):
+                self._ports.meters.rejected(max(1, len(refusal.violations)))
+            raise

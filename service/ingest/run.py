@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
 from service.ingest.prepare import PreparedWrite, prepare
-from service.ingest_ports import DataFiles, IngestLog, WritableTables
+from service.ingest.unmetered import Unmetered
+from service.ingest_ports import DataFiles, IngestLog, IngestMeters, WritableTables
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
 from service.model.writing import TableKey, WriteResult
 from service.ports import Clock
@@ -26,6 +27,7 @@ class IngestPorts:
     clock: Clock
     writable_names: tuple[str, ...] = ("*",)
     """Full names of the tables that may be written to, with `*` for any part."""
+    meters: IngestMeters = field(default_factory=Unmetered)
 
 
 def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
@@ -39,6 +41,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
+    began_ms = ports.clock.elapsed_ms()
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
@@ -54,12 +57,14 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         request.fingerprint,
         ports.clock.now(),
         tuple(_commit(key, results) for key in keys),
+        write_ms=ports.clock.elapsed_ms() - began_ms,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
         _discard(prepared, results, ports.data_files)
         return _same(accepted, request)
+    ports.meters.accepted(accepted)
     return accepted
 
 

@@ -28,6 +28,12 @@ class Waiters:
         self._lock = threading.Lock()
         self._waiters: dict[UUID, _Waiter] = {}
 
+    @property
+    def count(self) -> int:
+        """How many ingests are waited for."""
+        with self._lock:
+            return len(self._waiters)
+
     def wait_for(self, record: IngestRecord) -> Future[None]:
         """The ingest's future; the same one for all who ask while it waits."""
         keys = set(unsettled(record))

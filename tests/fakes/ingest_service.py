@@ -10,7 +10,9 @@ from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -24,5 +26,7 @@ class FakeIngests(Ingests):
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names)
-        super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
+        self.meters = FakeIngestMeters()
+        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names, self.meters)
+        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
+        super().__init__(ports, committer, schema_from_json, FakeIngestHistory(self.log))
