@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.kept_plan import kept_plan
 from service.adapters.data_files.pieces import chunks
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
@@ -26,7 +26,7 @@ def write_data_files(
         RecordsInvalid: a value does not fit its column.
         OSError: the storage does not take the files.
     """
-    plan = FilePlan.of(state, target)
+    plan = kept_plan(state, target)
     files = FileSet(plan, bounds.open_files)
     try:
         for each in chunks(batches, bounds.buffered_bytes):
