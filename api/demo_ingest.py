@@ -31,11 +31,12 @@ def show_ingest(client: httpx.Client, console: Console, catalog: str) -> None:
         CannotStart: the ingest or the question failed.
     """
     table = f"{catalog}.{LOG_TABLE}"
-    console.print(f"\n[bold]POST {client.base_url}ingest[/]", highlight=False)
+    console.print(f"\n[bold]POST {_address(client)}/ingest[/]", highlight=False)
     console.print(
         f"  {len(TYPES)} log types for {table}, a table of 500 columns; each with a writeSchema of "
         f"{ACTIVE_COLUMNS} of them and {RECORDS_OF_A_TYPE} records:",
         highlight=False,
+        soft_wrap=True,
     )
     body = {"writes": [_write(table, each) for each in TYPES]}
     first = body["writes"][0]
@@ -86,12 +87,14 @@ def _show_commit(console: Console, commit: Mapping[str, Any], took_ms: float) ->
         f"{commit['addedRecords']:,} records, {commit['addedDataFiles']} files, "
         f"{commit['addedBytes']:,} bytes.\n",
         highlight=False,
+        soft_wrap=True,
     )
 
 
 def _show_question(client: httpx.Client, console: Console, table: str) -> None:
     sql = QUESTION.format(table=table)
-    console.print(f"[bold]POST {client.base_url}query[/]\n  {sql}".replace("\n ", "\n    "), highlight=False)
+    console.print(f"[bold]POST {_address(client)}/query[/]", highlight=False)
+    console.print("    " + sql.replace("\n", "\n    "), highlight=False, markup=False)
     answer = _succeeded(client.post("/query", json={"sql": sql, "waitTimeout": "50s"}))
     [row] = answer["result"]["rows"]
     console.print(
@@ -99,6 +102,10 @@ def _show_question(client: httpx.Client, console: Console, table: str) -> None:
         highlight=False,
     )
     show_scans(console, client.get(answer["links"]["explain"]).raise_for_status().json())
+
+
+def _address(client: httpx.Client) -> str:
+    return str(client.base_url).rstrip("/")
 
 
 def _succeeded(response: httpx.Response) -> dict[str, Any]:

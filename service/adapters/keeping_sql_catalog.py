@@ -9,6 +9,7 @@ from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
+from pyiceberg.typedef import Identifier
 
 from service.adapters.bounded_lru import BoundedLru
 
@@ -32,16 +33,21 @@ class KeepingSqlCatalog(SqlCatalog):
         self._kept: BoundedLru[str, TableMetadata] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
         super().__init__(name, **properties)
 
+    def kept(self, identifier: Identifier, location: str) -> Table | None:
+        """The table at this place of its metadata, if that is known."""
+        metadata = self._kept.get(location)
+        if metadata is None:
+            return None
+        return Table(identifier, metadata, location, self._load_file_io(metadata.properties, location), self)
+
     def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
-        location = orm_table.metadata_location
-        metadata = self._kept.get(location) if location else None
-        if metadata is None or location is None:
-            table = super()._convert_orm_to_iceberg(orm_table)
-            table.metadata = self._keep(table.metadata_location, table.metadata)
-            return table
         namespace = Catalog.identifier_to_tuple(orm_table.table_namespace)
-        io = self._load_file_io(metadata.properties, location)
-        return Table((*namespace, orm_table.table_name), metadata, location, io, self)
+        kept = self.kept((*namespace, orm_table.table_name), orm_table.metadata_location or "")
+        if kept is not None:
+            return kept
+        table = super()._convert_orm_to_iceberg(orm_table)
+        table.metadata = self._keep(table.metadata_location, table.metadata)
+        return table
 
     def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
         self, metadata: TableMetadata, io: FileIO, metadata_path: str

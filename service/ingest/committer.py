@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from uuid import UUID
 
 import structlog
 
@@ -14,7 +15,7 @@ from service.ingest.commit_pace import CommitPace
 from service.ingest.commit_round import CommitRound, commit_round
 from service.ingest.round_queue import RoundQueue
 from service.ingest.unmetered import Unmetered
-from service.ingest.waiters import Waiters, unsettled
+from service.ingest.waiters import Outcome, Waiters, unsettled
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
 from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import TableKey
@@ -77,6 +78,10 @@ class Committer:
             self._waiters.release()
         return settled
 
+    def settled(self, ingest_id: UUID) -> IngestRecord | None:
+        """One of the ingests that were settled here last; None: ask the log."""
+        return self._waiters.settled(ingest_id)
+
     def backlog(self) -> IngestBacklog:
         """What waits, as far as this process knows."""
         with self._changed:
@@ -138,7 +143,7 @@ class Committer:
         self._meters.round_ended(
             ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
         )
-        self._waiters.settle(key, ended.committable.ingest_ids)
+        self._waiters.settle(key, ended.committable.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.
         self._put([key])
         return True
@@ -183,3 +188,9 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
         told.warning("round_refused", error=ended.refusal.code, reason=ended.refusal.detail)
     elif ended.result is not None:
         told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)
+
+
+def _outcome(ended: CommitRound) -> Outcome:
+    if ended.refusal is not None:
+        return Outcome(None, ended.refusal.code, ended.refusal.detail)
+    return Outcome(None if ended.result is None else ended.result.snapshot_id)

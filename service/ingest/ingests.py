@@ -59,7 +59,7 @@ class Ingests:
             IngestNotFound: this caller has no such ingest.
             MetricsStoreDown: the log does not answer.
         """
-        found = self._ports.log.find(ingest_id)
+        found = self._committer.settled(ingest_id) or self._ports.log.find(ingest_id)
         if found is None or found.caller != caller:
             raise IngestNotFound
         return found

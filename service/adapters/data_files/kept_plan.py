@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.writer_state import WriterState
+from service.adapters.identity import Identity
 from service.model.writing import WriteTarget
 
 _PLANS_KEPT = 256
@@ -18,22 +18,10 @@ def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
     Raises:
         IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
     """
-    return _plan(_This(state), target)
-
-
-@dataclass(frozen=True, slots=True)
-class _This:
-    """A state by its identity: `WriterState.decoded` gives one object for the same bytes."""
-
-    state: WriterState
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _This) and self.state is other.state
-
-    def __hash__(self) -> int:
-        return id(self.state)
+    # `WriterState.decoded` gives one object for the same bytes.
+    return _plan(Identity(state), target)
 
 
 @lru_cache(_PLANS_KEPT)
-def _plan(this: _This, target: WriteTarget) -> FilePlan:
-    return FilePlan.of(this.state, target)
+def _plan(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
+    return FilePlan.of(state.value, target)
