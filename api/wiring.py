@@ -145,7 +145,15 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         parts.filter_cache,
         parts.query_history,
         meters,
-        build_ingests(settings, parts.catalogs, parts.migrated_store_url, clock, parts.stack, meters.ingests),
+        build_ingests(
+            settings,
+            parts.catalogs,
+            parts.migrated_store_url,
+            parts.folder("spool"),
+            clock,
+            parts.stack,
+            meters.ingests,
+        ),
         bounds,
         on_closed=parts.stack.close,
     )

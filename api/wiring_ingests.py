@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 
 from api.settings import Settings
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.ingest_history import PostgresIngestHistory
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.spool import SpoolDirectory
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest_ports import IngestMeters
+from service.model.schemas import TableSchema
 from service.ports import Clock
 
 
@@ -28,6 +33,7 @@ def build_ingests(
     settings: Settings,
     catalogs: PyIcebergCatalogs,
     store_url: str,
+    spool_folder: Path,
     clock: Clock,
     stack: ExitStack,
     meters: IngestMeters,
@@ -43,12 +49,16 @@ def build_ingests(
     committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace, meters)
     stack.callback(committer.close, 0)
     bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
+    spools = SpoolDirectory(spool_folder)
+    stack.callback(spools.close)
     ports = IngestPorts(
         PyIcebergWritableTables(catalogs),
         ParquetDataFiles(bounds),
+        PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
         log,
         clock,
         settings.ingest_tables,
+        settings.ingest_max_decompressed_bytes,
         meters,
     )
     history = PostgresIngestHistory(store_url)
@@ -58,4 +68,4 @@ def build_ingests(
     )
     stack.callback(retention.close)
     retention.start()
-    return Ingests(ports, committer, schema_from_json, history)
+    return Ingests(ports, committer, schema_from_json, history, spools, settings.ingest_max_waiting)

@@ -62,6 +62,7 @@ class RegisteredIngestMeters:
         self._rows.inc(sum(each.record_count for each in targets))
         self._bytes.inc(sum(each.byte_count for each in targets))
         self._files.inc(sum(each.data_file_count for each in targets))
+        self._rejected.inc(record.rejected.count)
         self._writes.observe(record.write_ms / 1000)
 
     def refused(self, code: str) -> None:

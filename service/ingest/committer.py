@@ -86,7 +86,12 @@ class Committer:
         """What waits, as far as this process knows."""
         with self._changed:
             key_count = self._queue.key_count
-        return IngestBacklog(self._waiters.count, key_count)
+        return IngestBacklog(self.waiting_count, key_count)
+
+    @property
+    def waiting_count(self) -> int:
+        """How many ingests of this process wait to be committed."""
+        return len(self._waiters)
 
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run, if they end in time; what waits is left for the next start."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from service.errors import GatewayError, IngestNotFound, RecordsInvalid
+from service.errors import GatewayError, IngestNotFound, RecordsInvalid, TooManyIngests
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, run_ingest
-from service.ingest_ports import IngestHistory
+from service.ingest_ports import IngestHistory, Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -32,12 +32,20 @@ class Ingests:
     """Any thread may call any method."""
 
     def __init__(
-        self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema, history: IngestHistory
+        self,
+        ports: IngestPorts,
+        committer: Committer,
+        read_schema: ReadSchema,
+        history: IngestHistory,
+        spools: Spools,
+        max_waiting: int = 10_000,
     ) -> None:
         self.read_schema = read_schema
         self.history = history
+        self.spools = spools
         self._ports = ports
         self._committer = committer
+        self._max_waiting = max_waiting
 
     def accept(self, request: IngestRequest, caller: str) -> Accepted:
         """Writes the files and makes them durable; their commit follows by itself.
@@ -49,7 +57,7 @@ class Ingests:
             self._counting_refusals(),
             self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
         ):
-            record = run_ingest(request, caller, self._ports)
+            record = run_ingest(request, caller, self._ports, self._check_room)
         return Accepted(record, self._committer.follow(record))
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
@@ -81,3 +89,7 @@ class Ingests:
             if isinstance(refusal, RecordsInvalid):
                 self._ports.meters.rejected(max(1, len(refusal.violations)))
             raise
+
+    def _check_room(self) -> None:
+        if self._committer.waiting_count >= self._max_waiting:
+            raise TooManyIngests(f"{self._max_waiting} ingests wait to be committed.", retry_after_s=5)

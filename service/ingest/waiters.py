@@ -43,12 +43,6 @@ class Waiters:
         self._waiters: dict[UUID, _Waiter] = {}
         self._settled: OrderedDict[UUID, IngestRecord] = OrderedDict()
 
-    @property
-    def count(self) -> int:
-        """How many ingests are waited for."""
-        with self._lock:
-            return len(self._waiters)
-
     def wait_for(self, record: IngestRecord) -> Future[None]:
         """The ingest's future; the same one for all who ask while it waits."""
         keys = set(unsettled(record))
@@ -87,6 +81,11 @@ class Waiters:
         """The ingest that has been waited for longest, of those that wait for this table and branch."""
         with self._lock:
             return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
+
+    def __len__(self) -> int:
+        """How many ingests are waited for."""
+        with self._lock:
+            return len(self._waiters)
 
     def keys(self) -> set[TableKey]:
         """Every table and branch that somebody waits for."""
