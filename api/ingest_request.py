@@ -7,6 +7,7 @@ import json
 
 from api.routes.tables import table_name
 from api.schemas.ingest_request import IngestBody, ManyWrites, OneWrite, WriteBody
+from api.table_creation import requested_schema
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
@@ -38,7 +39,8 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
 
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
-    return Write(key, body.records, _write_schema(body, read_schema), place)
+    schema = requested_schema(body, read_schema)
+    return Write(key, body.records, _write_schema(body, read_schema), place, schema)
 
 
 def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> RequestedWriteSchema:

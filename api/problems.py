@@ -35,6 +35,8 @@ from service.errors import (
 )
 from service.model.ingest import BadRecord, Violation
 from service.model.query import QueryError
+from service.model.schema_changes import SchemaDifference
+from service.model.table_creation import CreationFault
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
@@ -63,7 +65,9 @@ def _violation(violation: object) -> dict[str, Any]:
         case Violation(column, rule, detail, place):
             pointer = f"{place}/writeSchema"
             return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
-        case BadRecord(place, reason):
+        case SchemaDifference(column, kind, detail, place):
+            return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}
+        case BadRecord(place, reason) | CreationFault(place, reason):
             return {"detail": reason, "pointer": place}
         case (str(place), str(reason)):
             # Of a schema in Iceberg's JSON, which may stand in one write of many.

@@ -11,8 +11,10 @@ from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
+from service.ingest.change_rules import ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.ingests import Ingests
@@ -35,6 +37,14 @@ def build_ingests(
     stack.callback(committer.close, 0)
     bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
     ports = IngestPorts(
-        PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
+        PyIcebergWritableTables(catalogs),
+        ParquetDataFiles(bounds),
+        log,
+        clock,
+        settings.ingest_tables,
+        changes=PyIcebergTableChanges(catalogs),
+        change_rules=ChangeRules(
+            settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields
+        ),
     )
     return Ingests(ports, committer, schema_from_json)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
+from service.ingest.match_tables import match_tables
 from service.ingest.prepare import PreparedWrite, prepare
-from service.ingest_ports import DataFiles, IngestLog, WritableTables
+from service.ingest_ports import DataFiles, IngestLog, TableChanges, WritableTables
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
 from service.model.writing import TableKey, WriteResult
 from service.ports import Clock
@@ -26,6 +28,8 @@ class IngestPorts:
     clock: Clock
     writable_names: tuple[str, ...] = ("*",)
     """Full names of the tables that may be written to, with `*` for any part."""
+    changes: TableChanges = field(kw_only=True)
+    change_rules: ChangeRules = NOTHING_FORBIDDEN
 
 
 def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
@@ -36,6 +40,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
+        SchemaMismatch, CreationInvalid: nothing was made, changed or written.
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
@@ -44,7 +49,7 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         return before
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
-    tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}
+    tables = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
     prepared = prepare(request.writes, tables)
     results = _written(prepared, ports.data_files)
     record = IngestRecord(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.adapters.clock import SystemClock
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.ingests import Ingests
@@ -11,6 +12,7 @@ from service.ingest.run import IngestPorts
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -18,11 +20,25 @@ from tests.fakes.writable_tables import FakeWritableTables
 class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
-    def __init__(self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",)) -> None:
+    def __init__(
+        self,
+        *tables: WritableTable,
+        writable_names: tuple[str, ...] = ("*",),
+        change_rules: ChangeRules = NOTHING_FORBIDDEN,
+    ) -> None:
         self.tables = FakeWritableTables(*tables)
+        self.changes = FakeTableChanges(self.tables)
         self.files = FakeDataFiles()
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names)
+        ports = IngestPorts(
+            self.tables,
+            self.files,
+            self.log,
+            clock,
+            writable_names,
+            changes=self.changes,
+            change_rules=change_rules,
+        )
         super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
