@@ -134,7 +134,14 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         parts.filter_cache,
         parts.query_history,
         meters,
-        build_ingests(settings, parts.catalogs, parts.migrated_store_url, clock, parts.stack),
+        build_ingests(
+            settings,
+            parts.catalogs,
+            parts.migrated_store_url,
+            parts.folder("spool"),
+            clock,
+            parts.stack,
+        ),
         bounds,
         on_closed=parts.stack.close,
     )
@@ -193,7 +200,7 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
             form=FormBounds(
                 max_in_list=settings.dynamic_filtering_max_in_list,
                 max_ranges=settings.dynamic_filtering_max_ranges,
-                max_bucketed_list=settings.dynamic_filtering_max_bucketed_list,
+                max_listed=settings.dynamic_filtering_max_listed_keys,
             ),
             rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
         ),

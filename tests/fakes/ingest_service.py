@@ -7,11 +7,15 @@ from service.adapters.iceberg_schema_json import schema_from_json
 from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.model.schemas import TableSchema
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.spools import FakeSpools
 from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
@@ -25,20 +29,25 @@ class FakeIngests(Ingests):
         *tables: WritableTable,
         writable_names: tuple[str, ...] = ("*",),
         change_rules: ChangeRules = NOTHING_FORBIDDEN,
+        max_waiting: int = 100,
     ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.changes = FakeTableChanges(self.tables)
         self.files = FakeDataFiles()
+        self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
+        self.spools = FakeSpools()
         clock = SystemClock()
         ports = IngestPorts(
             self.tables,
             self.files,
+            self.dead_letters,
             self.log,
             clock,
             writable_names,
             changes=self.changes,
             change_rules=change_rules,
         )
-        super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
+        committer = Committer(self.log, self.commits, clock, CommitPace())
+        super().__init__(ports, committer, schema_from_json, self.spools, max_waiting)
