@@ -20,6 +20,7 @@ from api.schemas.ingest_request import (
     TargetBody,
     WriteBody,
 )
+from api.table_creation import requested_schema
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
@@ -115,7 +116,8 @@ def _target(
     body: TargetBody | WriteBody | OneWrite | StreamedWrite, place: str, read_schema: ReadSchema
 ) -> Write:
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
-    return Write(key, (), _write_schema(body.write_schema, read_schema), place)
+    schema = requested_schema(body, read_schema)
+    return Write(key, (), _write_schema(body.write_schema, read_schema), place, schema)
 
 
 def _write_schema(

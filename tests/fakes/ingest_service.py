@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.adapters.clock import SystemClock
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS
@@ -17,6 +18,7 @@ from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.spools import FakeSpools
+from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -25,9 +27,14 @@ class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
     def __init__(
-        self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",), max_waiting: int = 100
+        self,
+        *tables: WritableTable,
+        writable_names: tuple[str, ...] = ("*",),
+        change_rules: ChangeRules = NOTHING_FORBIDDEN,
+        max_waiting: int = 100,
     ) -> None:
         self.tables = FakeWritableTables(*tables)
+        self.changes = FakeTableChanges(self.tables)
         self.files = FakeDataFiles()
         self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
@@ -42,6 +49,8 @@ class FakeIngests(Ingests):
             self.log,
             clock,
             writable_names,
+            changes=self.changes,
+            change_rules=change_rules,
             meters=self.meters,
         )
         committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
