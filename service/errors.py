@@ -186,6 +186,24 @@ class WriteNotAllowed(CallerError):
     code = "WRITE_NOT_ALLOWED"
 
 
+class SourceNotAllowed(CallerError):
+    """Callers may not read from this location here."""
+
+    code = "SOURCE_NOT_ALLOWED"
+
+
+class SourceInvalid(IngestInvalid):
+    """The source names no files that can be read, or more than may be read at once."""
+
+    code = "SOURCE_INVALID"
+
+
+class SourceChanged(CallerError):
+    """A file of the source changed or went while it was read. Nothing was accepted: send it again."""
+
+    code = "SOURCE_CHANGED"
+
+
 class TableChanged(CallerError):
     """The table was changed so that the files of this ingest no longer fit it. Send it again."""
 
@@ -279,6 +297,12 @@ class StorageDown(PartDown):
     """The table's storage does not take files."""
 
     code = "STORAGE_DOWN"
+
+
+class ExecutorsFailed(PartDown):
+    """Spark's executors could not do this work; the log has the cause. Nothing was accepted: send it again."""
+
+    code = "EXECUTORS_FAILED"
 
 
 class CommittableVersionUnknown(PartDown):
