@@ -20,6 +20,33 @@ class IngestState(StrEnum):
     FAILED = "FAILED"
 
 
+class RecordFormat(StrEnum):
+    """How records are spelled in a stream of bytes. `NDJSON`: a JSON object on each line."""
+
+    NDJSON = "NDJSON"
+    CSV = "CSV"
+    ARROW_STREAM = "ARROW_STREAM"
+    PARQUET = "PARQUET"
+
+
+class Compression(StrEnum):
+    """How a stream of bytes is compressed as a whole."""
+
+    NONE = "NONE"
+    GZIP = "GZIP"
+    ZSTD = "ZSTD"
+
+
+class OnError(StrEnum):
+    """What becomes of an ingest with records that do not fit.
+
+    `DEAD_LETTER`: those go to the table's dead letters, and the rest is written.
+    """
+
+    REJECT_REQUEST = "REJECT_REQUEST"
+    DEAD_LETTER = "DEAD_LETTER"
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenTarget:
     """What one write schema of an ingest put into files."""
