@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 from api.settings import Settings
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.spool import SpoolDirectory
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.ingest.write_executed import LargeInputs
+from service.model.schemas import TableSchema
 from service.ports import Clock
 
 
 def build_ingests(
-    settings: Settings, catalogs: PyIcebergCatalogs, store_url: str, clock: Clock, stack: ExitStack
+    settings: Settings,
+    catalogs: PyIcebergCatalogs,
+    store_url: str,
+    spool_folder: Path,
+    large: LargeInputs,
+    clock: Clock,
+    stack: ExitStack,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
     pace = CommitPace(
@@ -34,7 +46,16 @@ def build_ingests(
     committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace)
     stack.callback(committer.close, 0)
     bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
+    spools = SpoolDirectory(spool_folder)
+    stack.callback(spools.close)
     ports = IngestPorts(
-        PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
+        PyIcebergWritableTables(catalogs),
+        ParquetDataFiles(bounds),
+        PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
+        log,
+        clock,
+        settings.ingest_tables,
+        settings.ingest_max_decompressed_bytes,
+        large,
     )
-    return Ingests(ports, committer, schema_from_json)
+    return Ingests(ports, committer, schema_from_json, spools)

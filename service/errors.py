@@ -148,6 +148,16 @@ class TooManyQueries(CallerError):
         self.retry_after_s = retry_after_s
 
 
+class TooManyIngests(CallerError):
+    """As much is being written already as this gateway takes at once. Try again later."""
+
+    code = "TOO_MANY_INGESTS"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
 class IngestNotFound(CallerError):
     """There is no ingest with this id."""
 
@@ -204,6 +214,18 @@ class SourceChanged(CallerError):
     code = "SOURCE_CHANGED"
 
 
+class StreamNotFound(CallerError):
+    """There is no stream with this id."""
+
+    code = "STREAM_NOT_FOUND"
+
+
+class StreamInvalid(IngestInvalid):
+    """The stream cannot be run as it was asked for."""
+
+    code = "STREAM_INVALID"
+
+
 class TableChanged(CallerError):
     """The table was changed so that the files of this ingest no longer fit it. Send it again."""
 
@@ -254,6 +276,12 @@ class ResultTooLarge(QueryEnded):
     code = "RESULT_TOO_LARGE"
 
 
+class StreamFailed(GatewayError):
+    """A stream ended by itself."""
+
+    code = "STREAM_FAILED"
+
+
 # ---- what is down ---------------------------------------------------------------------------------
 
 
@@ -300,7 +328,7 @@ class StorageDown(PartDown):
 
 
 class ExecutorsFailed(PartDown):
-    """Spark's executors could not do this work; the log has the cause. Nothing was accepted: send it again."""
+    """Spark's executors could not do this work; the log has the cause. Nothing was accepted."""
 
     code = "EXECUTORS_FAILED"
 

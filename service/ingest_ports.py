@@ -6,16 +6,18 @@ contract suite. `api/wiring_ingests.py` alone brings them together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from service.model.ingest import IngestRecord, PendingRound
+from service.model.sources import SourceFile, SourceSplit
 from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
     Committable,
+    Destination,
     TableKey,
     WritableTable,
     WriteResult,
@@ -24,6 +26,9 @@ from service.model.writing import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class WritableTables(Protocol):
@@ -53,8 +58,53 @@ class DataFiles(Protocol):
             StorageDown: the table's storage does not take them.
         """
 
+    def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
+        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+
+        The rows of a target keep their order. Either all files of all targets are there, or none.
+
+        Raises:
+            StorageDown: a table's storage does not take them.
+        """
+
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""
+
+
+class DeadLetterTables(Protocol):
+    """Tables for records that did not fit, one beside each table that records are sent to."""
+
+    def opened(self, name: TableName) -> WritableTable:
+        """The table of dead letters with this name, made if it is not there.
+
+        Raises:
+            IngestInvalid: there is another table of that name.
+            CatalogDown: the catalog does not answer.
+        """
+
+
+class Spool(Protocol):
+    """One body while it is received and read; for one thread at a time."""
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Adds to the end.
+
+        Raises:
+            StorageDown: there is no more room.
+        """
+
+    def open(self) -> BinaryIO:
+        """All of it, from its beginning."""
+
+    def close(self) -> None:
+        """Lets go of it. May be called again."""
+
+
+class Spools(Protocol):
+    """Where bodies lie that are not held in memory."""
+
+    def new(self) -> Spool:
+        """An empty one. Close it."""
 
 
 class IngestLog(Protocol):
@@ -111,4 +161,48 @@ class TableCommits(Protocol):
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
             TableNotFound: the table is gone.
             CatalogDown: the catalog does not answer, or others commit all the time; try again later.
+        """
+
+
+class Sources(Protocol):
+    """Files that callers name, where the operator lets them."""
+
+    def files(self, uri: str) -> Sequence[SourceFile]:
+        """The files that an address means now, in the order of their names; one at least.
+
+        Raises:
+            SourceInvalid: it is no address, or means no file, or more than may be read at once.
+            SourceNotAllowed: the operator has not allowed it.
+            StorageDown: the storage does not answer.
+        """
+
+
+class SplitOpener(Protocol):
+    """Opens parts of sources wherever it is called: it is picklable, and travels to executors."""
+
+    def __call__(self, split: SourceSplit) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the split.
+
+        Raises:
+            SourceChanged: the file is not the one that was listed, before it was read or after.
+            SourceNotAllowed: a link that has been put there since leads elsewhere.
+            OSError: the storage does not give it.
+        """
+
+
+class Executors(Protocol):
+    """Runs functions on many cores, or many machines, at once."""
+
+    @property
+    def slots(self) -> int:
+        """How many items are worked on at once, when nothing else runs."""
+
+    def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
+        """What the function, which is picklable as items and results are, makes of each item, in their order.
+
+        An item may be worked on more than once, also at the same time; one result of it is given.
+
+        Raises:
+            ExecutorsFailed: an item failed again and again.
+            EngineNotReady, EngineLost: there is nothing to run it on.
         """

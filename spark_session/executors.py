@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 POOL = "ingests"
 _MISSING = "No module named 'service'"
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class SparkExecutors:
@@ -34,7 +35,7 @@ class SparkExecutors:
         session = self._session()
         return 1 if session is None else max(int(session.context.defaultParallelism), 1)
 
-    def map(self, function: Callable[[T], bytes], items: Sequence[T], tag: str) -> list[bytes]:
+    def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
         """See `service.ingest_ports.Executors`."""
         if not items:
             return []
@@ -44,8 +45,8 @@ class SparkExecutors:
         with spark_errors(session):
             label(session.context, tag)
             # An RDD, since the DataFrame's `mapInArrow` wants pandas, for nothing that is done here.
-            results = session.context.parallelize(items, len(items)).map(function).collect()
-        return [bytes(each) for each in results]
+            results: list[R] = session.context.parallelize(items, len(items)).map(function).collect()
+        return results
 
 
 def label(context: SparkContext, tag: str) -> None:

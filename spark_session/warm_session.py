@@ -40,7 +40,7 @@ class WarmSession:
         self.jvm = jvm
         self.context = context
         self._forbid_functions()
-        root = SparkSession(context)
+        self.root = root = SparkSession(context)
         self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
         self.planned_tables = PlannedTables(jvm.gateway)

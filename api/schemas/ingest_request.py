@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, WithJsonSchema
 
 from api.schemas.wire import StrictModel
+from service.model.ingest import OnError
 
 # PostgreSQL, which keeps these names, cannot hold all of them.
 _NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
@@ -48,11 +49,14 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
-class _Write(StrictModel):
+class _Target(StrictModel):
     table: FullName
     branch: Branch = "main"
     mode: Literal["append"] = "append"
     write_schema: WriteSchemaBody = None
+
+
+class _Write(_Target):
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 
 
@@ -67,6 +71,32 @@ class _Ingest(StrictModel):
         IngestWait,
         Field(strict=False, description="ACCEPTED: durable, 202; COMMITTED: in the tables, 200"),
     ] = IngestWait.COMMITTED
+    on_error: Annotated[
+        OnError,
+        Field(
+            strict=False,
+            description="REJECT_REQUEST: one record that does not fit, and nothing is written; DEAD_LETTER: "
+            "those go to `<table>__dead_letter`, and the rest is written",
+        ),
+    ] = OnError.REJECT_REQUEST
+
+
+class TargetBody(_Target):
+    """A table, and the write schema of the records that are sent to it."""
+
+
+class RouteBody(StrictModel):
+    """Which record goes where, by the value of one field."""
+
+    field: Annotated[str, Field(min_length=1, max_length=1024)]
+    to: Annotated[
+        dict[str, TargetBody],
+        Field(
+            min_length=1,
+            max_length=1000,
+            description="value of the field to where its records go; `*` takes what no other value names",
+        ),
+    ]
 
 
 class WriteBody(_Write):
@@ -83,4 +113,48 @@ class ManyWrites(_Ingest):
     writes: Annotated[list[WriteBody], Field(min_length=1, max_length=1000)]
 
 
-IngestBody = OneWrite | ManyWrites
+class RoutedWrites(_Ingest):
+    """Records that go where one of their fields says."""
+
+    route: RouteBody
+    records: Annotated[list[JsonRecord], Field(min_length=1)]
+
+
+class SourceBody(StrictModel):
+    """Files that executors read, where the operator lets them."""
+
+    uri: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=4096, pattern=_NO_CONTROLS),
+        Field(description="an address such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
+    ]
+    format: Literal["json", "ndjson", "csv", "parquet", "arrow"]
+    compression: Annotated[
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+    ] = None
+
+
+class SourceWrite(_Target, _Ingest):
+    """Files for one table, under one write schema."""
+
+    source: SourceBody
+
+
+class SourceRoute(_Ingest):
+    """Files whose records go where one of their fields says."""
+
+    route: RouteBody
+    source: SourceBody
+
+
+IngestBody = OneWrite | ManyWrites | RoutedWrites | SourceWrite | SourceRoute
+
+
+class StreamedWrite(_Target, _Ingest):
+    """The query string beside a body of records for one table."""
+
+
+class StreamedRoute(_Ingest):
+    """The query string beside a body of records that go where one of their fields says."""
+
+    route: RouteBody

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from service.errors import IngestNotFound
 from service.ingest.committer import Committer
-from service.ingest.run import IngestPorts, run_ingest
+from service.ingest.run import IngestPorts, destinations_of, run_ingest
+from service.ingest_ports import Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -29,8 +30,11 @@ class Accepted:
 class Ingests:
     """Any thread may call any method."""
 
-    def __init__(self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema) -> None:
+    def __init__(
+        self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema, spools: Spools
+    ) -> None:
         self.read_schema = read_schema
+        self.spools = spools
         self._ports = ports
         self._committer = committer
 
@@ -43,6 +47,14 @@ class Ingests:
         with self._committer.expecting(dict.fromkeys(each.key for each in request.writes)):
             record = run_ingest(request, caller, self._ports)
         return Accepted(record, self._committer.follow(record))
+
+    def check(self, request: IngestRequest) -> None:
+        """Whether its tables can be written so; its records are not looked at.
+
+        Raises:
+            GatewayError: they cannot.
+        """
+        destinations_of(request, self._ports)
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         """The ingest as it is now.

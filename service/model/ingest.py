@@ -6,10 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
 from service.model.schemas import Field
 from service.model.writing import CommitResult, Committable, TableKey
+
+if TYPE_CHECKING:
+    from service.model.sources import SourceRecords
+    from service.model.streams import MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -70,6 +75,29 @@ class IngestCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer.
+
+    In a body of records it is told by its `line`, or by its `row` in formats without lines; both count
+    from 1. `column` is the character of the line at which it could be read no further.
+    """
+
+    place: str
+    reason: str
+    line: int | None = None
+    column: int | None = None
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The records of an ingest that were not written, and the first of them."""
+
+    count: int = 0
+    samples: tuple[BadRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class IngestRecord:
     """An ingest as its log has it. `fingerprint` tells whether two requests have the same body."""
 
@@ -79,6 +107,8 @@ class IngestRecord:
     fingerprint: str
     accepted_at: datetime
     commits: tuple[IngestCommit, ...]
+    rejected: Rejected = Rejected()
+    stream_batch: str | None = None
 
     @property
     def state(self) -> IngestState:
@@ -166,17 +196,59 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """Which target a record goes to, by the value of one field; targets are told by their index.
+
+    `otherwise` takes what no value names, records without the field too; None: those are bad.
+    """
+
+    field: str
+    targets: Mapping[str, int]
+    otherwise: int | None = None
+
+    def target(self, value: object) -> int | None:
+        """The target for this value; numbers and booleans go by what JSON spells them as.
+
+        >>> route = Route("kind", {"http": 0, "7": 1, "true": 2})
+        >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0)]
+        [0, 1, 2, None, None, None]
+        """
+        match value:
+            case str():
+                name: str | None = value
+            case bool():
+                name = "true" if value else "false"
+            case int():
+                name = str(value)
+            case _:
+                name = None
+        return self.otherwise if name is None else self.targets.get(name, self.otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedRecords:
+    """Records as bytes; `open` gives them from their beginning, as often as it is called."""
+
+    open: Callable[[], BinaryIO]
+    record_format: RecordFormat
+    compression: Compression = Compression.NONE
+
+
+@dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What a caller wants written. `fingerprint` is the same for the same body."""
+    """What a caller wants written. `fingerprint` is the same for the same body.
+
+    `shared` are records for all writes together, which have none of their own then: `route` tells which
+    record goes to which write; without it there is one write.
+    """
 
     writes: tuple[Write, ...]
     fingerprint: str
     request_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer."""
-
-    place: str
-    reason: str
+    on_error: OnError = OnError.REJECT_REQUEST
+    shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
+    route: Route | None = None
+    executed: SourceRecords | MicroBatchRecords | None = None
+    """Records that lie where only executors read them; then there are no others."""
+    stream_batch: str | None = None
+    """The micro-batch that it is: its checkpoint's id, and its own."""

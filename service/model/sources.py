@@ -5,6 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from service.model.ingest import Compression, RecordFormat
+
+_ENDINGS = {".gz": Compression.GZIP, ".zst": Compression.ZSTD, ".zstd": Compression.ZSTD}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecords:
+    """Records in files. Without `compression` each file's name tells it."""
+
+    uri: str
+    record_format: RecordFormat
+    compression: Compression | None = None
+
+    def compression_of(self, uri: str) -> Compression:
+        """How this file is compressed.
+
+        >>> SourceRecords("s3://b/*", RecordFormat.CSV).compression_of("s3://b/a.csv.gz").value
+        'GZIP'
+        """
+        if self.compression is not None:
+            return self.compression
+        if self.record_format not in (RecordFormat.NDJSON, RecordFormat.CSV):
+            # They have their own, whatever they are called.
+            return Compression.NONE
+        found = (kind for ending, kind in _ENDINGS.items() if uri.lower().endswith(ending))
+        return next(found, Compression.NONE)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:

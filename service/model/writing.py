@@ -72,6 +72,14 @@ class WriteTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """Where rows go: the target, and the table as its writer must know it."""
+
+    table: WritableTable
+    target: WriteTarget
+
+
+@dataclass(frozen=True, slots=True)
 class WriteResult:
     """Files that were written for one target and belong to no snapshot yet.
 
@@ -90,6 +98,8 @@ class WriteResult:
 class Committable:
     """All that one commit to a table and branch takes, whoever sent it and whatever its write schemas are.
 
+    `stream_batches` are the micro-batches in it, each as its checkpoint's id and its own.
+
     Source: Iceberg's `DynamicCommittable`.
     """
 
@@ -97,6 +107,7 @@ class Committable:
     round_id: UUID
     ingest_ids: tuple[UUID, ...]
     write_results: tuple[WriteResult, ...]
+    stream_batches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from service.adapters.clock import SystemClock
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.open import SplitsOfStorage
+from service.adapters.sources.storage import SourceAccess
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.ingest.write_executed import LargeBounds, LargeInputs
+from service.model.schemas import TableSchema
+from service.model.sources import SourceBounds
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.dead_letter_tables import FakeDeadLetterTables
+from tests.fakes.executors import FakeExecutors
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.spools import FakeSpools
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -18,11 +30,32 @@ from tests.fakes.writable_tables import FakeWritableTables
 class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
-    def __init__(self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",)) -> None:
+    def __init__(
+        self,
+        *tables: WritableTable,
+        writable_names: tuple[str, ...] = ("*",),
+        sources_folder: Path = Path("/nowhere"),
+    ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.files = FakeDataFiles()
+        self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
+        self.spools = FakeSpools()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names)
-        super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
+        self.executors = FakeExecutors()
+        access = SourceAccess((sources_folder.as_uri(),))
+        self.sources = FoundSources(access, SourceBounds())
+        bounds = LargeBounds(split_bytes=512, block_bytes=512, body_bytes=4096)
+        ports = IngestPorts(
+            self.tables,
+            self.files,
+            self.dead_letters,
+            self.log,
+            clock,
+            writable_names,
+            large=LargeInputs(self.executors, self.sources, SplitsOfStorage(access), bounds),
+        )
+        super().__init__(
+            ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json, self.spools
+        )

@@ -121,10 +121,10 @@ class _Search:
         self._found[name] = SourceFile(name, found.byte_count, found.modified_ns)
         if len(self._found) > self._bounds.files:
             raise SourceInvalid(
-                f"These are more than {self._bounds.files} files, which is what ingest_source_max_files allows."
+                f"These are more than {self._bounds.files} files: see the setting ingest_source_max_files."
             )
         if self._byte_count > self._bounds.byte_count:
             raise SourceInvalid(
-                f"These are more than {self._bounds.byte_count} bytes, which is what ingest_source_max_bytes"
-                " allows."
+                f"These are more than {self._bounds.byte_count} bytes: see the setting"
+                " ingest_source_max_bytes."
             )

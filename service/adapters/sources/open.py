@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from service.adapters.sources.lines_of_range import LinesOfRange
@@ -15,6 +16,17 @@ from service.model.source_uris import FILE, SourceUri
 from service.model.sources import SourceFile, SourceSplit
 
 BUFFER_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SplitsOfStorage:
+    """Implements `service.ingest_ports.SplitOpener`."""
+
+    access: SourceAccess
+
+    def __call__(self, split: SourceSplit) -> AbstractContextManager[BinaryIO]:
+        """See `opened_split`."""
+        return opened_split(split, self.access)
 
 
 @contextmanager
@@ -52,7 +64,7 @@ def _raw(uri: SourceUri, access: SourceAccess) -> Iterator[Any]:
         with access.file_system(uri).open_input_file(uri.path) as file:
             yield file
         return
-    with open(uri.path, "rb", buffering=0, opener=_no_link) as file:  # noqa: PTH123
+    with open(uri.path, "rb", buffering=0, opener=_no_link) as file:
         # Between the look at the name and the opening, somebody may have put a link into the way.
         access.check_open(uri, file.fileno())
         yield file

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import BadRow, Position, Rows
 
 
-def json_lines(block: bytes, rows: RecordRows, start: int) -> Iterator[Rows]:
-    """The rows of complete lines, of which the first has the number `start`. Empty lines are no records."""
-    for number, line in enumerate(block.split(b"\n"), start):
+def json_lines(lines: Iterable[tuple[int, bytes]], rows: RecordRows) -> Iterator[Rows]:
+    """The rows of these lines, each with its number. Empty lines are no records."""
+    for number, line in lines:
         payload = line.strip(b" \t\r")
         if not payload:
             continue
         try:
-            record = _parsed(payload)
-        except _NoJson as error:
+            record = parsed(payload)
+        except NoJson as error:
             yield BadRow(Position(number, error.column), str(error), payload)
             continue
         bad = rows.take(record, Position(number), payload)
@@ -27,24 +27,31 @@ def json_lines(block: bytes, rows: RecordRows, start: int) -> Iterator[Rows]:
     yield from rows.batches()
 
 
-class _NoJson(Exception):
+class NoJson(Exception):
+    """A line that is no JSON; `column` is where it ceases to be, where that is known."""
+
     def __init__(self, reason: str, column: int | None = None) -> None:
         super().__init__(reason)
         self.column = column
 
 
-def _parsed(line: bytes) -> object:
+def parsed(line: bytes) -> object:
+    """The value that the line spells.
+
+    Raises:
+        NoJson: it spells none.
+    """
     try:
         return json.loads(line.decode(), parse_constant=_refused)
     except UnicodeDecodeError as error:
-        raise _NoJson(f"byte {error.start + 1} is no UTF-8", error.start + 1) from None
+        raise NoJson(f"byte {error.start + 1} is no UTF-8", error.start + 1) from None
     except json.JSONDecodeError as error:
-        raise _NoJson(f"not JSON: {error.msg}", error.colno) from None
+        raise NoJson(f"not JSON: {error.msg}", error.colno) from None
     except RecursionError:
-        raise _NoJson("nested too deeply") from None
+        raise NoJson("nested too deeply") from None
     except ValueError as error:
         # A number of thousands of digits, or NaN.
-        raise _NoJson(f"not JSON: {error}") from None
+        raise NoJson(f"not JSON: {error}") from None
 
 
 def _refused(constant: str) -> NoReturn:

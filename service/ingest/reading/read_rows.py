@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
+from service.ingest.reading.batches import arrow_batches, parquet_batches
+from service.ingest.reading.columnar_rows import columnar_rows
+from service.ingest.reading.csv_rows import csv_rows
 from service.ingest.reading.ndjson import ndjson_rows
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.rows import FIRST, Position, Rows
@@ -25,5 +27,9 @@ def read_rows(
     match record_format:
         case RecordFormat.NDJSON:
             return ndjson_rows(stream, plan, start)
-        case RecordFormat.CSV | RecordFormat.ARROW_STREAM | RecordFormat.PARQUET:
-            raise IngestInvalid(f"Records as {record_format} cannot be read yet.")
+        case RecordFormat.CSV:
+            return csv_rows(stream, plan, start)
+        case RecordFormat.ARROW_STREAM:
+            return columnar_rows(arrow_batches(stream), plan, start)
+        case RecordFormat.PARQUET:
+            return columnar_rows(parquet_batches(stream), plan, start)

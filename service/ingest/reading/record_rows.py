@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -10,20 +10,22 @@ from service.ingest.arrow_types import arrow_schema
 from service.ingest.nested_values import struct_values
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.rows import BadRow, Position, TargetRows
+from service.ingest.scalar_values import Convert
+from service.model.schemas import Field
 
 BATCH_ROWS = 10_000
 
 
 class RecordRows:
-    """Takes records until `batches` is asked for what they have become.
+    """Takes records until `batches` is asked for what they have become; `values` makes what converts them.
 
     Raises:
         IngestInvalid: a field has a type that no JSON stands for.
     """
 
-    def __init__(self, plan: ReadPlan) -> None:
+    def __init__(self, plan: ReadPlan, values: Callable[[Sequence[Field]], Convert] = struct_values) -> None:
         self._route = plan.route
-        self._converts = [struct_values(each.fields) for each in plan.targets]
+        self._converts = [values(each.fields) for each in plan.targets]
         self._names = [frozenset(field.name for field in each.fields) for each in plan.targets]
         self._schemas = [arrow_schema(each.fields) for each in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
@@ -35,7 +37,7 @@ class RecordRows:
             target = self._target(record)
             self._rows[target].append(self._converts[target](self._without_route(record, target)))
         except ValueError as reason:
-            return BadRow(position, str(reason), payload, target)
+            return BadRow(position, _storable(str(reason)), payload, target)
         return None
 
     def batches(self) -> Iterator[TargetRows]:
@@ -61,3 +63,8 @@ class RecordRows:
         if self._route is None or self._route.field in self._names[target] or not isinstance(record, Mapping):
             return record
         return {name: value for name, value in record.items() if name != self._route.field}
+
+
+def _storable(reason: str) -> str:
+    # JSON can spell a name with half of a character, which no file and no answer can hold.
+    return reason.encode(errors="replace").decode()
