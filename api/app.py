@@ -27,6 +27,7 @@ from api.routes import (
     filters,
     health,
     ingest,
+    ingest_history,
     metrics,
     pruning,
     query,
@@ -68,17 +69,10 @@ def create_app(
     # Before the one for JSON, which takes every content type to say that it is none.
     app.include_router(ingest.records_router)
     for routes in (
-        query,
-        query_list,
-        chunks,
-        explain,
-        ingest,
-        streams,
-        pruning,
-        tables,
-        filters,
-        health,
-        metrics,
+        *(query, query_list, chunks, explain),
+        # Before the ingests by their id: a summary is none.
+        *(ingest_history, ingest, streams),
+        *(pruning, tables, filters, health, metrics),
     ):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.

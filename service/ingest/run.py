@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
@@ -14,9 +14,10 @@ from service.ingest.present_columns import present_columns
 from service.ingest.request_rows import request_rows
 from service.ingest.resolve_targets import resolve_targets
 from service.ingest.sort_out import SortedOut
+from service.ingest.unmetered import Unmetered
 from service.ingest.write_executed import ExecutedWrite, LargeInputs, WritePorts
 from service.ingest.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, WritableTables
+from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, IngestMeters, WritableTables
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, WrittenTarget
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
@@ -37,12 +38,16 @@ class IngestPorts:
     """What a body may have in it when it is decompressed."""
     large: LargeInputs | None = None
     """What writes large inputs; without it the gateway writes everything itself."""
+    meters: IngestMeters = field(default_factory=Unmetered)
 
 
-def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
+def run_ingest(
+    request: IngestRequest, caller: str, ports: IngestPorts, check_room: Callable[[], None] = lambda: None
+) -> IngestRecord:
     """Accepts the ingest: its files are written and will be committed, whatever happens from now on.
 
-    A `requestId` that this caller has sent before gives the ingest of then.
+    A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
+    one is taken.
 
     Raises:
         RequestIdReused: the requestId is known, with another body.
@@ -50,9 +55,11 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
+    began_ms = ports.clock.elapsed_ms()
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
+    check_room()
     ingest_id = uuid4()
     written = _written(request, ingest_id, destinations_of(request, ports), ports)
     results = written.results
@@ -64,13 +71,15 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
         ports.clock.now(),
         tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
         written.rejected,
-        stream_batch=request.stream_batch,
+        ports.clock.elapsed_ms() - began_ms,
+        request.stream_batch,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
         _discard(written.tables, results, ports.data_files)
         return _same(accepted, request)
+    ports.meters.accepted(accepted)
     return accepted
 
 

@@ -109,6 +109,11 @@ class Committable:
     write_results: tuple[WriteResult, ...]
     stream_batches: tuple[str, ...] = ()
 
+    @property
+    def target_count(self) -> int:
+        """How many write targets have a part in it."""
+        return len({each.target for each in self.write_results})
+
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:

@@ -26,7 +26,7 @@ from service.model.filtering import (
 from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableSource
+from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
 from service.pruning.composite_keys import FoundKey, composite_keys
@@ -59,10 +59,14 @@ UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A filter, and where in the text the name of the table that it narrows ends."""
+    """A filter, and where in the text the name of the table that it narrows ends.
+
+    `is_shared`: what it narrows is read in several places, each of which may ask for less.
+    """
 
     filter: DynamicFilter
     reference_end: int
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class _Detector:
         self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
         self._found: list[FoundKey] = []
         self._fingerprints: set[str] = set()
+        self._shared_ends: set[int] = set()
         self._build_sides = 0
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
@@ -139,6 +144,9 @@ class _Detector:
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
         relations = list(local_relations(graph, self._relation_context))
+        if self._graphs.is_shared(scope):
+            # Each place may ask for less: the engine prunes by that, as long as it sees a filtered table.
+            relations = [each for each in relations if not each.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
             narrowed = {(end + 1, columns[0].lower()) for end, columns, _ in self._placements}
@@ -161,21 +169,28 @@ class _Detector:
             for probe in sorted(same or {candidate.probe}):
                 relation = graph.relations.get(probe.relation)
                 if relation is not None:
-                    self._judge_scans(candidate, relation, probe.column)
+                    self._judge_scans(candidate, relation, probe.column, self._graphs.is_shared(scope))
 
-    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str) -> None:
+    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str, is_shared: bool) -> None:
         for table, name in narrowed_by(relation, column, self._graphs.classes_of, self._graphs.mentions_of):
+            if is_shared:
+                self._shared_ends.add(table.this.meta.get("end", -1))
             self._judge(candidate, table, name, lambda: self._known.type_in(relation, column) is not None)
 
     def _judge(
         self, candidate: Candidate, table: exp.Table, column: str, is_of_one_type: Callable[[], bool]
     ) -> None:
         facts = self._known.facts(table)
-        if facts is None or not is_bare(table):
+        if facts is None:
+            self._refuse_unknown(candidate, table, column)
+        field = None if facts is None or not is_bare(table) else column_of(facts, column)
+        if facts is None or field is None:
             return
-        field = column_of(facts, column)
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
-        if field is None or build_type is None:
+        if build_type is None:
+            self._refuse_build(
+                candidate, Probe(facts.name, (field.name,), (field.type_name,), facts.snapshot_id)
+            )
             return
         type_name = field.type_name
         probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
@@ -191,6 +206,19 @@ class _Detector:
             self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
             self._place(candidate, probe, table, plan)
+
+    def _refuse_unknown(self, candidate: Candidate, table: exp.Table, column: str) -> None:
+        """A view that stays closed, or a table that cannot be read again as it is."""
+        is_filtered_by = is_filtered(candidate.build_graph, candidate.build.relation)
+        if is_filtered_by and table.catalog and candidate.refusal is None:
+            name = TableName(table.catalog, table.db, table.name)
+            self._refuse(candidate, Probe(name, (column,), ("unknown",), None), Reason.SOURCE_NOT_SUPPORTED)
+
+    def _refuse_build(self, candidate: Candidate, probe: Probe) -> None:
+        relation = candidate.build_graph.relations[candidate.build.relation]
+        if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
+            # Whatever filters it within: nobody can tell when its rows change.
+            self._refuse(candidate, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC)
 
     def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
         if not is_filtered(candidate.build_graph, candidate.build.relation):
@@ -297,7 +325,7 @@ class _Detector:
             is_converted=is_converted,
             feeds=feeds,
         )
-        self._placements[place] = Placement(found, end + 1)
+        self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
 
     def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
         relation = candidate.build_graph.relations[candidate.build.relation]

@@ -108,14 +108,14 @@ def _edits(join: DroppableJoin) -> Mapping[TextSpan, str] | None:
     item = text.from_item(reference.span.start, reference.span.end, reference.alias is not None)
     if item is None:
         return None
-    spans = (*item.conjuncts, *text.conjuncts_after(item.span.end))
+    spans = (*item.conjuncts, *text.conjuncts_after(item.spans[-1].end))
     covering = [each for each in spans if any(_covers(each, start) for start in join.own)]
     is_exact = all(any(_covers(each, start) for each in covering) for start in join.own)
     is_alone = not any(_covers(each, start) for each in covering for start in join.others)
     if not is_exact or not is_alone or not set(item.conjuncts) <= set(covering):
         return None
-    outside = (each for each in covering if not _is_within(each, item.span))
-    edits = dict.fromkeys(outside, "TRUE") | {item.span: ""}
+    outside = (each for each in covering if not any(_is_within(each, span) for span in item.spans))
+    edits = dict.fromkeys(outside, "TRUE") | dict.fromkeys(item.spans, "")
     return edits if _is_as_expected(join, edits) else None
 
 

@@ -29,12 +29,12 @@ _JOINS = {
 
 @dataclass(frozen=True, slots=True)
 class FromItem:
-    """A table in a FROM with the comma or the JOIN … ON that adds it: without the span, it is not there.
+    """A table in a FROM with the comma or the JOIN … ON that adds it: without the spans, it is not there.
 
-    `conjuncts` are the parts between the ANDs of its ON.
+    `conjuncts` are the parts between the ANDs of the ON that goes with it.
     """
 
-    span: TextSpan
+    spans: tuple[TextSpan, ...]
     conjuncts: tuple[TextSpan, ...] = ()
 
 
@@ -52,7 +52,7 @@ class SelectText:
     def from_item(self, start: int, end: int, has_alias: bool) -> FromItem | None:
         """The table named from `start` to `end`, as it stands in its FROM; None when it stands otherwise.
 
-        Otherwise: alone, first before a JOIN, under an outer, semi or natural join.
+        Otherwise: alone, first before a JOIN of a JOIN, under an outer, semi or natural join.
         """
         first, last = self._at(start), self._ending_at(end)
         if first is None or last is None:
@@ -63,9 +63,11 @@ class SelectText:
         if before is TokenType.JOIN and after is TokenType.ON:
             return self._joined(first - 1, last + 1)
         if before is TokenType.FROM and after is TokenType.COMMA:
-            return FromItem(TextSpan(self.tokens[first].start, self.tokens[last + 1].end + 1))
+            return FromItem((TextSpan(self.tokens[first].start, self.tokens[last + 1].end + 1),))
+        if before is TokenType.FROM:
+            return self._first(first, last + (2 if after is TokenType.INNER else 1))
         if before is TokenType.COMMA and (after in _AFTER_ITEM or after in _CLOSING or after is None):
-            return FromItem(TextSpan(self.tokens[first - 1].start, self.tokens[last].end + 1))
+            return FromItem((TextSpan(self.tokens[first - 1].start, self.tokens[last].end + 1),))
         return None
 
     def conjuncts_after(self, position: int) -> Sequence[TextSpan]:
@@ -80,7 +82,22 @@ class SelectText:
         if not conjuncts or kind in _JOINS - {TokenType.INNER}:
             return None
         begin = self.tokens[join - 1 if kind is TokenType.INNER else join].start
-        return FromItem(TextSpan(begin, self._end_of(condition[-1])), tuple(conjuncts))
+        return FromItem((TextSpan(begin, self._end_of(condition[-1])),), tuple(conjuncts))
+
+    def _first(self, first: int, join: int) -> FromItem | None:
+        """The table before the first JOIN: what is joined to it takes its place, and the ON goes."""
+        if self._type(join) is not TokenType.JOIN:
+            return None
+        stops = {TokenType.ON, *_AFTER_ITEM, *_JOINS}
+        behind_join = self._level_from(self.tokens[join].end + 1)
+        on = next((each for each in behind_join if self._type(each) in stops), join)
+        condition = list(self._until(on + 1, {*_AFTER_ITEM, *_JOINS}))
+        conjuncts = self._conjuncts(condition)
+        if self._type(on) is not TokenType.ON or not conjuncts:
+            return None
+        before = TextSpan(self.tokens[first].start, self.tokens[join + 1].start)
+        behind = TextSpan(self.tokens[on].start, self._end_of(condition[-1]))
+        return FromItem((before, behind), tuple(conjuncts))
 
     def _until(self, index: int, stops: Set[TokenType]) -> Iterator[int]:
         """Tokens of this level from there on, as far as one that ends the clause."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from pyiceberg.catalog.sql import SqlCatalog
 
 from service.gateway import Gateway
 from spark_session.engine import SparkEngine
-from tests.equivalence.generator import queries
+from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import DIMENSIONS, FACTS
-from tests.equivalence.test_generated import COUNT, SECONDS_PER_QUERY, SEED
 from tests.equivalence.test_known_cases import NARROWED, NOT_NARROWED
 from tests.equivalence.test_odd_texts import fixture_texts
 
@@ -67,26 +65,6 @@ def test_an_odd_text_has_the_same_rows_over_views(sql: str, behind: Harness) -> 
     behind.check(sql)
 
 
-@pytest.mark.timeout(300 + COUNT * SECONDS_PER_QUERY)
+@pytest.mark.timeout(TIMEOUT_S)
 def test_generated_queries_have_the_same_rows_over_views(behind: Harness) -> None:
-    print(f"SLUICE_SOAK_SEED={SEED}")  # noqa: T201 - pytest shows it with a failure
-    narrowed = 0
-
-    @seed(SEED)
-    @settings(
-        max_examples=COUNT // 8,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, Phase.shrink),
-    )
-    @given(queries())
-    def check(sql: str) -> None:
-        nonlocal narrowed
-        note(sql)
-        checked = behind.check(sql)
-        assert not checked.is_rejected, checked.pruned.filters
-        narrowed += bool(checked.applied)
-
-    check()
-    assert narrowed > COUNT / 80, "too few of the queries were narrowed to prove anything"
+    check_generated(behind, COUNT // 8)

@@ -21,7 +21,9 @@ from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.executors import FakeExecutors
+from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.spools import FakeSpools
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
@@ -34,6 +36,7 @@ class FakeIngests(Ingests):
         self,
         *tables: WritableTable,
         writable_names: tuple[str, ...] = ("*",),
+        max_waiting: int = 100,
         sources_folder: Path = Path("/nowhere"),
     ) -> None:
         self.tables = FakeWritableTables(*tables)
@@ -47,6 +50,7 @@ class FakeIngests(Ingests):
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
         bounds = LargeBounds(split_bytes=512, block_bytes=512, body_bytes=4096)
+        self.meters = FakeIngestMeters()
         ports = IngestPorts(
             self.tables,
             self.files,
@@ -55,7 +59,8 @@ class FakeIngests(Ingests):
             clock,
             writable_names,
             large=LargeInputs(self.executors, self.sources, SplitsOfStorage(access), bounds),
+            meters=self.meters,
         )
-        super().__init__(
-            ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json, self.spools
-        )
+        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
+        history = FakeIngestHistory(self.log)
+        super().__init__(ports, committer, schema_from_json, history, self.spools, max_waiting)

@@ -45,8 +45,8 @@ SCHEMA = Schema(
     NestedField(4, "day", DateType()),
     NestedField(5, "price", DecimalType(9, 2)),
     NestedField(6, "place", PLACE),
-    NestedField(7, "tags", ListType(71, StringType())),
-    NestedField(8, "counts", MapType(81, StringType(), 82, LongType())),
+    NestedField(7, "tags", ListType(71, StringType(), element_required=False)),
+    NestedField(8, "counts", MapType(81, StringType(), 82, LongType(), value_required=False)),
     NestedField(9, 'odd."name" 🙂', StringType()),
 )
 NDJSON, CSV = "application/x-ndjson", "text/csv"
@@ -66,7 +66,7 @@ RECORDS: list[dict[str, Any]] = [
     {"id": 2, "kind": "dns", "place": None, "tags": [], "counts": []},
 ]
 EXPECTED = [
-    [1, "http", "2026-01-01T12:00:00Z", "2026-01-01", "12.50", "Ulm", ["a", None], 1, 'a,"b"\nc'],
+    [1, "http", "2026-01-01T12:00:00+00:00", "2026-01-01", "12.50", "Ulm", ["a", None], 1, 'a,"b"\nc'],
     [2, "dns", None, None, None, None, [], None, None],
 ]
 

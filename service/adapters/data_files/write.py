@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.file_set import FileSet
 from service.adapters.data_files.pieces import chunks
+from service.adapters.data_files.target_files import TargetFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
@@ -26,20 +25,11 @@ def write_data_files(
         RecordsInvalid: a value does not fit its column.
         OSError: the storage does not take the files.
     """
-    plan = FilePlan.of(state, target)
-    files = FileSet(plan, bounds.open_files)
+    files = TargetFiles(state, target, bounds)
     try:
         for each in chunks(batches, bounds.buffered_bytes):
-            files.write(plan.shape.table(each))
-        written = files.close()
+            files.write(each)
+        return files.finish()
     except BaseException:
         files.delete()
         raise
-    return WriteResult(
-        target,
-        tuple(each.content for each in written),
-        # Upserts put the files of their equality deletes here.
-        (),
-        sum(each.record_count for each in written),
-        sum(each.byte_count for each in written),
-    )

@@ -19,6 +19,7 @@ from service.errors import (
     RequestIdReused,
     StorageDown,
     TableNotFound,
+    TooManyIngests,
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
@@ -352,3 +353,18 @@ def test_a_body_that_breaks_off_leaves_nothing_behind(ingests: FakeIngests) -> N
         with pytest.raises(IngestInvalid, match="Truncated"):
             ingests.accept(replace(request(write(columns=None)), shared=records, on_error=on_error), "ann")
     assert not ingests.files.files
+
+
+def test_while_too_many_wait_to_be_committed_only_those_are_answered_that_do_so_already() -> None:
+    ingests = FakeIngests(TABLE, max_waiting=1)
+    ingests.log.taken_elsewhere.add(TABLE.key)
+    waiting = request(write({"id": 1, **DAY}), request_id=uuid4())
+    first = ingests.accept(waiting, "ann")
+    with pytest.raises(TooManyIngests):
+        ingests.accept(request(write({"id": 2, **DAY})), "ann")
+    assert ingests.accept(waiting, "ann").record.ingest_id == first.record.ingest_id
+    assert len(ingests.files.files) == 1
+    ingests.log.taken_elsewhere.clear()
+    first.settled.result(WITHIN_S)
+    ingests.accept(request(write({"id": 2, **DAY})), "ann").settled.result(WITHIN_S)
+    ingests.close(WITHIN_S)

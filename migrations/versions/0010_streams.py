@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0007"
+revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None

@@ -1,0 +1,44 @@
+"""Generated queries against a harness; how many and which is for whoever runs the tests to say.
+
+`SLUICE_SOAK_QUERIES` says how many, `SLUICE_SOAK_SEED` which; the seed is printed when one fails.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
+
+from tests.equivalence.generator import queries
+from tests.equivalence.harness import Harness
+
+COUNT = int(os.environ.get("SLUICE_SOAK_QUERIES", "200"))
+SEED = int(os.environ.get("SLUICE_SOAK_SEED", random.randrange(2**32)))
+SECONDS_PER_QUERY = 5
+TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
+
+
+def check_generated(harness: Harness, count: int) -> None:
+    """Each returns the same rows narrowed and as written, and enough of them are narrowed to prove it."""
+    print(f"SLUICE_SOAK_SEED={SEED}")  # noqa: T201 - pytest shows it with a failure
+    narrowed = 0
+
+    @seed(SEED)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+    )
+    @given(queries())
+    def check(sql: str) -> None:
+        nonlocal narrowed
+        note(sql)
+        checked = harness.check(sql)
+        assert not checked.is_rejected, checked.pruned.filters
+        narrowed += bool(checked.applied)
+
+    check()
+    assert narrowed > count / 10, "too few of the queries were narrowed to prove anything"
