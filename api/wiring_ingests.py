@@ -26,6 +26,7 @@ from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
+from service.ingest.write_executed import LargeInputs
 from service.ingest_ports import IngestMeters
 from service.model.schemas import TableSchema
 from service.ports import Clock
@@ -36,6 +37,7 @@ def build_ingests(
     catalogs: PyIcebergCatalogs,
     store_url: str,
     spool_folder: Path,
+    large: LargeInputs,
     clock: Clock,
     stack: ExitStack,
     meters: IngestMeters,
@@ -61,7 +63,8 @@ def build_ingests(
         clock,
         settings.ingest_tables,
         settings.ingest_max_decompressed_bytes,
-        meters,
+        large=large,
+        meters=meters,
         changes=PyIcebergTableChanges(catalogs),
         change_rules=ChangeRules(
             settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields

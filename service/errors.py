@@ -208,6 +208,36 @@ class WriteNotAllowed(CallerError):
     code = "WRITE_NOT_ALLOWED"
 
 
+class SourceNotAllowed(CallerError):
+    """Callers may not read from this location here."""
+
+    code = "SOURCE_NOT_ALLOWED"
+
+
+class SourceInvalid(IngestInvalid):
+    """The source names no files that can be read, or more than may be read at once."""
+
+    code = "SOURCE_INVALID"
+
+
+class SourceChanged(CallerError):
+    """A file of the source changed or went while it was read. Nothing was accepted: send it again."""
+
+    code = "SOURCE_CHANGED"
+
+
+class StreamNotFound(CallerError):
+    """There is no stream with this id."""
+
+    code = "STREAM_NOT_FOUND"
+
+
+class StreamInvalid(IngestInvalid):
+    """The stream cannot be run as it was asked for."""
+
+    code = "STREAM_INVALID"
+
+
 class TableChanged(CallerError):
     """The table was changed so that the files of this ingest no longer fit it. Send it again."""
 
@@ -258,6 +288,12 @@ class ResultTooLarge(QueryEnded):
     code = "RESULT_TOO_LARGE"
 
 
+class StreamFailed(GatewayError):
+    """A stream ended by itself."""
+
+    code = "STREAM_FAILED"
+
+
 # ---- what is down ---------------------------------------------------------------------------------
 
 
@@ -301,6 +337,12 @@ class StorageDown(PartDown):
     """The table's storage does not take files."""
 
     code = "STORAGE_DOWN"
+
+
+class ExecutorsFailed(PartDown):
+    """Spark's executors could not do this work; the log has the cause. Nothing was accepted."""
+
+    code = "EXECUTORS_FAILED"
 
 
 class CommittableVersionUnknown(PartDown):

@@ -114,7 +114,34 @@ class RoutedWrites(_Ingest):
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 
 
-IngestBody = OneWrite | ManyWrites | RoutedWrites
+class SourceBody(StrictModel):
+    """Files that executors read, where the operator lets them."""
+
+    uri: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=4096, pattern=_NO_CONTROLS),
+        Field(description="an address such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
+    ]
+    format: Literal["json", "ndjson", "csv", "parquet", "arrow"]
+    compression: Annotated[
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+    ] = None
+
+
+class SourceWrite(_Target, _Ingest):
+    """Files for one table, under one write schema."""
+
+    source: SourceBody
+
+
+class SourceRoute(_Ingest):
+    """Files whose records go where one of their fields says."""
+
+    route: RouteBody
+    source: SourceBody
+
+
+IngestBody = OneWrite | ManyWrites | RoutedWrites | SourceWrite | SourceRoute
 
 
 class StreamedWrite(_Target, _Ingest):

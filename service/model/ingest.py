@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
 from service.model.schemas import Field
 from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey
+
+if TYPE_CHECKING:
+    from service.model.sources import SourceRecords
+    from service.model.streams import MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -107,6 +111,7 @@ class IngestRecord:
     rejected: Rejected = Rejected()
     write_ms: int = 0
     """From the beginning of the request until its files were written."""
+    stream_batch: str | None = None
 
     @property
     def state(self) -> IngestState:
@@ -256,3 +261,7 @@ class IngestRequest:
     on_error: OnError = OnError.REJECT_REQUEST
     shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
     route: Route | None = None
+    executed: SourceRecords | MicroBatchRecords | None = None
+    """Records that lie where only executors read them; then there are no others."""
+    stream_batch: str | None = None
+    """The micro-batch that it is: its checkpoint's id, and its own."""
