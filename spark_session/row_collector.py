@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from spark_session.arrow_rows import arrow_rows, with_optional_fields
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class RowCollector:
     def is_short(self, frame: DataFrame, row_limit: int) -> bool:
         """Plans the frame; whether Spark's plain collect suits it.
 
-        `toArrow()` runs every task of a scan even if the first few fill the limit; a plain collect takes a
+        Arrow's way runs every task of a scan even if the first few fill the limit; a plain collect takes a
         few at a time until it has enough.
 
         Raises:
@@ -60,12 +61,12 @@ class RowCollector:
             PySparkException: it failed, or was canceled.
         """
         if not is_short:
-            return frame.toArrow()
+            return arrow_rows(frame)
         rows = self.objects(frame)
         row_type = frame._jdf.schema()
         message = self._java.arrow(rows, row_type, ARROW_TIME_ZONE, MAX_MESSAGE_BYTES)
         if message is None:
             session = frame.sparkSession
-            return DataFrame(self._java.dataset(session._jsparkSession, rows, row_type), session).toArrow()
+            return arrow_rows(DataFrame(self._java.dataset(session._jsparkSession, rows, row_type), session))
         with pa.ipc.open_stream(message) as stream:
-            return stream.read_all().cast(to_arrow_schema(frame.schema))
+            return stream.read_all().cast(with_optional_fields(to_arrow_schema(frame.schema)))

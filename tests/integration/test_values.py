@@ -140,3 +140,14 @@ def test_csv_tells_null_from_an_empty_string(gateway: httpx.Client) -> None:
     text = gateway.get(answer["result"]["nextChunkLink"]).text
     assert text == 'x,y,z\r\n"a,""b""","",\r\n'
     assert next(csv.reader(io.StringIO(text.splitlines()[1]))) == ['a,"b"', "", ""]
+
+
+@pytest.mark.parametrize("row_limit", [10, 30_000])
+def test_a_struct_may_be_null_though_its_fields_are_required(gateway: httpx.Client, row_limit: int) -> None:
+    # Spark knows that `id` is never NULL, as it does of a table's required fields.
+    struct = "IF(id % 2 = 0, named_struct('x', id, 'deep', array(named_struct('y', id))), NULL)"
+    sql = f"SELECT id, {struct} AS s, array({struct}) AS l, map('k', {struct}) AS m FROM range(5000)"
+    assert rows(gateway, f"SELECT * FROM ({sql}) ORDER BY id", rowLimit=row_limit)[:3] == [
+        [number, value, [value], {"k": value}]
+        for number, value in enumerate([{"x": 0, "deep": [{"y": 0}]}, None, {"x": 2, "deep": [{"y": 2}]}])
+    ]
