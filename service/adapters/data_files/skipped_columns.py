@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema, index_by_id
+from pyiceberg.transforms import VoidTransform
 from pyiceberg.types import NestedField, StructType
 
 
@@ -14,10 +15,12 @@ def null_field_ids(schema: Schema, written: Schema, spec: PartitionSpec) -> froz
 
     Not among them are fields with an initial default, which read as that; what lies in lists and maps, of
     which nobody knows how many there are; and sources of partitions, whose value readers may know without
-    the file.
+    the file, unless `void` has left nothing of it.
     """
     held = frozenset(index_by_id(written))
-    sources = frozenset(each.source_id for each in spec.fields)
+    sources = frozenset(
+        each.source_id for each in spec.fields if not isinstance(each.transform, VoidTransform)
+    )
     return frozenset(_null_ids(schema.fields, held)) - sources
 
 

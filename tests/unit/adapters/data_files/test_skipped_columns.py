@@ -33,3 +33,8 @@ def test_a_struct_with_a_default_inside_may_be_made_by_readers() -> None:
 
 def test_of_a_partitions_source_readers_may_know_the_value() -> None:
     assert 2 not in null_field_ids(EVENTS, file_schema(EVENTS, (1,)), spec_of((2, "identity", "day")))
+
+
+def test_of_a_partition_field_that_was_removed_nobody_knows_a_value() -> None:
+    spec = spec_of((2, "void", "day"), (3, "bucket[4]", "name_bucket"))
+    assert null_field_ids(EVENTS, file_schema(EVENTS, (1, 3)), spec) == {2, 4, 5, 6, 7, 8}
