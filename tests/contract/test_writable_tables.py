@@ -15,7 +15,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortOrder
 from pyiceberg.table.sorting import SortField as IcebergSortField
 from pyiceberg.transforms import IdentityTransform, MonthTransform
-from pyiceberg.types import DateType, LongType, NestedField
+from pyiceberg.types import DateType, LongType, NestedField, StringType
 
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.data_files.writer_state import WriterState
@@ -48,6 +48,11 @@ def properties(folder: Path, database: str = "catalog.db") -> dict[str, str]:
     }
 
 
+def opened_by_others(folder: Path) -> SqlCatalog:
+    given = properties(folder)
+    return SqlCatalog("lake", uri=given["uri"], warehouse=given["warehouse"])
+
+
 def create_table(folder: Path) -> None:
     schema = Schema(
         NestedField(1, "id", LongType(), required=True),
@@ -56,8 +61,7 @@ def create_table(folder: Path) -> None:
     )
     spec = PartitionSpec(IcebergPartitionField(2, 1000, MonthTransform(), "day_month"))
     order = SortOrder(IcebergSortField(1, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
-    given = properties(folder)
-    with closing(SqlCatalog("lake", uri=given["uri"], warehouse=given["warehouse"])) as catalog:
+    with closing(opened_by_others(folder)) as catalog:
         catalog.create_namespace("s")
         wanted = {"write.data.path": "file:///elsewhere", "comment": "nothing to a writer"}
         catalog.create_table("s.t", schema, partition_spec=spec, sort_order=order, properties=wanted)
@@ -100,6 +104,11 @@ def test_a_table_that_is_not_there_is_told_with_those_that_are(tables: WritableT
     assert missing.value.nearest == ("lake.s.t",)
 
 
+def test_a_table_of_a_schema_that_is_not_there_is_told(tables: WritableTables) -> None:
+    with pytest.raises(TableNotFound):
+        tables.writable(TableName("lake", "nowhere", "t"), MAIN)
+
+
 def test_a_catalog_that_is_down_is_told(tables: WritableTables) -> None:
     name = NAME
     if isinstance(tables, FakeWritableTables):
@@ -108,6 +117,43 @@ def test_a_catalog_that_is_down_is_told(tables: WritableTables) -> None:
         name = TableName("lost", "s", "t")
     with pytest.raises(CatalogDown):
         tables.writable(name, MAIN)
+
+
+def test_what_others_change_is_seen_at_once(real: PyIcebergWritableTables, tmp_path: Path) -> None:
+    before = real.writable(NAME, MAIN)
+    with closing(opened_by_others(tmp_path)) as catalog:
+        table = catalog.load_table("s.t")
+        with table.update_schema() as schema:
+            schema.add_column("note", StringType())
+        with table.update_spec() as spec:
+            spec.remove_field("day_month").add_identity("day")
+        with table.transaction() as transaction:
+            transaction.set_properties({"write.data.path": "file:///there"})
+    after = real.writable(NAME, MAIN)
+    assert (before.table_uuid, before.spec_id) == (after.table_uuid, 0)
+    assert [each.name for each in after.schema.columns] == ["id", "day", "note"]
+    assert after.schema.schema_id != before.schema.schema_id
+    assert (after.spec_id, after.partition_fields) == (1, (PartitionField("day", "day", "identity"),))
+    state = WriterState.decoded(after.state)
+    assert (state.schema.schema_id, state.spec.spec_id) == (after.schema.schema_id, 1)
+    assert state.properties == {"write.data.path": "file:///there"}
+
+
+def test_a_table_that_was_made_anew_under_its_name_is_another_one(
+    real: PyIcebergWritableTables, tmp_path: Path
+) -> None:
+    before = real.writable(NAME, MAIN)
+    with closing(opened_by_others(tmp_path)) as catalog:
+        catalog.drop_table("s.t")
+        with pytest.raises(TableNotFound):
+            real.writable(NAME, MAIN)
+        # The ids of its schema and its spec are those of the first one.
+        catalog.create_table("s.t", Schema(NestedField(1, "name", StringType())))
+    after = real.writable(NAME, MAIN)
+    assert after.table_uuid != before.table_uuid
+    assert after.schema == TableSchema(0, (Field(1, "name", Primitive("string")),))
+    state = WriterState.decoded(after.state)
+    assert (state.schema.column_names, state.spec.fields, dict(state.properties)) == (["name"], (), {})
 
 
 def test_the_state_has_what_a_writer_needs_and_nothing_of_the_catalogs_own(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -103,6 +104,16 @@ def test_tables_are_committed_each_by_itself(ingests: FakeIngests) -> None:
         UUID(int=1),
         UUID(int=2),
     }
+
+
+def test_branches_of_a_table_are_committed_each_by_itself(ingests: FakeIngests) -> None:
+    audit = TableKey(TABLE.key.table, "audit")
+    sent = request(write({"id": 1, **DAY}), replace(write({"id": 2, **DAY}), key=audit))
+    ingests.accept(sent, "ann").settled.result(WITHIN_S)
+    assert len(ingests.commits.rounds) == 2
+    for key, ids in ((TABLE.key, [1]), (audit, [2])):
+        [address] = [json.loads(each)["file-path"] for each in ingests.commits.files(key)]
+        assert [row["id"] for row in ingests.files.files[address]] == ids
 
 
 def test_without_a_write_schema_missing_columns_are_written_as_null(ingests: FakeIngests) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from service.adapters.data_files.write_bounds import WriteBounds
@@ -17,7 +18,7 @@ from service.model.schemas import TableSchema
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable
 from tests.unit.adapters.data_files.counted_files import NAME, CountedFileIO
-from tests.unit.adapters.data_files.states import files_below, rows_of, spec_of, state_of, target_of
+from tests.unit.adapters.data_files.states import files_below, paths_of, rows_of, spec_of, state_of, target_of
 
 TINY = WriteBounds(buffered_bytes=4000, open_files=3)
 
@@ -53,6 +54,24 @@ def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_ord
         written = [row for file in rows_of(results[target.target]) for row in file]
         assert written == expected
         assert results[target.target].record_count == len(expected)
+
+
+def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say(tmp_path: Path) -> None:
+    rows, wanted = [], {}
+    for name, codec in (("a", "gzip"), ("b", "snappy")):
+        state = state_of(tmp_path / name, properties={"write.parquet.compression-codec": codec})
+        key = TableKey(TableName("lake", "s", name))
+        table = WritableTable(key, UUID(int=1), 2, TableSchema(3, ()), 0, (), (), state.encoded())
+        target = replace(target_of(state, (1,)), key=key)
+        rows += [(Destination(table, target), only_ids([each])) for each in range(2)]
+        wanted[target] = (tmp_path / name, codec.upper())
+    results = {each.target: each for each in write_fan(rows, TINY)}
+    assert results.keys() == wanted.keys()
+    for target, (folder, codec) in wanted.items():
+        [path] = paths_of(results[target])
+        assert path.is_relative_to(folder)
+        assert pq.read_metadata(path).row_group(0).column(0).compression == codec
+        assert rows_of(results[target]) == [[{"id": 0}, {"id": 1}]]
 
 
 def test_files_that_are_open_at_once_are_bounded_over_all_targets(tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""Ingests into tables of both format versions, into branches, under specs that change, as all read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.transforms import BucketTransform
+from pyiceberg.types import DateType, LongType, NestedField, StringType
+
+from tests.integration.readers import Row, assert_read_alike, by_spark, data_files, named
+
+pytestmark = pytest.mark.integration
+
+SCHEMA = Schema(
+    NestedField(1, "id", LongType()), NestedField(2, "day", DateType()), NestedField(3, "note", StringType())
+)
+BY_ID = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "id_bucket"))
+DAY, TOLD_DAY = "2026-01-31", date(2026, 1, 31)
+
+NewTable = Callable[..., Table]
+
+
+@pytest.fixture
+def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
+    """Makes a table that goes with the test."""
+    lake.create_namespace_if_not_exists("laid")
+    names: list[str] = []
+
+    def make(version: int = 2, spec: PartitionSpec = BY_ID) -> Table:
+        names.append(f"laid.t_{uuid4().hex}")
+        return lake.create_table(
+            names[-1], SCHEMA, partition_spec=spec, properties={"format-version": str(version)}
+        )
+
+    yield make
+    for each in names:
+        lake.drop_table(each)
+
+
+def sent(gateway: httpx.Client, *writes: dict[str, Any]) -> list[dict[str, Any]]:
+    response = gateway.post("/ingest", json={"writes": writes})
+    assert response.status_code == 200, response.text
+    commits: list[dict[str, Any]] = response.json()["commits"]
+    return commits
+
+
+def write(table: Table, *ids: int, **more: Any) -> dict[str, Any]:
+    return {"table": named(table), "records": [{"id": each, "day": DAY} for each in ids]} | more
+
+
+def told(*ids: int) -> list[Row]:
+    return [{"id": each, "day": TOLD_DAY, "note": None} for each in ids]
+
+
+def test_one_request_goes_to_tables_of_both_format_versions(
+    gateway: httpx.Client, new_table: NewTable
+) -> None:
+    tables = [new_table(version) for version in (1, 2)]
+    commits = sent(gateway, *(write(each, 1, 2, 3, writeSchema=["day", "id"]) for each in tables))
+    assert [each["addedRecords"] for each in commits] == [3, 3]
+    for version, table in enumerate(tables, start=1):
+        assert_read_alike(gateway, table, told(1, 2, 3))
+        assert table.metadata.format_version == version
+
+
+def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table: NewTable) -> None:
+    table = new_table()
+    sent(gateway, write(table, 1))
+    commits = sent(gateway, write(table, 2), write(table, 3, branch="audit"), write(table, 4, branch="audit"))
+    assert [(each["branch"], each["addedRecords"]) for each in commits] == [("main", 1), ("audit", 2)]
+    assert_read_alike(gateway, table, told(1, 2))
+    sql = f"SELECT id FROM {named(table)} VERSION AS OF 'audit' ORDER BY id"
+    # A new branch begins with what main has when it is made: before or after the other commit of the request.
+    ids = [each["id"] for each in by_spark(gateway, sql)]
+    assert [each for each in ids if each != 2] == [1, 3, 4]
+    scanned = table.refresh().scan().use_ref("audit").to_arrow()["id"].to_pylist()
+    assert sorted(scanned) == ids
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_are_of_the_spec_that_the_table_has_by_then(
+    gateway: httpx.Client, new_table: NewTable, version: int
+) -> None:
+    table = new_table(version)
+    sent(gateway, write(table, 1, 2))
+    with table.update_spec() as update:
+        update.add_identity("day")
+    sent(gateway, write(table, 3))
+    with table.update_spec() as update:
+        update.remove_field("id_bucket")
+    # The source of a field that was removed need not be written.
+    sent(gateway, write(table, 4), write(table, 5, writeSchema=["id", "day"]))
+    refused = gateway.post("/ingest", json=write(table, 6, writeSchema=["id"]))
+    assert [each["field"] for each in refused.json()["errors"]] == ["day"]
+    with table.update_spec() as update:
+        update.remove_field("day")
+    sent(gateway, write(table, 6) | {"writeSchema": ["id"], "records": [{"id": 6}]})
+    assert_read_alike(gateway, table, [*told(1, 2, 3, 4, 5), {"id": 6, "day": None, "note": None}])
+    specs = {file.spec_id: 0 for file in data_files(table)}
+    assert len(specs) == 4
+    for number in range(1, 7):
+        sql = f"SELECT id FROM {named(table)} WHERE id = {number}"
+        assert [each["id"] for each in by_spark(gateway, sql)] == [number]
+        assert table.scan(row_filter=f"id = {number}").to_arrow()["id"].to_pylist() == [number]
+    assert sorted(table.scan(row_filter=f"day = '{DAY}'").to_arrow()["id"].to_pylist()) == [1, 2, 3, 4, 5]
+
+
+def test_a_schema_in_another_order_moves_no_value(gateway: httpx.Client, new_table: NewTable) -> None:
+    table = new_table(spec=PartitionSpec())
+    fields = [("more", "string"), ("note", "string"), ("day", "date"), ("id", "long")]
+    schema = {"type": "struct", "fields": [{"name": name, "type": kind} for name, kind in fields]}
+    sent(gateway, write(table, 1))
+    record = {"more": "m", "note": "n", "day": DAY, "id": 2}
+    sent(gateway, {"table": named(table), "schema": schema, "evolve": True, "records": [record]})
+    sent(gateway, write(table, 3, writeSchema="infer"))
+    one, two, three = told(1, 2, 3)
+    expected = [one | {"more": None}, two | {"note": "n", "more": "m"}, three | {"more": None}]
+    assert_read_alike(gateway, table, expected)
+    assert table.schema().column_names == ["id", "day", "note", "more"]

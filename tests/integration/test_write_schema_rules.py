@@ -1,0 +1,284 @@
+"""Every rule of `writeSchema` over HTTP: what breaks it, and what keeps it, which all readers read alike.
+
+Not here: `SORT_COLUMN_SKIPPED`, for nobody asks for order over HTTP; the rules of equality fields, which are
+those of upserts; and `DEFAULT_DIFFERS` with required columns that have an initial default, which tables of
+the format versions that can be written to do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import (
+    DateType,
+    IntegerType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    StringType,
+    StructType,
+)
+
+from service.model.ingest import WriteRule
+from tests.integration.readers import Row, assert_read_alike, by_duckdb, data_files, named, path_of
+
+pytestmark = pytest.mark.integration
+
+STREET = NestedField(9, "street", StringType(), required=True)
+GEO = StructType(NestedField(11, "lat", LongType()), NestedField(12, "lon", LongType()))
+PLACE = StructType(NestedField(8, "city", StringType()), STREET, NestedField(10, "geo", GEO))
+# The ids are those that a new table gives.
+STRICT = Schema(
+    NestedField(1, "id", LongType(), required=True),
+    NestedField(2, "day", DateType()),
+    NestedField(3, "note", StringType()),
+    NestedField(4, "place", PLACE),
+    NestedField(5, "tags", ListType(13, StringType(), element_required=False)),
+    NestedField(6, "counts", MapType(14, StringType(), 15, LongType(), value_required=False)),
+    NestedField(7, "level", IntegerType()),
+)
+LOOSE = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
+BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day"))
+BY_NOTE = SortOrder(SortField(3, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
+NOTHING: Row = dict.fromkeys(each.name for each in STRICT.fields)
+DAY, TOLD_DAY = "2026-01-31", date(2026, 1, 31)
+FIRST: Row = {"id": 1, "day": DAY}
+TOLD = NOTHING | {"id": 1, "day": TOLD_DAY}
+
+NewTable = Callable[..., Table]
+
+
+@pytest.fixture
+def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
+    """Makes a table that goes with the test."""
+    lake.create_namespace_if_not_exists("ruled")
+    names: list[str] = []
+
+    def make(schema: Schema = STRICT, **more: Any) -> Table:
+        names.append(f"ruled.t_{uuid4().hex}")
+        laid = {"partition_spec": BY_DAY, "sort_order": BY_NOTE} if schema is STRICT else {}
+        return lake.create_table(names[-1], schema, **{"properties": {"format-version": "2"}} | laid | more)
+
+    yield make
+    for each in names:
+        lake.drop_table(each)
+
+
+def send(gateway: httpx.Client, table: Table, *records: Row, **body: Any) -> httpx.Response:
+    return gateway.post("/ingest", json={"table": named(table), "records": records} | body)
+
+
+def json_of(*fields: tuple[int, str, Any]) -> dict[str, Any]:
+    """A write schema as Iceberg spells it."""
+    told = [
+        {"id": number, "name": name, "type": kind, "required": number in (1, 9)}
+        for number, name, kind in fields
+    ]
+    return {"type": "struct", "fields": told}
+
+
+ID_AND_DAY = ((1, "id", "long"), (2, "day", "date"))
+STREET_ALONE = json_of((9, "street", "string"))
+A_PLACE = {"city": None, "street": "B", "geo": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`columns` are those of the file, in its order."""
+
+    rule: WriteRule
+    breaks: Any
+    faults: list[str]
+    keeps: Any
+    record: Row
+    row: Row
+    columns: list[str]
+    schema: Schema = STRICT
+
+
+CASES = {
+    "unknown column": Case(
+        WriteRule.UNKNOWN_COLUMN,
+        ["id", "day", "levle"],
+        ["levle"],
+        ["level", "day", "id"],
+        FIRST | {"level": -(2**31)},
+        TOLD | {"level": -(2**31)},
+        ["level", "day", "id"],
+    ),
+    "unknown field of a struct": Case(
+        WriteRule.UNKNOWN_COLUMN,
+        ["id", "day", "place.street", "place.geo.alt"],
+        ["place.geo.alt"],
+        ["place.geo.lon", "id", "place.street", "day"],
+        FIRST | {"place": {"geo": {"lon": 5}, "street": "B"}},
+        TOLD | {"place": A_PLACE | {"geo": {"lat": None, "lon": 5}}},
+        ["place", "id", "day"],
+    ),
+    "unknown id": Case(
+        WriteRule.UNKNOWN_COLUMN,
+        json_of(*ID_AND_DAY, (99, "level", "int")),
+        ["level"],
+        json_of((7, "level", "int"), *ID_AND_DAY),
+        FIRST | {"level": 7},
+        TOLD | {"level": 7},
+        ["level", "id", "day"],
+    ),
+    "repeated column": Case(
+        WriteRule.REPEATED_COLUMN,
+        ["id", "day", "note", "note"],
+        ["note"],
+        ["note", "id", "day"],
+        FIRST | {"note": ""},
+        TOLD | {"note": ""},
+        ["note", "id", "day"],
+    ),
+    "struct and its field": Case(
+        WriteRule.REPEATED_COLUMN,
+        ["id", "day", "place", "place.city"],
+        ["place.city"],
+        ["id", "day", "place"],
+        FIRST | {"place": A_PLACE | {"city": "Ulm"}},
+        TOLD | {"place": A_PLACE | {"city": "Ulm"}},
+        ["id", "day", "place"],
+    ),
+    "another type": Case(
+        WriteRule.TYPE_DIFFERS,
+        json_of(*ID_AND_DAY, (7, "level", "long")),
+        ["level"],
+        json_of(*ID_AND_DAY, (4, "place", STREET_ALONE)),
+        FIRST | {"place": {"street": "B"}},
+        TOLD | {"place": A_PLACE},
+        ["id", "day", "place"],
+    ),
+    "part of a list": Case(
+        WriteRule.NOT_A_STRUCT,
+        ["id", "day", "tags.element"],
+        ["tags.element"],
+        ["tags", "id", "day"],
+        FIRST | {"tags": ["a", None]},
+        TOLD | {"tags": ["a", None]},
+        ["tags", "id", "day"],
+    ),
+    "part of a map": Case(
+        WriteRule.NOT_A_STRUCT,
+        ["id", "day", "counts.value"],
+        ["counts.value"],
+        ["id", "day", "counts"],
+        FIRST | {"counts": {"a": None, "b": 2**63 - 1}},
+        TOLD | {"counts": [("a", None), ("b", 2**63 - 1)]},
+        ["id", "day", "counts"],
+    ),
+    "nothing": Case(
+        WriteRule.NOTHING_WRITTEN,
+        [],
+        [""],
+        ["id"],
+        {"id": None},
+        {"id": None, "note": None},
+        ["id"],
+        LOOSE,
+    ),
+    "required skipped": Case(
+        WriteRule.REQUIRED_SKIPPED,
+        ["day", "note"],
+        ["id"],
+        ["day", "id"],
+        FIRST,
+        TOLD,
+        ["day", "id"],
+    ),
+    "required skipped in a struct": Case(
+        WriteRule.REQUIRED_SKIPPED,
+        ["id", "day", "place.city"],
+        ["place.street"],
+        ["id", "day", "place.street"],
+        FIRST | {"place": None},
+        TOLD,
+        ["id", "day", "place"],
+    ),
+    "partition source skipped": Case(
+        WriteRule.PARTITION_SOURCE_SKIPPED,
+        ["id"],
+        ["day"],
+        ["id", "day"],
+        {"id": 1, "day": None},
+        NOTHING | {"id": 1},
+        ["id", "day"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
+    gateway: httpx.Client, new_table: NewTable, name: str
+) -> None:
+    case = CASES[name]
+    table = new_table(case.schema)
+    refused = send(gateway, table, case.record, writeSchema=case.breaks)
+    assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
+    told = [(each["field"], each["rule"]) for each in refused.json()["errors"]]
+    assert told == [(each, case.rule.value) for each in case.faults]
+    assert table.refresh().current_snapshot() is None
+
+    accepted = send(gateway, table, case.record, writeSchema=case.keeps)
+    assert accepted.status_code == 200, accepted.text
+    assert_read_alike(gateway, table, [case.row])
+    [file] = data_files(table)
+    assert pq.read_schema(path_of(file)).names == case.columns
+    assert list(by_duckdb(file)[0]) == case.columns
+
+
+def test_every_rule_that_can_be_broken_over_http_has_a_case() -> None:
+    elsewhere = {
+        WriteRule.SORT_COLUMN_SKIPPED,
+        WriteRule.EQUALITY_FIELD_SKIPPED,
+        WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD,
+        WriteRule.DEFAULT_DIFFERS,
+    }
+    assert {each.rule for each in CASES.values()} | elsewhere == set(WriteRule)
+
+
+def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, new_table: NewTable) -> None:
+    table = new_table()
+    part = FIRST | {"place": {"street": "B"}}
+    schema = ["id", "day", "place.street"]
+    for field in ({"note": "a"}, {"note": None}, {"place": A_PLACE}):
+        refused = send(gateway, table, part, part | field, writeSchema=schema)
+        assert (refused.status_code, refused.json()["code"]) == (422, "RECORDS_INVALID"), refused.text
+        assert [each["pointer"] for each in refused.json()["errors"]] == ["/records/1"]
+    assert table.refresh().current_snapshot() is None
+    assert send(gateway, table, part, writeSchema=schema).status_code == 200
+    assert_read_alike(gateway, table, [TOLD | {"place": A_PLACE}])
+
+
+def test_files_are_in_the_tables_order_where_they_have_its_columns(
+    gateway: httpx.Client, new_table: NewTable
+) -> None:
+    table = new_table()
+    notes = ["b", None, "a", "c"]
+    records: list[Row] = [{"id": number, "day": DAY, "note": note} for number, note in enumerate(notes)]
+    without: list[Row] = [{"id": number, "day": DAY} for number in (9, 8)]
+    writes = [
+        {"table": named(table), "writeSchema": ["note", "id", "day"], "records": records},
+        {"table": named(table), "writeSchema": ["id", "day"], "records": without},
+    ]
+    assert gateway.post("/ingest", json={"writes": writes}).status_code == 200
+    rows = [NOTHING | {"note": None} | each | {"day": TOLD_DAY} for each in [*records, *without]]
+    assert_read_alike(gateway, table, rows)
+    orders = {file.sort_order_id: [each["id"] for each in by_duckdb(file)] for file in data_files(table)}
+    assert orders == {table.sort_order().order_id: [3, 0, 2, 1], 0: [9, 8]}
