@@ -279,6 +279,9 @@ class Settings(BaseSettings):
     ingest_max_waiting: int = Field(
         10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
     )
+    ingest_retention_days: int = Field(
+        30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @classmethod

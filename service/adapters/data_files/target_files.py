@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.kept_plan import kept_plan
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
@@ -22,7 +22,7 @@ class TargetFiles:
 
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
         self.target = target
-        self._plan = FilePlan.of(state, target)
+        self._plan = kept_plan(state, target)
         self._files = FileSet(self._plan, bounds.open_files)
 
     @property
