@@ -101,6 +101,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.IngestNotFound: HTTPStatus.NOT_FOUND,
         gateway.IngestInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteSchemaInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.SchemaMismatch: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.CreationInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.RecordsInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteNotAllowed: HTTPStatus.FORBIDDEN,
         gateway.SourceNotAllowed: HTTPStatus.FORBIDDEN,

@@ -24,6 +24,7 @@ from api.schemas.ingest_request import (
     WriteBody,
 )
 from api.schemas.streams import StreamToTable
+from api.table_creation import requested_schema
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
@@ -147,7 +148,8 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         IngestInvalid: a schema in it is none.
     """
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
-    return Write(key, (), _write_schema(body.write_schema, read_schema), place)
+    schema = requested_schema(body, read_schema)
+    return Write(key, (), _write_schema(body.write_schema, read_schema), place, schema)
 
 
 def _write_schema(

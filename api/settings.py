@@ -242,6 +242,15 @@ class Settings(BaseSettings):
     ingest_tables: tuple[str, ...] = Field(
         ("*",), description="full names of the tables that callers may write to, `*` for any part; none: `[]`"
     )
+    ingest_created_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones that callers may make if they are missing; none: `[]`"
+    )
+    ingest_evolved_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"
+    )
+    ingest_max_fields: int = Field(
+        10_000, ge=1, le=1_000_000, description="fields, nested ones too, that callers may bring a table to"
+    )
     ingest_commit_interval_ms: int = Field(
         200,
         ge=0,

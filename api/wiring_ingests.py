@@ -16,8 +16,10 @@ from service.adapters.ingest_history import PostgresIngestHistory
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.spool import SpoolDirectory
+from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
+from service.ingest.change_rules import ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
@@ -63,6 +65,10 @@ def build_ingests(
         settings.ingest_max_decompressed_bytes,
         large=large,
         meters=meters,
+        changes=PyIcebergTableChanges(catalogs),
+        change_rules=ChangeRules(
+            settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields
+        ),
     )
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)

@@ -184,6 +184,18 @@ class WriteSchemaInvalid(IngestInvalid):
     code = "WRITE_SCHEMA_INVALID"
 
 
+class SchemaMismatch(IngestInvalid):
+    """The table's schema is another one, and stays as it is. Nothing was changed or written."""
+
+    code = "SCHEMA_MISMATCH"
+
+
+class CreationInvalid(IngestInvalid):
+    """The table cannot be made as asked for. Nothing was made or written."""
+
+    code = "CREATION_INVALID"
+
+
 class RecordsInvalid(IngestInvalid):
     """Some records do not fit the write schema. Nothing was written."""
 

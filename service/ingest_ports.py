@@ -14,7 +14,9 @@ from uuid import UUID
 
 from service.model.ingest import IngestBacklog, IngestRecord, PendingRound
 from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
+from service.model.schema_changes import SchemaChange
 from service.model.sources import SourceFile, SourceSplit
+from service.model.table_creation import TableCreation
 from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
@@ -42,6 +44,27 @@ class WritableTables(Protocol):
         Raises:
             TableNotFound: there is none of that name.
             CatalogDown: the catalog does not answer.
+        """
+
+
+class TableChanges(Protocol):
+    """Makes tables, and changes their schemas."""
+
+    def create(self, name: TableName, creation: TableCreation) -> bool:
+        """Makes the table, and the schemas around it that are missing; False when it is there by now.
+
+        Raises:
+            CreationInvalid: the catalog does not take such a table.
+            CatalogDown: the catalog does not answer.
+        """
+
+    def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
+        """Makes all changes as one commit of its own; False, and none, when the schema is another now.
+
+        Raises:
+            SchemaMismatch: the changes are none that this table can take.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time.
         """
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
 
 from api.schemas.durations import parse_duration
-from api.schemas.ingest_request import Branch, FullName, RouteBody, WriteSchemaBody
+from api.schemas.ingest_request import RouteBody, TargetBody
 from api.schemas.wire import StrictModel, WireModel
 from service.model.ingest import OnError
 from service.model.streams import StreamRecord, StreamState
@@ -69,13 +69,8 @@ class _Stream(StrictModel):
         return parse_duration(self.interval)
 
 
-class StreamToTable(_Stream):
+class StreamToTable(TargetBody, _Stream):
     """All records go to one table."""
-
-    table: FullName
-    branch: Branch = "main"
-    mode: Literal["append"] = "append"
-    write_schema: WriteSchemaBody = None
 
 
 class StreamByRoute(_Stream):

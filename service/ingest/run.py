@@ -9,7 +9,9 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.dead_letters import DeadLetters
+from service.ingest.match_tables import match_tables
 from service.ingest.present_columns import present_columns
 from service.ingest.request_rows import request_rows
 from service.ingest.resolve_targets import resolve_targets
@@ -17,7 +19,14 @@ from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
 from service.ingest.write_executed import ExecutedWrite, LargeInputs, WritePorts
 from service.ingest.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, IngestMeters, WritableTables
+from service.ingest_ports import (
+    DataFiles,
+    DeadLetterTables,
+    IngestLog,
+    IngestMeters,
+    TableChanges,
+    WritableTables,
+)
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, WrittenTarget
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
@@ -39,6 +48,8 @@ class IngestPorts:
     large: LargeInputs | None = None
     """What writes large inputs; without it the gateway writes everything itself."""
     meters: IngestMeters = field(default_factory=Unmetered)
+    changes: TableChanges = field(kw_only=True)
+    change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
 
 def run_ingest(
@@ -52,6 +63,7 @@ def run_ingest(
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
+        SchemaMismatch, CreationInvalid: nothing was made, changed or written.
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
@@ -87,12 +99,12 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> tuple[Destina
     """Where each write of the request goes.
 
     Raises:
-        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: it cannot go there.
+        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: it cannot go there, nor be made to.
         CatalogDown: the catalog does not answer.
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
-    tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}
+    tables = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
     present = present_columns(request, tables, ports.max_body_bytes)
     return resolve_targets(request.writes, tables, present)
 

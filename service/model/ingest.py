@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
 from service.model.schemas import Field
+from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey
 
 if TYPE_CHECKING:
@@ -196,13 +197,15 @@ RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
 class Write:
     """Records for one table and branch, under one write schema. Their fields are JSON values by name.
 
-    `place` is where it stands in the request, as a JSON pointer.
+    `place` is where it stands in the request, as a JSON pointer. `schema` is what the table is matched
+    against before; None: the table is taken as it is.
     """
 
     key: TableKey
     records: Sequence[Mapping[str, object]]
     write_schema: RequestedWriteSchema = None
     place: str = ""
+    schema: RequestedSchema | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS
@@ -25,6 +26,7 @@ from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.spools import FakeSpools
+from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -36,10 +38,12 @@ class FakeIngests(Ingests):
         self,
         *tables: WritableTable,
         writable_names: tuple[str, ...] = ("*",),
+        change_rules: ChangeRules = NOTHING_FORBIDDEN,
         max_waiting: int = 100,
         sources_folder: Path = Path("/nowhere"),
     ) -> None:
         self.tables = FakeWritableTables(*tables)
+        self.changes = FakeTableChanges(self.tables)
         self.files = FakeDataFiles()
         self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
@@ -59,6 +63,8 @@ class FakeIngests(Ingests):
             clock,
             writable_names,
             large=LargeInputs(self.executors, self.sources, SplitsOfStorage(access), bounds),
+            changes=self.changes,
+            change_rules=change_rules,
             meters=self.meters,
         )
         committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
