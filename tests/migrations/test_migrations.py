@@ -100,6 +100,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "ingests",
         "ingest_commits",
         "commit_rounds",
+        "streams",
     }
 
 

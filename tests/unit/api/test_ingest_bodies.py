@@ -28,6 +28,7 @@ from service.model.ingest import (
     Route,
     StreamedRecords,
 )
+from service.model.table_creation import TableLayout
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 
@@ -122,6 +123,19 @@ async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, ga
     assert isinstance(streamed(gateway)[0].writes[0].write_schema, ColumnFields)
 
 
+async def test_a_schema_and_what_comes_with_it_are_json(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    schema = json.dumps({"fields": [{"name": "id"}]})
+    response = await send(client, schema=schema, evolve="true", create='{"properties": {"comment": "a"}}')
+    assert response.status_code == 200, response.text
+    requested = streamed(gateway)[0].writes[0].schema
+    assert requested is not None
+    assert requested.schema is not None
+    assert [each.name for each in requested.schema.columns] == ["id"]
+    assert (requested.evolves, requested.create) == (True, TableLayout(properties={"comment": "a"}))
+
+
 async def test_a_route_is_json(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     to = {"http": {"table": "lake.logs.http"}, "*": {"table": TABLE, "writeSchema": ["id"]}}
     route = json.dumps({"field": "kind", "to": to})
@@ -153,6 +167,10 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
         ({"requestId": "7"}, "/query/requestId"),
         ({"writeSchema": "[1"}, "/query/writeSchema"),
         ({"route": "{"}, "/query/route"),
+        ({"schema": "{"}, "/query/schema"),
+        ({"evolve": "yes"}, "/query/evolve"),
+        ({"evolve": "1"}, "/query/evolve"),
+        ({"create": "[]"}, "/query/create"),
         ({"onError": "IGNORE"}, "/query/onError"),
     ],
 )
@@ -187,11 +205,15 @@ async def test_bad_records_are_told_by_their_lines(client: httpx.AsyncClient, ga
 async def test_the_same_body_has_the_same_fingerprint(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    await send(client)
-    await send(client, wait="ACCEPTED")
-    await send(client, b'{"id":3}')
-    await send(client, branch="b")
-    await send(client, content_type="text/csv")
+    sent: list[tuple[bytes, dict[str, Any]]] = [
+        (LINES, {}),
+        (LINES, {"wait": "ACCEPTED"}),
+        (b'{"id":3}', {}),
+        (LINES, {"branch": "b"}),
+        (LINES, {"content_type": "text/csv"}),
+    ]
+    for body, asked in sent:
+        await send(client, body, requestId=str(uuid4()), **asked)
     first, second, *others = (each.fingerprint for each in gateway.ingest_requests)
     assert first == second
     assert len({first, *others}) == 4
