@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
 from service.adapters.ingest_tables import IngestRow
+from service.adapters.stream_tables import StreamRow
 from service.errors import MetricsStoreDown
 
 
@@ -33,7 +34,8 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        return list(compare_metadata(context, IngestRow.metadata))
+        assert StreamRow.metadata is IngestRow.metadata
+        return list(compare_metadata(context, StreamRow.metadata))
 
 
 def test_the_migrated_schema_is_the_models(empty_database: str) -> None:
