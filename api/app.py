@@ -25,6 +25,7 @@ from api.routes import (
     filters,
     health,
     ingest,
+    maintenance,
     metrics,
     pruning,
     query,
@@ -62,7 +63,8 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.edge = Edge(settings, door, Waiting())
-    for routes in (query, query_list, chunks, explain, ingest, pruning, tables, filters, health, metrics):
+    asking = (query, query_list, chunks, explain, pruning, filters)
+    for routes in (*asking, ingest, tables, maintenance, health, metrics):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

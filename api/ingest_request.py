@@ -38,7 +38,14 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
 
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
-    return Write(key, body.records, _write_schema(body, read_schema), place)
+    return Write(
+        key,
+        body.records,
+        _write_schema(body, read_schema),
+        place,
+        is_upsert=body.mode == "upsert",
+        equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
+    )
 
 
 def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> RequestedWriteSchema:

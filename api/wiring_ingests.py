@@ -17,11 +17,17 @@ from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.ingest_ports import RowDeltas
 from service.ports import Clock
 
 
 def build_ingests(
-    settings: Settings, catalogs: PyIcebergCatalogs, store_url: str, clock: Clock, stack: ExitStack
+    settings: Settings,
+    catalogs: PyIcebergCatalogs,
+    row_deltas: RowDeltas,
+    store_url: str,
+    clock: Clock,
+    stack: ExitStack,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
     pace = CommitPace(
@@ -31,9 +37,12 @@ def build_ingests(
     )
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
-    committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace)
+    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
+    committer = Committer(log, commits, clock, pace)
     stack.callback(committer.close, 0)
-    bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
+    bounds = WriteBounds(
+        settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
+    )
     ports = IngestPorts(
         PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
     )

@@ -16,6 +16,7 @@ from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
     Committable,
+    RowDelta,
     TableKey,
     WritableTable,
     WriteResult,
@@ -101,6 +102,21 @@ class IngestLog(Protocol):
         """
 
 
+class RowDeltas(Protocol):
+    """Makes snapshots of rows and of deletes, which belong to no table yet."""
+
+    def prepare(self, delta: RowDelta) -> str | None:
+        """Writes the manifests of one snapshot, and gives Iceberg's JSON of it.
+
+        None: the table's metadata is not the one at the delta's location any more; look again.
+
+        Raises:
+            CommittableUnreadable: a file is described in a way that cannot be understood.
+            TableNotFound: the table is gone.
+            PartDown: what makes them is down; try again later.
+        """
+
+
 class TableCommits(Protocol):
     """Makes snapshots."""
 
@@ -109,6 +125,8 @@ class TableCommits(Protocol):
 
         Raises:
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
+            UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
             TableNotFound: the table is gone.
-            CatalogDown: the catalog does not answer, or others commit all the time; try again later.
+            PartDown: the catalog does not answer, others commit all the time, or what upserts need is down;
+                try again later.
         """

@@ -51,7 +51,17 @@ class IngestWait(StrEnum):
 class _Write(StrictModel):
     table: FullName
     branch: Branch = "main"
-    mode: Literal["append"] = "append"
+    mode: Annotated[
+        Literal["append", "upsert"],
+        Field(description="upsert: each record replaces the rows that have its equality fields' values"),
+    ] = "append"
+    equality_fields: Annotated[
+        list[ColumnName] | None,
+        Field(
+            description="of an upsert: the fields that tell rows apart, with dots into structs; "
+            "left out: the table's identifier fields"
+        ),
+    ] = None
     write_schema: WriteSchemaBody = None
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 

@@ -87,6 +87,7 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
         "data_file_count": target.data_file_count,
         "record_count": target.record_count,
         "byte_count": target.byte_count,
+        "equality_field_ids": target.equality_field_ids,
     }
 
 
@@ -103,4 +104,6 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.integer("data_file_count"),
         fields.integer("record_count"),
         fields.integer("byte_count"),
+        # Rows from before there were upserts do not say it.
+        fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
     )

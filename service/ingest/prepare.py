@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from service.errors import IngestInvalid, RecordsInvalid, WriteSchemaInvalid
+from service.ingest.one_upsert import check_one_upsert
 from service.ingest.project_records import ProjectedRecords, project_records
+from service.ingest.resolve_equality_fields import resolve_equality_fields
 from service.ingest.resolve_write_schema import resolve_write_schema
 from service.ingest.written_fields import written_fields
 from service.model.ingest import BadRecord, InferredColumns, Violation, Write
@@ -57,6 +59,7 @@ def _targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) 
     targets: list[WriteTarget] = []
     violations: list[Violation] = []
     detail = ""
+    check_one_upsert(writes)
     for write in writes:
         try:
             targets.append(_target(write, tables[write.key]))
@@ -80,11 +83,14 @@ def _target(write: Write, table: WritableTable) -> WriteTarget:
         )
     is_inferred = isinstance(write.write_schema, InferredColumns)
     present = {name for record in write.records for name in record} if is_inferred else set[str]()
-    schema = resolve_write_schema(write.write_schema, table, present)
+    equality_field_ids = resolve_equality_fields(write, table)
+    schema = resolve_write_schema(write.write_schema, table, present, equality_field_ids)
     return WriteTarget(
         write.key,
         table.schema.schema_id,
         table.spec_id,
+        is_upsert=write.is_upsert,
+        equality_field_ids=equality_field_ids,
         write_schema_column_ids=None if schema is None else schema.column_ids,
         table_uuid=table.table_uuid,
     )

@@ -22,13 +22,14 @@ class IngestState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenTarget:
-    """What one write schema of an ingest put into files."""
+    """What one write schema of an ingest put into files. An upsert has equality fields."""
 
     key: TableKey
     column_ids: tuple[int, ...] | None
     data_file_count: int
     record_count: int
     byte_count: int
+    equality_field_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,8 @@ class WriteRule(StrEnum):
     SORT_COLUMN_SKIPPED = "SORT_COLUMN_SKIPPED"
     EQUALITY_FIELD_SKIPPED = "EQUALITY_FIELD_SKIPPED"
     PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
+    NO_EQUALITY_FIELDS = "NO_EQUALITY_FIELDS"
+    NOT_AN_EQUALITY_FIELD = "NOT_AN_EQUALITY_FIELD"
     DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
 
 
@@ -129,13 +132,17 @@ RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
 class Write:
     """Records for one table and branch, under one write schema. Their fields are JSON values by name.
 
-    `place` is where it stands in the request, as a JSON pointer.
+    `place` is where it stands in the request, as a JSON pointer. An upsert replaces the rows that have the
+    same values in its equality fields, which are named with dots into structs; None: the table's own
+    identifier fields.
     """
 
     key: TableKey
     records: Sequence[Mapping[str, object]]
     write_schema: RequestedWriteSchema = None
     place: str = ""
+    is_upsert: bool = False
+    equality_fields: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -97,6 +98,20 @@ class Committable:
     round_id: UUID
     ingest_ids: tuple[UUID, ...]
     write_results: tuple[WriteResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowDelta:
+    """Files of an upsert that are to become one snapshot of a table as its metadata at that location says.
+
+    Source: Iceberg's `RowDelta`.
+    """
+
+    key: TableKey
+    metadata_location: str
+    data_files: tuple[str, ...]
+    delete_files: tuple[str, ...]
+    summary: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

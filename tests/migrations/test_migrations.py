@@ -68,7 +68,8 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
-        [waiting] = schema.get_indexes("ingest_commits")
+        indexes = {each["name"]: each for each in schema.get_indexes("ingest_commits")}
+        waiting = indexes["ix_ingest_commits_waiting"]
         assert "snapshot_id IS NULL" in waiting["dialect_options"]["postgresql_where"]
 
 
