@@ -260,7 +260,7 @@ class Settings(BaseSettings):
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )
     ingest_upsert_bytes: int = Field(
-        256 * MIB,
+        128 * MIB,
         ge=MIB,
         le=16 * GIB,
         description="rows of an upsert in memory, one for each key; it takes about three times that",

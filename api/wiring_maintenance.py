@@ -41,4 +41,5 @@ def _plan(settings: Settings) -> MaintenancePlan:
             timedelta(hours=settings.maintenance_orphan_age_h),
         ),
         settings.ingest_tables,
+        timedelta(days=settings.metrics_retention_days),
     )

@@ -45,6 +45,9 @@ class MaintenanceLog(Protocol):
     def find(self, maintenance_id: UUID) -> MaintenanceRecord | None:
         """As it is now."""
 
+    def forget(self, before: datetime) -> int:
+        """Deletes those that ended before; how many."""
+
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
         """The table's, the newest first."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,7 +16,7 @@ from spark_session.java_source import java_instance
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
+    from py4j.java_gateway import JavaGateway, JavaObject
     from pyspark.sql import SparkSession
 
     from spark_session.warm_session import WarmSession
@@ -29,7 +30,7 @@ class RowDeltaWriter:
     """Asks `RowDeltas.java` of one JVM."""
 
     def __init__(self, gateway: JavaGateway, root: SparkSession) -> None:
-        self._java = java_instance(gateway, "RowDeltas")
+        self._gateway = gateway
         self._root = root
 
     def prepare(self, delta: RowDelta) -> str:
@@ -45,6 +46,11 @@ class RowDeltaWriter:
                 dict(delta.summary),
             )
         )
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        # Not compiled where nobody upserts.
+        return java_instance(self._gateway, "RowDeltas")
 
 
 class SparkRowDeltas:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import structlog
@@ -25,7 +26,7 @@ from spark_session.java_source import java_instance
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
+    from py4j.java_gateway import JavaGateway, JavaObject
     from pyspark.sql import SparkSession
 
     from spark_session.warm_session import WarmSession
@@ -44,7 +45,7 @@ class TableDeletes:
     """Asks `TableDeletes.java` of one JVM."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "TableDeletes")
+        self._gateway = gateway
 
     def has_other_specs(self, session: SparkSession, key: TableKey) -> bool:
         """Whether the branch holds files of an earlier partition spec."""
@@ -55,6 +56,10 @@ class TableDeletes:
         """Takes out delete files that apply to nothing; how many those were."""
         name = table_sql_name(key.table)
         return int(self._java.removeDangling(session._jsparkSession, name, key.branch))
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        return java_instance(self._gateway, "TableDeletes")
 
 
 class SparkTableUpkeep:

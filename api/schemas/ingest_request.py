@@ -58,7 +58,7 @@ class _Write(StrictModel):
     equality_fields: Annotated[
         list[ColumnName] | None,
         Field(
-            description="of an upsert: the fields that tell rows apart, with dots into structs; "
+            description="of an upsert: the columns that tell rows apart; "
             "left out: the table's identifier fields"
         ),
     ] = None

@@ -31,7 +31,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+_WHOLE = BeforeValidator(_whole)
 Operation = Annotated[MaintenanceOperation, Field(strict=False)]
 
 
@@ -49,13 +49,16 @@ class MaintenanceBody(StrictModel):
     ]
     branch: Annotated[Branch, Field(description="of compact")] = "main"
     snapshots_older_than_hours: Annotated[
-        Whole | None, Field(ge=0, le=_YEARS, description="of expire: younger ones stay")
+        Annotated[int, Field(ge=0, le=_YEARS), _WHOLE] | None,
+        Field(description="of expire: younger ones stay"),
     ] = None
     retain_last: Annotated[
-        Whole | None, Field(ge=1, le=100_000, description="of expire: so many of the newest stay")
+        Annotated[int, Field(ge=1, le=100_000), _WHOLE] | None,
+        Field(description="of expire: so many of the newest stay"),
     ] = None
     orphans_older_than_hours: Annotated[
-        Whole | None, Field(ge=24, le=_YEARS, description="of removeOrphans: younger ones stay")
+        Annotated[int, Field(ge=24, le=_YEARS), _WHOLE] | None,
+        Field(description="of removeOrphans: younger ones stay"),
     ] = None
 
 

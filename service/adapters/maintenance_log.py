@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, create_engine, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -56,6 +56,12 @@ class PostgresMaintenanceLog:
         with self._session() as session:
             row = session.get(MaintenanceRow, maintenance_id)
             return maintenance_record(row) if row else None
+
+    def forget(self, before: datetime) -> int:
+        """Deletes those that ended before; how many."""
+        old = delete(MaintenanceRow).where(MaintenanceRow.ended_at < before)
+        with self._session() as session:
+            return len(session.scalars(old.returning(MaintenanceRow.maintenance_id)).all())
 
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
         """The table's, the newest first."""

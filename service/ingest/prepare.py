@@ -59,7 +59,6 @@ def _targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) 
     targets: list[WriteTarget] = []
     violations: list[Violation] = []
     detail = ""
-    check_one_upsert(writes)
     for write in writes:
         try:
             targets.append(_target(write, tables[write.key]))
@@ -68,6 +67,7 @@ def _targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) 
             detail = detail or error.detail
     if violations:
         raise WriteSchemaInvalid(detail, violations)
+    check_one_upsert(targets)
     return tuple(targets)
 
 

@@ -29,16 +29,21 @@ SCHEDULE = "schedule"
 """Who asks for what nobody asks for."""
 LISTED_AT_MOST = 50
 LOOK_AROUND_S = 5.0
+HOUSEKEEPING_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePlan:
-    """What is done by itself, `operations` each `interval` after upserts, and in which bounds by default."""
+    """What is done by itself, `operations` each `interval` after upserts, and in which bounds by default.
+
+    What has ended is told for as long as it is `kept`.
+    """
 
     interval: timedelta
     operations: tuple[MaintenanceOperation, ...]
     bounds: MaintenanceBounds
     writable_names: tuple[str, ...] = ("*",)
+    kept: timedelta = timedelta(days=30)
     look_around_s: float = LOOK_AROUND_S
 
     @property
@@ -53,6 +58,7 @@ class Maintenances:
     def __init__(self, ports: MaintenancePorts, plan: MaintenancePlan) -> None:
         self.plan = plan
         self._ports = ports
+        self._next_housekeeping_ms = 0
         self._closed = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._work, name="maintenance", daemon=True)
@@ -107,7 +113,10 @@ class Maintenances:
         Raises:
             PartDown: something that it needs is down; what is open stays so.
         """
-        if self.plan.is_scheduled:
+        now_ms = self._ports.clock.elapsed_ms()
+        if now_ms >= self._next_housekeeping_ms:
+            self._next_housekeeping_ms = now_ms + HOUSEKEEPING_MS
+            self._ports.log.forget(self._ports.clock.now() - self.plan.kept)
             self._ask_for_what_is_due()
         for record in self._ports.turns.open():
             if self._closed.is_set():
@@ -132,6 +141,8 @@ class Maintenances:
         return MaintenanceRecord(uuid4(), request, caller, self._ports.clock.now())
 
     def _ask_for_what_is_due(self) -> None:
+        if not self.plan.is_scheduled:
+            return
         for key in self._ports.turns.due(self._ports.clock.now() - self.plan.interval):
             if self._is_allowed(key.table):
                 self._ports.log.add(self._record(self._planned(key), SCHEDULE))

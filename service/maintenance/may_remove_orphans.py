@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from service.errors import MaintenanceNotSafe
 from service.maintenance_ports import WaitingIngests
@@ -31,7 +32,22 @@ def check_may_remove_orphans(
             f"An ingest waits for {table} since {oldest.isoformat()}: its files might be taken for orphans. "
             "They can be removed once it is committed."
         )
-    location = catalogs.facts(table).location.rstrip("/") + "/"
+    location = catalogs.facts(table).location
     for other in catalogs.tables(table.catalog):
-        if other != table and catalogs.facts(other).location.startswith(location):
+        if other != table and is_within(catalogs.facts(other).location, location):
             raise MaintenanceNotSafe(f"{other} lies below {table}: its files would be taken for orphans.")
+
+
+def is_within(inner: str, outer: str) -> bool:
+    """Whether one location is another one, or lies below it, however their schemes are spelled.
+
+    >>> is_within("s3a://lake/shop/items/old", "s3://lake/shop/items/")
+    True
+    >>> is_within("file:/lake/items", "file:///lake/items")
+    True
+    >>> is_within("s3://lake/shop/items_2", "s3://lake/shop/items")
+    False
+    """
+    inside, outside = urlsplit(inner), urlsplit(outer)
+    path = outside.path.rstrip("/") + "/"
+    return inside.netloc == outside.netloc and (inside.path.rstrip("/") + "/").startswith(path)

@@ -133,8 +133,7 @@ class Write:
     """Records for one table and branch, under one write schema. Their fields are JSON values by name.
 
     `place` is where it stands in the request, as a JSON pointer. An upsert replaces the rows that have the
-    same values in its equality fields, which are named with dots into structs; None: the table's own
-    identifier fields.
+    same values in its equality fields; None: in the table's own identifier fields.
     """
 
     key: TableKey

@@ -111,6 +111,17 @@ def test_the_open_ones_are_told_oldest_first_and_a_tables_newest_first(log: Log)
     assert list(log.latest(LOGS.table, 1)) == [second]
 
 
+def test_what_has_ended_is_forgotten_after_a_while(log: Log) -> None:
+    old, young = record_of(), record_of(ORDERS)
+    for each in (old, young):
+        log.add(each)
+    log.save(ended(old))
+    assert log.forget(ACCEPTED_AT + HOUR) == 0
+    assert log.forget(ACCEPTED_AT + 2 * HOUR) == 1
+    assert log.find(old.maintenance_id) is None
+    assert log.find(young.maintenance_id) == young
+
+
 def test_one_at_a_time_is_alone_with_a_table(real_log: PostgresMaintenanceLog, metrics_url: str) -> None:
     there = PostgresMaintenanceLog(metrics_url)
     with (
@@ -178,6 +189,7 @@ QUESTIONS: list[Callable[[Log], object]] = [
     lambda log: log.add(record_of()),
     lambda log: log.save(record_of()),
     lambda log: log.find(uuid4()),
+    lambda log: log.forget(ACCEPTED_AT),
     lambda log: log.latest(LOGS.table, 1),
     lambda log: log.open(),
     lambda log: log.alone(LOGS.table).__enter__(),

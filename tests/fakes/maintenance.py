@@ -48,6 +48,14 @@ class FakeMaintenanceLog:
         self._require_up()
         return self.records.get(maintenance_id)
 
+    def forget(self, before: datetime) -> int:
+        self._require_up()
+        ended = {key: each.ended_at for key, each in self.records.items() if each.ended_at is not None}
+        old = [key for key, moment in ended.items() if moment < before]
+        for key in old:
+            del self.records[key]
+        return len(old)
+
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
         self._require_up()
         own = [each for each in self.records.values() if each.request.key.table == table]

@@ -20,7 +20,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType, StructType
 
 from tests.integration.asking import JsonObject, ask, explain, rows
-from tests.integration.running import until
+from tests.integration.running import RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS
 
 pytestmark = pytest.mark.integration
@@ -109,17 +109,6 @@ def test_requests_take_effect_in_their_order(gateway: httpx.Client, flat: Table)
     assert found(gateway, flat, "day_key, note") == [[7, "c"]]
 
 
-def test_a_field_inside_a_struct_tells_rows_apart(gateway: httpx.Client, flat: Table) -> None:
-    def place(number: int, city: str | None, zip_code: int | None) -> dict[str, Any]:
-        return row(number, place={"city": city, "zip": zip_code})
-
-    send(gateway, flat, place(1, "x", 10), place(2, "y", 20), place(3, "x", None), row(4))
-    upsert(gateway, flat, place(5, "new", 10), place(6, "new", None), equalityFields=["place.zip"])
-    assert [each[0] for each in found(gateway, flat, "id")] == [2, 4, 5, 6]
-    upsert(gateway, flat, row(7), equalityFields=["place.zip"])
-    assert [each[0] for each in found(gateway, flat, "id")] == [2, 5, 6, 7]
-
-
 def test_whoever_upserts_at_once_each_key_is_there_once(gateway: httpx.Client, items: Table) -> None:
     def sent(number: int) -> JsonObject:
         return upsert(gateway, items, *(row(key, key % 2, note=str(number)) for key in range(6)))
@@ -137,6 +126,7 @@ def test_what_is_refused_writes_nothing(gateway: httpx.Client, items: Table) -> 
 
     assert code(mode="upsert", equalityFields=["id"]) == (422, "WRITE_SCHEMA_INVALID")
     assert code(mode="upsert", writeSchema=["id"]) == (422, "WRITE_SCHEMA_INVALID")
+    assert code(mode="upsert", equalityFields=["day_key", "place.zip"]) == (422, "WRITE_SCHEMA_INVALID")
     assert code(equalityFields=["id"]) == (422, "INGEST_INVALID")
     assert code(mode="merge") == (422, "INVALID_REQUEST")
     items.refresh()
@@ -174,6 +164,23 @@ def test_narrowed_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Cli
             assert [each["reason"] for each in told["filters"] if each["applied"]] == ["APPLIED"]
     assert rows(gateway, by_old_value, **ALWAYS) == [[3 * days // 2]]
     assert len(rows(gateway, by_new_value, **ALWAYS)) == 3 * 7
+
+
+def test_an_upsert_waits_for_an_engine_that_is_being_replaced(
+    running: RunningGateway, gateway: httpx.Client, flat: Table
+) -> None:
+    send(gateway, flat, row(1, note="old"))
+    jvm = running.jvm()
+    assert jvm is not None
+    jvm.kill()
+    body = {"table": named(flat), "records": [row(1, note="new")], "wait": "ACCEPTED"}
+    upserted = gateway.post("/ingest", json=body | {"mode": "upsert"}).json()
+    appended = gateway.post("/ingest", json=body).json()
+    for each in (upserted, appended):
+        until(lambda each=each: gateway.get(each["links"]["self"]).status_code == 200, 60)  # type: ignore[misc]
+        assert gateway.get(each["links"]["self"]).json()["state"] == "COMMITTED"
+    until(lambda: gateway.get("/readyz").status_code == 200, 60)
+    assert found(gateway, flat, "note") == [["new"], ["new"]]
 
 
 def test_maintenance_takes_the_deletes_away_and_the_old_snapshots(

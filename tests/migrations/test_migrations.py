@@ -99,6 +99,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "filters",
         "ingests",
         "ingest_commits",
+        "maintenance_runs",
     }
 
 

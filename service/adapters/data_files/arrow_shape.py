@@ -51,14 +51,14 @@ class ArrowShape:
         if not is_alike(array.type, given.type):
             raise RecordsInvalid(f"Column {given.name}: {array.type} is no {given.type}.")
         try:
-            return retyped(array.cast(given.type), filed.type)
+            return _retyped(array.cast(given.type), filed.type)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             message = str(error).splitlines()[0]
             raise RecordsInvalid(f"Column {given.name}: {message}") from error
 
 
-def retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The same bytes; what is required has to be there, and fields get the ids that `kind` has."""
+def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    # A view has the same bytes; it checks that what is required is there, and gives fields their ids.
     return array if array.type.equals(kind, check_metadata=True) else array.view(kind)
 
 

@@ -72,7 +72,7 @@ class FilePlan:
         ids = target.equality_field_ids
         schema = _file_schema(state, ids)
         places = column_places(schema)
-        if not set(ids) <= set(places) or any(isinstance(places[each].kind, _NO_KEYS) for each in ids):
+        if not all(_is_key(places.get(each)) for each in ids):
             raise IngestInvalid(f"The fields {list(ids)} cannot tell rows apart.")
         return FilePlan(
             state,
@@ -90,6 +90,11 @@ class FilePlan:
     def sort_order_id(self) -> int:
         """The sort order that the files are in."""
         return self.state.sort_order.order_id if self.is_sorted else _UNSORTED
+
+
+def _is_key(place: ColumnPlace | None) -> bool:
+    # By fields in structs, Iceberg's readers delete other rows than have their values.
+    return place is not None and len(place.positions) == 1 and not isinstance(place.kind, _NO_KEYS)
 
 
 def _written_schema(state: WriterState, target: WriteTarget) -> Schema:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.schema import Schema
-from pyiceberg.types import NestedField, StructType
 
-from service.adapters.data_files.arrow_shape import retyped
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.partitions import grouped
 from service.errors import IngestInvalid
@@ -21,25 +19,23 @@ class RowKeys:
     """Keys of rows that are written as `written` says; `plan` is that of the files with equality deletes.
 
     NULL is a value as any other, as in equality deletes themselves: two rows without a value have the same
-    key. A struct that is NULL is not the same as one whose fields are.
+    key.
     """
 
     written: Schema
     plan: FilePlan
 
     def deletes(self, rows: pa.Table) -> pa.Table:
-        """The rows' keys, in the types of the files with equality deletes."""
-        columns = _below(self.written.fields, self.plan.schema.fields, list(rows.columns))
-        filed = self.plan.shape.filed
-        typed = [retyped(column, field.type) for column, field in zip(columns, filed, strict=True)]
-        return pa.Table.from_arrays(typed, schema=filed)
+        """The rows' keys, as files with equality deletes hold them."""
+        places = {field.field_id: place for place, field in enumerate(self.written.fields)}
+        columns = [rows.column(places[each.field_id]) for each in self.plan.schema.fields]
+        return pa.Table.from_arrays(columns, schema=self.plan.shape.filed)
 
     def last(self, rows: pa.Table) -> pa.Table:
         """The rows of which no later one has the key, in the order that they have."""
         if rows.num_rows < 2:
             return rows
-        keys = [part for column in self.deletes(rows).columns for part in _parts(_chunk(column))]
-        order, ends = grouped(keys)
+        order, ends = grouped([_values(each) for each in self.deletes(rows).columns])
         if len(ends) == rows.num_rows:
             return rows
         last = order.take(pa.array([end - 1 for end in ends], pa.int64()))
@@ -62,38 +58,7 @@ class RowKeys:
         return kept
 
 
-def _below(
-    written: Iterable[NestedField], wanted: Iterable[NestedField], columns: list[pa.Array]
-) -> Iterator[pa.Array]:
-    """The wanted fields' values, of columns that are as `written` says; of structs what is wanted."""
-    places = {field.field_id: (place, field) for place, field in enumerate(written)}
-    for field in wanted:
-        place, found = places[field.field_id]
-        column = _chunk(columns[place])
-        if isinstance(field.field_type, StructType) and isinstance(found.field_type, StructType):
-            yield _struct(found.field_type, field.field_type, column)
-        else:
-            yield column
-
-
-def _struct(written: StructType, wanted: StructType, column: pa.Array) -> pa.Array:
-    fields = [pc.struct_field(column, [index]) for index in range(column.type.num_fields)]
-    parts = list(_below(written.fields, wanted.fields, fields))
-    names = [each.name for each in wanted.fields]
-    return pa.StructArray.from_arrays(parts, names, mask=pc.is_null(column))
-
-
-def _parts(column: pa.Array) -> Iterator[pa.Array]:
-    if not pa.types.is_struct(column.type):
-        yield column.storage if isinstance(column, pa.ExtensionArray) else column
-        return
-    yield pc.is_null(column)
-    for index in range(column.type.num_fields):
-        yield from _parts(pc.struct_field(column, [index]))
-
-
-def _chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    if not isinstance(column, pa.ChunkedArray):
-        return column
+def _values(column: pa.ChunkedArray) -> pa.Array:
     combined = column.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+    array = combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+    return array.storage if isinstance(array, pa.ExtensionArray) else array

@@ -17,4 +17,4 @@ class WriteBounds:
 
     buffered_bytes: int = 64 * _MIB
     open_files: int = 16
-    upsert_bytes: int = 256 * _MIB
+    upsert_bytes: int = 128 * _MIB

@@ -9,12 +9,32 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pyarrow as pa
 import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FixedType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+    UUIDType,
+)
 
 import migrations
 from service.adapters.data_files.write import write_data_files
@@ -26,6 +46,7 @@ from service.adapters.writable_tables import writer_state
 from service.errors import EngineNotReady
 from service.ingest.commit_round import commit_round
 from service.model.ingest import IngestRecord, IngestState
+from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
@@ -73,13 +94,21 @@ class UpsertLakehouse(IngestLakehouse):
     def append(self, *rows: Row) -> IngestRecord:
         return self.accept_result(self.written(rows, ()))
 
-    def rows(self, version: str = "") -> list[Row]:
+    def rows(self, version: str = "") -> list[Any]:
         """What Spark finds now."""
+        return self.read(self.key, "id, day, note", version)
+
+    def read(self, key: TableKey, columns: str, version: str = "") -> list[Any]:
+        """The same of any table, in order."""
         assert self.engine.session is not None
         with self.engine.session.children.taken(None, None, "test") as child:
-            name = table_sql_name(self.key.table)
-            found = child.sql(f"SELECT id, day, note FROM {name} {version} ORDER BY id, day, note").collect()
-        return [(each.id, each.day, each.note) for each in found]
+            name = table_sql_name(key.table)
+            found = child.sql(f"SELECT {columns} FROM {name} {version} ORDER BY {columns}").collect()
+        return [tuple(each) for each in found]
+
+    def create(self, name: str, schema: Schema) -> Table:
+        """Another table in the same schema."""
+        return self._outside.create_table(("game", name), schema)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +162,53 @@ def test_what_has_no_value_is_replaced_as_well(lakehouse: UpsertLakehouse) -> No
         lakehouse.upsert((4, None, "x"), (5, 5, "y"), keys=(2,)),
     )
     assert lakehouse.rows() == [(4, None, "x"), (5, 5, "y")]
+
+
+KEYS: tuple[tuple[IcebergType, pa.DataType, list[object]], ...] = (
+    (BooleanType(), pa.bool_(), [True, False]),
+    (IntegerType(), pa.int32(), [-7, 7]),
+    (LongType(), pa.int64(), [-(2**63), 2**40]),
+    (DecimalType(9, 2), pa.decimal128(9, 2), [Decimal("-1.50"), Decimal("1.05")]),
+    (DecimalType(38, 10), pa.decimal128(38, 10), [Decimal(-1), Decimal(10**27)]),
+    (DateType(), pa.date32(), [date(1, 1, 1), date(2026, 1, 1)]),
+    (TimestampType(), pa.timestamp("us"), [datetime(1900, 1, 1), datetime(2026, 1, 1, 0, 0, 0, 1)]),
+    (
+        TimestamptzType(),
+        pa.timestamp("us", "UTC"),
+        [datetime(1900, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)],
+    ),
+    (StringType(), pa.string(), ["", "é😀 and a text that is longer than sixteen letters"]),
+    (UUIDType(), pa.binary(16), [UUID(int=1).bytes, UUID(int=2**127 + 1).bytes]),
+    (FixedType(3), pa.binary(3), [b"\x00\xff\x10", b"abc"]),
+    (BinaryType(), pa.binary(), [b"", b"\xff\x00"]),
+)
+
+
+@pytest.mark.parametrize(("kind", "arrow", "values"), KEYS, ids=[str(each[0]) for each in KEYS])
+def test_keys_of_every_type_replace_the_rows_that_have_them_and_no_others(
+    lakehouse: UpsertLakehouse, kind: IcebergType, arrow: pa.DataType, values: list[object]
+) -> None:
+    name = f"keys_{uuid4().hex}"
+    schema = Schema(NestedField(1, "n", LongType()), NestedField(2, "key", kind))
+    table = lakehouse.create(name, schema)
+    key = TableKey(TableName("lake", "game", name))
+    first, second = values
+
+    def commit(keys: Sequence[object], numbers: Sequence[int], equality_ids: tuple[int, ...]) -> None:
+        target = replace(
+            target_of(table, key, None), is_upsert=bool(equality_ids), equality_field_ids=equality_ids
+        )
+        rows = pa.record_batch({"n": pa.array(numbers, pa.int64()), "key": pa.array(keys, arrow)})
+        result = write_data_files(writer_state(table), target, [rows], WriteBounds())
+        lakehouse.new_commits().commit(Committable(key, uuid4(), (uuid4(),), (result,)))
+
+    commit([first, second, None, first], [1, 2, 3, 4], ())
+    commit([first], [5], (2,))
+    assert lakehouse.read(key, "n") == [(2,), (3,), (5,)]
+    commit([None, second], [6, 7], (2,))
+    assert lakehouse.read(key, "n") == [(5,), (6,), (7,)]
+    assert [each[0] for each in lakehouse.read(key, "n, key")] == [5, 6, 7]
+    assert len(lakehouse.read(key, "key")) == 3
 
 
 def test_rows_are_replaced_in_partitions(lakehouse: UpsertLakehouse) -> None:

@@ -79,8 +79,10 @@ def test_an_append_has_none() -> None:
     assert target(replace(append, equality_fields=None), WITH_IDENTIFIER).equality_field_ids == ()
 
 
-def test_a_field_inside_a_struct_tells_rows_apart_too() -> None:
-    assert target(upsert("id", "day", "place.city")).equality_field_ids == (1, 2, 31)
+def test_a_field_inside_a_struct_is_none() -> None:
+    """Iceberg's readers delete other rows by it than have its value."""
+    assert violations(upsert("id", "day", "place.city")) == [("place.city", WriteRule.NOT_AN_EQUALITY_FIELD)]
+    assert target(upsert("id", "day", "user.name")).equality_field_ids == (1, 2, 7)
 
 
 @pytest.mark.parametrize("name", ["place", "tags", "counts"])
@@ -128,14 +130,21 @@ def test_a_table_of_version_1_takes_none() -> None:
 
 def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
     writes = [upsert("id", "day", place="/writes/0"), replace(upsert(), is_upsert=False)]
-    with pytest.raises(IngestInvalid, match="one write"):
-        prepare(writes, {TABLE.key: TABLE})
-    with pytest.raises(IngestInvalid, match="one write"):
-        prepare([writes[0], writes[0]], {TABLE.key: TABLE})
+    other_columns = upsert("id", "day", columns=ColumnNames(("id", "day")))
+    other_keys = upsert("id", "day", "note")
+    for other in (writes[1], other_columns, other_keys):
+        with pytest.raises(IngestInvalid, match="2 kinds"):
+            prepare([writes[0], other], {TABLE.key: TABLE})
+    [prepared] = prepare([writes[0], writes[0]], {TABLE.key: TABLE})
+    assert sum(each.num_rows for each in prepared.batches) == 2
     branch = replace(TABLE.key, branch="audit")
-    other = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")))
-    fine = [writes[0], replace(writes[0], key=branch), replace(writes[1], key=other.key)]
-    tables = {TABLE.key: TABLE, branch: replace(TABLE, key=branch), other.key: other}
+    elsewhere = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")))
+    fine = [writes[0], replace(writes[0], key=branch), replace(writes[1], key=elsewhere.key)]
+    tables: dict[TableKey, WritableTable] = {
+        TABLE.key: TABLE,
+        branch: replace(TABLE, key=branch),
+        elsewhere.key: elsewhere,
+    }
     assert [each.target.is_upsert for each in prepare(fine, tables)] == [True, True, False]
 
 
