@@ -98,6 +98,9 @@ def _is_key(place: ColumnPlace | None) -> bool:
 
 
 def _written_schema(state: WriterState, target: WriteTarget) -> Schema:
+    if target.is_upsert:
+        # Without the deletes that belong to them, the rows would be there twice: see `UpsertFiles`.
+        raise IngestInvalid("An upsert's rows cannot be written without its deletes.")
     if (target.schema_id, target.spec_id) != (state.schema.schema_id, state.spec.spec_id):
         raise IngestInvalid(
             f"The files are for schema {target.schema_id} and spec {target.spec_id} of {target.key.table},"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ from pyiceberg.schema import Schema
 
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.partitions import grouped
-from service.errors import IngestInvalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +38,6 @@ class RowKeys:
             return rows
         last = order.take(pa.array([end - 1 for end in ends], pa.int64()))
         return rows.take(last.take(pc.sort_indices(last))).combine_chunks()
-
-    def last_of_all(self, tables: Iterable[pa.Table], max_bytes: int) -> pa.Table | None:
-        """The same over all of these tables; None without any.
-
-        Raises:
-            IngestInvalid: they need more memory than that.
-        """
-        kept: pa.Table | None = None
-        for each in tables:
-            kept = self.last(each if kept is None else pa.concat_tables([kept, each]).combine_chunks())
-            if kept.nbytes > max_bytes:
-                raise IngestInvalid(
-                    f"The rows of an upsert, one for each key, may take {max_bytes} bytes of memory: "
-                    "send them in several requests, one after the other."
-                )
-        return kept
 
 
 def _values(column: pa.ChunkedArray) -> pa.Array:

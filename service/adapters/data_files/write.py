@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
 
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
-from service.adapters.data_files.open_file import WrittenFile
 from service.adapters.data_files.pieces import chunks
-from service.adapters.data_files.row_keys import RowKeys
+from service.adapters.data_files.upsert_files import UpsertFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
@@ -30,46 +29,31 @@ def write_data_files(
         RecordsInvalid: a value does not fit its column.
         OSError: the storage does not take the files.
     """
-    plan = FilePlan.of(state, target)
-    rows = (plan.shape.table(each) for each in chunks(batches, bounds.buffered_bytes))
     if target.is_upsert:
-        keys = RowKeys(plan.schema, FilePlan.of_deletes(state, target))
-        return _upserted(target, plan, keys, rows, bounds)
+        upsert = UpsertFiles(state, target, bounds)
+        with _all_or_none(upsert):
+            for each in chunks(batches, bounds.buffered_bytes):
+                upsert.write(upsert.plan.shape.table(each))
+            return upsert.close()
+    plan = FilePlan.of(state, target)
     files = FileSet(plan, bounds.open_files)
     with _all_or_none(files):
-        for each in rows:
-            files.write(each)
-        return _result(target, files.close(), [])
-
-
-def _upserted(
-    target: WriteTarget, plan: FilePlan, keys: RowKeys, rows: Iterable[pa.Table], bounds: WriteBounds
-) -> WriteResult:
-    kept = keys.last_of_all(rows, bounds.upsert_bytes)
-    if kept is None:
-        return _result(target, [], [])
-    files, deletes = FileSet(plan, bounds.open_files), FileSet(keys.plan, bounds.open_files)
-    with _all_or_none(files, deletes):
-        files.write(kept)
-        deletes.write(keys.deletes(kept))
-        return _result(target, files.close(), deletes.close())
+        for each in chunks(batches, bounds.buffered_bytes):
+            files.write(plan.shape.table(each))
+        written = files.close()
+    return WriteResult(
+        target,
+        tuple(each.content for each in written),
+        (),
+        sum(each.record_count for each in written),
+        sum(each.byte_count for each in written),
+    )
 
 
 @contextmanager
-def _all_or_none(*file_sets: FileSet) -> Iterator[None]:
+def _all_or_none(files: FileSet | UpsertFiles) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for each in file_sets:
-            each.delete()
+        files.delete()
         raise
-
-
-def _result(target: WriteTarget, files: Sequence[WrittenFile], deletes: Sequence[WrittenFile]) -> WriteResult:
-    return WriteResult(
-        target,
-        tuple(each.content for each in files),
-        tuple(each.content for each in deletes),
-        sum(each.record_count for each in files),
-        sum(each.byte_count for each in files),
-    )

@@ -29,6 +29,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
+from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
@@ -209,3 +210,10 @@ def test_an_upsert_that_fails_leaves_neither_rows_nor_deletes(tmp_path: Path) ->
 def test_an_upsert_without_rows_writes_nothing(tmp_path: Path) -> None:
     result = upsert(state_of(tmp_path), (1,), columns=(1,))
     assert (result.data_files, result.delete_files, files_below(tmp_path)) == ((), (), [])
+
+
+def test_rows_of_an_upsert_are_never_written_without_their_deletes(tmp_path: Path) -> None:
+    state = state_of(tmp_path)
+    target = replace(target_of(state, (1,)), is_upsert=True, equality_field_ids=(1,))
+    with pytest.raises(IngestInvalid, match="without its deletes"):
+        FilePlan.of(state, target)

@@ -1,0 +1,68 @@
+"""All files of one upsert: its rows, and what deletes the rows that they replace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.row_keys import RowKeys
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
+from service.errors import IngestInvalid
+from service.model.writing import WriteResult, WriteTarget
+
+
+class UpsertFiles:
+    """Takes rows in the order in which they count: the last one of each key is written, at the end.
+
+    Within one snapshot no delete reaches a row, so all rows of a target have to come here.
+
+    Raises:
+        IngestInvalid: no files can be written for this target.
+    """
+
+    def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
+        self._target = target
+        self.plan = FilePlan.of(state, replace(target, is_upsert=False))
+        deletes = FilePlan.of_deletes(state, target)
+        self._keys = RowKeys(self.plan.schema, deletes)
+        self._max_bytes = bounds.upsert_bytes
+        self._kept: pa.Table | None = None
+        self._files = FileSet(self.plan, bounds.open_files)
+        self._deletes = FileSet(deletes, bounds.open_files)
+
+    def write(self, rows: pa.Table) -> None:
+        """Keeps these rows, in the types of the file, and of earlier ones those that have other keys.
+
+        Raises:
+            IngestInvalid: the rows of all keys need more memory than they may have.
+        """
+        both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
+        self._kept = self._keys.last(both)
+        if self._kept.nbytes > self._max_bytes:
+            raise IngestInvalid(
+                f"The rows of an upsert, one for each key, may take {self._max_bytes} bytes of memory: "
+                "send them in several requests, one after the other."
+            )
+
+    def close(self) -> WriteResult:
+        """Writes what was kept, and completes all files."""
+        if self._kept is not None:
+            self._files.write(self._kept)
+            self._deletes.write(self._keys.deletes(self._kept))
+        files, deletes = self._files.close(), self._deletes.close()
+        return WriteResult(
+            self._target,
+            tuple(each.content for each in files),
+            tuple(each.content for each in deletes),
+            sum(each.record_count for each in files),
+            sum(each.byte_count for each in files),
+        )
+
+    def delete(self) -> None:
+        """Deletes every file of this write, complete or not."""
+        self._files.delete()
+        self._deletes.delete()
