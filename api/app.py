@@ -12,7 +12,9 @@ from fastapi import FastAPI
 from fastapi_swagger import patch_fastapi
 
 from api.body_limit import BodyLimit
+from api.bytes_in_flight import BytesInFlight
 from api.callers import Authentication, Callers
+from api.decoded_body import DecodedBody
 from api.door import Door, GatewayFactory, OnFailedStart
 from api.edge import Edge
 from api.hosts import KnownHosts
@@ -51,7 +53,7 @@ def create_app(
         on_failed_start: called on the event loop with the one sentence when the factory fails; has to end
             the process.
     """
-    door = Door(gateway_factory, on_failed_start or _log_failed_start)
+    door = Door(gateway_factory, on_failed_start or _log_failed_start, settings.ingest_parallel_bodies)
     app = FastAPI(
         title="Sluice",
         version=_version(),
@@ -63,6 +65,8 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.edge = Edge(settings, door, Waiting())
+    # Before the one for JSON, which takes every content type to say that it is none.
+    app.include_router(ingest.records_router)
     asking = (query, query_list, chunks, explain, pruning, filters)
     for routes in (*asking, ingest, tables, maintenance, health, metrics):
         app.include_router(routes.router)
@@ -70,7 +74,15 @@ def create_app(
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
     # The last one added is the outermost.
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        BytesInFlight,
+        max_bytes=settings.ingest_max_held_bytes,
+        max_records_bytes=settings.ingest_max_spooled_bytes,
+    )
+    app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
+    )
     app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)

@@ -26,13 +26,14 @@ T = TypeVar("T")
 class Door:
     """Holds the gateway once it is there. Its methods belong to the event loop's thread."""
 
-    def __init__(self, factory: GatewayFactory, on_failed_start: OnFailedStart) -> None:
+    def __init__(self, factory: GatewayFactory, on_failed_start: OnFailedStart, long_calls: int = 4) -> None:
         self._factory = factory
         self._on_failed_start = on_failed_start
         self._gateway: Gateway | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._threads = CapacityLimiter(_THREADS)
+        self._long_ones = CapacityLimiter(long_calls)
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
         self._builders = CapacityLimiter(1)
@@ -54,6 +55,10 @@ class Door:
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs what may block in one of a bounded number of threads; calls beyond that wait in line."""
         return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self._threads)
+
+    async def call_long(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The same for what may take minutes and much memory: a few at once, for whom no others wait."""
+        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self._long_ones)
 
     async def readiness(self) -> Readiness:
         """How the parts are doing; while the gateway is built, that its engine is starting."""

@@ -97,6 +97,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.ChunkNotFound: HTTPStatus.NOT_FOUND,
         gateway.ResultExpired: HTTPStatus.GONE,
         gateway.TooManyQueries: HTTPStatus.TOO_MANY_REQUESTS,
+        gateway.TooManyIngests: HTTPStatus.TOO_MANY_REQUESTS,
         gateway.IngestNotFound: HTTPStatus.NOT_FOUND,
         gateway.IngestInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteSchemaInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -1,22 +1,43 @@
-"""From the body of POST /ingest to what the gateway takes."""
+"""From what POST /ingest was sent to what the gateway takes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import BinaryIO
 
 from api.routes.tables import table_name
-from api.schemas.ingest_request import IngestBody, ManyWrites, OneWrite, WriteBody
+from api.schemas.ingest_request import (
+    IngestBody,
+    ManyWrites,
+    OneWrite,
+    RouteBody,
+    RoutedWrites,
+    StreamedRoute,
+    StreamedWrite,
+    TargetBody,
+    WriteBody,
+)
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,
+    Compression,
     InferredColumns,
     IngestRequest,
+    RecordFormat,
     RequestedWriteSchema,
+    Route,
+    StreamedRecords,
     Write,
 )
 from service.model.writing import TableKey
+
+_REST = "*"
+_QUERY = "/query"
+_NO_PART_OF_IT = {"request_id", "wait"}
 
 
 def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
@@ -26,30 +47,88 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         InvalidRequest: it names a table in part.
         IngestInvalid: a schema in it is none.
     """
-    if isinstance(body, ManyWrites):
-        writes = tuple(
-            _write(each, f"/writes/{number}", read_schema) for number, each in enumerate(body.writes)
-        )
-    else:
-        writes = (_write(body, "", read_schema),)
     # Only who sends a requestId can send the same again.
-    return IngestRequest(writes, _fingerprint(body) if body.request_id else "", body.request_id)
+    fingerprint = _digest(parameters(body)) if body.request_id else ""
+    request = IngestRequest((), fingerprint, body.request_id, body.on_error)
+    match body:
+        case ManyWrites():
+            writes = (_write(each, f"/writes/{at}", read_schema) for at, each in enumerate(body.writes))
+            return replace(request, writes=tuple(writes))
+        case RoutedWrites():
+            return replace(_routed(request, body.route, "", read_schema), shared=body.records)
+        case OneWrite():
+            return replace(request, writes=(_write(body, "", read_schema),))
+
+
+def streamed_request(
+    query: StreamedWrite | StreamedRoute, fingerprint: str, read_schema: ReadSchema
+) -> IngestRequest:
+    """The request without the records that its body has.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    request = IngestRequest((), fingerprint, query.request_id, query.on_error)
+    match query:
+        case StreamedRoute():
+            return _routed(request, query.route, _QUERY, read_schema)
+        case StreamedWrite():
+            return replace(request, writes=(_target(query, _QUERY, read_schema),))
+
+
+def streamed_records(
+    request: IngestRequest, opened: Callable[[], BinaryIO], record_format: RecordFormat, packed: Compression
+) -> IngestRequest:
+    """The same with the records of a body, which `opened` gives from its beginning."""
+    return replace(request, shared=StreamedRecords(opened, record_format, packed))
+
+
+def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
+    """All that makes it another request, always in the same words."""
+    sent = body.model_dump(mode="python", exclude=_NO_PART_OF_IT)
+    # Unlike orjson it takes integers of any size: they are refused later, with their place.
+    return json.dumps(sent, sort_keys=True).encode()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
+    targets = ((f"{place}/route/to/{_escaped(value)}", each) for value, each in route.to.items())
+    writes = tuple(_target(each, at, read_schema) for at, each in targets)
+    indexes = {value: index for index, value in enumerate(route.to)}
+    otherwise = indexes.pop(_REST, None)
+    return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
+
+
+def _escaped(value: str) -> str:
+    return value.replace("~", "~0").replace("/", "~1")
 
 
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
+    return replace(_target(body, place, read_schema), records=body.records)
+
+
+def _target(
+    body: TargetBody | WriteBody | OneWrite | StreamedWrite, place: str, read_schema: ReadSchema
+) -> Write:
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
     return Write(
         key,
-        body.records,
-        _write_schema(body, read_schema),
+        (),
+        _write_schema(body.write_schema, read_schema),
         place,
         is_upsert=body.mode == "upsert",
         equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
     )
 
 
-def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> RequestedWriteSchema:
-    match body.write_schema:
+def _write_schema(
+    given: str | list[str] | dict[str, object] | None, read_schema: ReadSchema
+) -> RequestedWriteSchema:
+    match given:
         case None:
             return None
         case str():
@@ -58,10 +137,3 @@ def _write_schema(body: WriteBody | OneWrite, read_schema: ReadSchema) -> Reques
             return ColumnNames(tuple(names))
         case dict() as schema:
             return ColumnFields(read_schema(schema).columns)
-
-
-def _fingerprint(body: IngestBody) -> str:
-    sent = body.model_dump(mode="python", exclude={"request_id", "wait"})
-    # Unlike orjson it takes integers of any size: they are refused later, with their place.
-    text = json.dumps(sent, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()

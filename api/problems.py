@@ -31,6 +31,7 @@ from service.errors import (
     PartDown,
     SqlSyntaxError,
     TableNotFound,
+    TooManyIngests,
     TooManyQueries,
 )
 from service.model.ingest import BadRecord, Violation
@@ -63,13 +64,22 @@ def _violation(violation: object) -> dict[str, Any]:
         case Violation(column, rule, detail, place):
             pointer = f"{place}/writeSchema"
             return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
-        case BadRecord(place, reason):
-            return {"detail": reason, "pointer": place}
+        case BadRecord():
+            return bad_record(violation)
         case (str(place), str(reason)):
             # Of a schema in Iceberg's JSON, which may stand in one write of many.
             return {"detail": f"{place}: {reason}"}
         case _:
             return {"detail": str(violation)}
+
+
+def bad_record(bad: BadRecord) -> dict[str, Any]:
+    """Where the record stands, in as many words as are known, and what is wrong with it."""
+    numbers = {"line": bad.line, "column": bad.column, "row": bad.row}
+    entry: dict[str, Any] = {"detail": bad.reason}
+    if all(each is None for each in numbers.values()):
+        entry["pointer"] = bad.place
+    return entry | {name: value for name, value in numbers.items() if value is not None}
 
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
@@ -89,7 +99,7 @@ def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) 
 def headers_of(error: GatewayError) -> dict[str, str]:
     """The headers that an error asks for."""
     match error:
-        case TooManyQueries():
+        case TooManyQueries() | TooManyIngests():
             return {"Retry-After": str(error.retry_after_s)}
         case PartDown():
             return {"Retry-After": str(RETRY_AFTER_S)}
@@ -181,12 +191,15 @@ async def _http_error(request: Request, error: Exception) -> Response:
 def _named(error: HTTPException) -> GatewayError:
     match error.status_code:
         case 400:
-            return NotJson()  # FastAPI's own answer to a body that cannot be decoded or is nested too deeply
+            # FastAPI's own answer to a body that cannot be decoded or is nested too deeply, or ours.
+            return NotJson(error.detail if error.detail.startswith("The body") else None)
         case 404:
             return RouteNotFound()
         case 405:
             return MethodNotAllowed()
         case 413:
             return BodyTooLarge()
+        case 429:
+            return TooManyIngests()
         case _:
             return CallerError(str(error.detail))

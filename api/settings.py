@@ -259,6 +259,24 @@ class Settings(BaseSettings):
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )
+    ingest_max_body_bytes: int = Field(
+        4 * GIB, ge=KIB, le=1024 * GIB, description="size of a body of records alone, as it is sent"
+    )
+    ingest_max_decompressed_bytes: int = Field(
+        64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="what such a body may have in it when it is read"
+    )
+    ingest_max_spooled_bytes: int = Field(
+        16 * GIB, ge=KIB, le=16 * 1024 * GIB, description="disk space of such bodies together before a 429"
+    )
+    ingest_max_held_bytes: int = Field(
+        64 * MIB, ge=KIB, le=64 * GIB, description="bodies of JSON together before a 429; in memory"
+    )
+    ingest_parallel_bodies: int = Field(
+        4, ge=1, le=256, description="bodies of records alone that are written at once; others wait"
+    )
+    ingest_max_waiting: int = Field(
+        10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
+    )
     ingest_upsert_bytes: int = Field(
         128 * MIB,
         ge=MIB,
@@ -312,6 +330,14 @@ class Settings(BaseSettings):
     def _defaults_are_within_their_maximum(self) -> Self:
         pairs = [("query_timeout_s", "max_query_timeout_s"), ("row_limit", "max_row_limit")]
         for name, maximum in [*pairs, ("byte_limit", "max_byte_limit")]:
+            if getattr(self, name) > getattr(self, maximum):
+                raise ValueError(f"{name} is larger than {maximum}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_ingest_is_always_taken(self) -> Self:
+        bounds = [("ingest_max_body_bytes", "ingest_max_spooled_bytes")]
+        for name, maximum in [*bounds, ("max_body_bytes", "ingest_max_held_bytes")]:
             if getattr(self, name) > getattr(self, maximum):
                 raise ValueError(f"{name} is larger than {maximum}")
         return self

@@ -142,6 +142,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
             parts.catalogs,
             SparkRowDeltas(lambda: parts.engine.session),
             parts.migrated_store_url,
+            parts.folder("spool"),
             clock,
             parts.stack,
         ),

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 from api.settings import Settings
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.spool import SpoolDirectory
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
 from service.ingest_ports import RowDeltas
+from service.model.schemas import TableSchema
 from service.ports import Clock
 
 
@@ -26,6 +31,7 @@ def build_ingests(
     catalogs: PyIcebergCatalogs,
     row_deltas: RowDeltas,
     store_url: str,
+    spool_folder: Path,
     clock: Clock,
     stack: ExitStack,
 ) -> Ingests:
@@ -43,7 +49,15 @@ def build_ingests(
     bounds = WriteBounds(
         settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
     )
+    spools = SpoolDirectory(spool_folder)
+    stack.callback(spools.close)
     ports = IngestPorts(
-        PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds), log, clock, settings.ingest_tables
+        PyIcebergWritableTables(catalogs),
+        ParquetDataFiles(bounds),
+        PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
+        log,
+        clock,
+        settings.ingest_tables,
+        settings.ingest_max_decompressed_bytes,
     )
-    return Ingests(ports, committer, schema_from_json)
+    return Ingests(ports, committer, schema_from_json, spools, settings.ingest_max_waiting)

@@ -148,6 +148,16 @@ class TooManyQueries(CallerError):
         self.retry_after_s = retry_after_s
 
 
+class TooManyIngests(CallerError):
+    """As much is being written already as this gateway takes at once. Try again later."""
+
+    code = "TOO_MANY_INGESTS"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
 class IngestNotFound(CallerError):
     """There is no ingest with this id."""
 

@@ -22,6 +22,7 @@ from service.errors import (
     ShuttingDown,
 )
 from service.ingest.ingests import Accepted, Ingests
+from service.ingest_ports import Spool
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
@@ -227,6 +228,16 @@ class Gateway:
         if self._closing.is_set():
             raise ShuttingDown
         return self._ingests.accept(request, caller)
+
+    def new_spool(self) -> Spool:
+        """Room for the body of an ingest, until it is closed.
+
+        Raises:
+            ShuttingDown: the gateway takes nothing in any more.
+        """
+        if self._closing.is_set():
+            raise ShuttingDown
+        return self._ingests.spools.new()
 
     def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
         """The ingest as it stands now.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 from uuid import UUID
 
 from service.model.ingest import IngestRecord, PendingRound
@@ -16,6 +16,7 @@ from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
     Committable,
+    Destination,
     RowDelta,
     TableKey,
     WritableTable,
@@ -54,8 +55,53 @@ class DataFiles(Protocol):
             StorageDown: the table's storage does not take them.
         """
 
+    def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
+        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+
+        The rows of a target keep their order. Either all files of all targets are there, or none.
+
+        Raises:
+            StorageDown: a table's storage does not take them.
+        """
+
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""
+
+
+class DeadLetterTables(Protocol):
+    """Tables for records that did not fit, one beside each table that records are sent to."""
+
+    def opened(self, name: TableName) -> WritableTable:
+        """The table of dead letters with this name, made if it is not there.
+
+        Raises:
+            IngestInvalid: there is another table of that name.
+            CatalogDown: the catalog does not answer.
+        """
+
+
+class Spool(Protocol):
+    """One body while it is received and read; for one thread at a time."""
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Adds to the end.
+
+        Raises:
+            StorageDown: there is no more room.
+        """
+
+    def open(self) -> BinaryIO:
+        """All of it, from its beginning."""
+
+    def close(self) -> None:
+        """Lets go of it. May be called again."""
+
+
+class Spools(Protocol):
+    """Where bodies lie that are not held in memory."""
+
+    def new(self) -> Spool:
+        """An empty one. Close it."""
 
 
 class IngestLog(Protocol):

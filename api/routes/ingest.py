@@ -7,14 +7,21 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.edge import Caller, EdgeOfApp, gone, require_json
-from api.ingest_request import ingest_request
+from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
+from api.ingest_query import ingest_query
+from api.ingest_request import ingest_request, parameters, streamed_records, streamed_request
+from api.record_types import compression, record_format
+from api.records_route import RecordsRoute
 from api.routes.documented import Responses, problems
+from api.routes.ingest_openapi import BODIES
 from api.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.schemas.ingest_request import IngestBody, IngestWait
+from api.spooled_body import spooled_body
+from service.ingest.ingests import Accepted
 from service.model.ingest import IngestRecord, IngestState
 
 router = APIRouter(tags=["ingest"])
+records_router = APIRouter(route_class=RecordsRoute)
 
 COMMIT_WAIT_S = 50.0
 """After so long an answer says ACCEPTED: the commit goes on."""
@@ -25,27 +32,43 @@ _ANSWERS: Responses = {
 }
 
 
+@records_router.post("/ingest", include_in_schema=False)
+async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+    """The same for a body that is records alone: it is read from the disk, and never held whole."""
+    asked = ingest_query(request.query_params)
+    kind, packed = record_format(request.scope), compression(request.scope)
+    assert kind is not None
+    gateway = edge.door.gateway
+    prefix = parameters(asked) + f"{kind}/{packed}".encode()
+    spool = gateway.new_spool()
+    async with spooled_body(request, spool, prefix, edge.door.call) as body:
+        wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.read_schema)
+        wanted = streamed_records(wanted, spool.open, kind, packed)
+        accepted = await edge.door.call_long(gateway.ingest, wanted, caller)
+    return await _answered(edge, caller, request, accepted, asked.wait)
+
+
 @router.post(
     "/ingest",
-    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 503),
+    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 429, 503),
     response_model=IngestAnswer,
     dependencies=[Depends(require_json)],
+    openapi_extra=BODIES,
 )
 async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them once.
 
     A request that was refused (4xx) has written nothing. After a 5xx, or no answer, the same `requestId`
     tells what became of it, and never writes twice.
+
+    Large input is a body of records alone, as NDJSON, CSV, an Arrow stream or Parquet; the query string then
+    has what else a body of JSON would say.
     """
     gateway = edge.door.gateway
     # Large bodies take their time here, and others wait for the event loop.
     asked = await edge.door.call(ingest_request, body, gateway.read_schema)
     accepted = await edge.door.call(gateway.ingest, asked, caller)
-    structlog.contextvars.bind_contextvars(ingest_id=str(accepted.record.ingest_id))
-    if body.wait is IngestWait.ACCEPTED or accepted.record.state is not IngestState.ACCEPTED:
-        return _response(accepted.record)
-    await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
-    return _response(await edge.door.call(gateway.ingest_status, accepted.record.ingest_id, caller))
+    return await _answered(edge, caller, request, accepted, body.wait)
 
 
 @router.get("/ingest/{ingest_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=IngestAnswer)
@@ -53,6 +76,17 @@ async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Respon
     """Where the ingest stands. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
     return _response(await edge.door.call(edge.door.gateway.ingest_status, ingest_id, caller))
+
+
+async def _answered(
+    edge: Edge, caller: str, request: Request, accepted: Accepted, wait: IngestWait
+) -> Response:
+    record = accepted.record
+    structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
+    if wait is IngestWait.ACCEPTED or record.state is not IngestState.ACCEPTED:
+        return _response(record)
+    await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
+    return _response(await edge.door.call(edge.door.gateway.ingest_status, record.ingest_id, caller))
 
 
 def _response(record: IngestRecord) -> Response:

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from api.schemas.wire import WireModel
-from service.model.ingest import IngestCommit, IngestRecord, IngestState, WrittenTarget
+from service.model.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
 
 WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
 
@@ -51,11 +51,21 @@ class CommitAnswer(WireModel):
     error: CommitError | None = None
 
 
+class BadRecordAnswer(WireModel):
+    """A record that does not fit, and where it stands: numbers count from 1."""
+
+    detail: str
+    pointer: Annotated[str | None, Field(description="JSON pointer into the request")] = None
+    line: int | None = None
+    column: int | None = None
+    row: int | None = None
+
+
 class RejectedAnswer(WireModel):
-    """Records that were not written."""
+    """Records that went to the dead letters, and the first hundred of them."""
 
     count: int = 0
-    samples: list[str] = Field(default_factory=list)
+    samples: list[BadRecordAnswer] = Field(default_factory=list)
 
 
 class IngestLinks(WireModel):
@@ -80,9 +90,16 @@ def ingest_answer(record: IngestRecord) -> IngestAnswer:
         ingest_id=record.ingest_id,
         state=record.state,
         commits=[_commit(each) for each in record.commits],
-        rejected=RejectedAnswer(),
+        rejected=RejectedAnswer(
+            count=record.rejected.count, samples=[_bad(each) for each in record.rejected.samples]
+        ),
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )
+
+
+def _bad(bad: BadRecord) -> BadRecordAnswer:
+    pointer = bad.place or None
+    return BadRecordAnswer(detail=bad.reason, pointer=pointer, line=bad.line, column=bad.column, row=bad.row)
 
 
 def _commit(commit: IngestCommit) -> CommitAnswer:

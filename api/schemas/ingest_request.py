@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, WithJsonSchema
 
 from api.schemas.wire import StrictModel
+from service.model.ingest import OnError
 
 # PostgreSQL, which keeps these names, cannot hold all of them.
 _NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
@@ -48,7 +49,7 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
-class _Write(StrictModel):
+class _Target(StrictModel):
     table: FullName
     branch: Branch = "main"
     mode: Annotated[
@@ -63,6 +64,9 @@ class _Write(StrictModel):
         ),
     ] = None
     write_schema: WriteSchemaBody = None
+
+
+class _Write(_Target):
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 
 
@@ -77,6 +81,32 @@ class _Ingest(StrictModel):
         IngestWait,
         Field(strict=False, description="ACCEPTED: durable, 202; COMMITTED: in the tables, 200"),
     ] = IngestWait.COMMITTED
+    on_error: Annotated[
+        OnError,
+        Field(
+            strict=False,
+            description="REJECT_REQUEST: one record that does not fit, and nothing is written; DEAD_LETTER: "
+            "those go to `<table>__dead_letter`, and the rest is written",
+        ),
+    ] = OnError.REJECT_REQUEST
+
+
+class TargetBody(_Target):
+    """A table, and the write schema of the records that are sent to it."""
+
+
+class RouteBody(StrictModel):
+    """Which record goes where, by the value of one field."""
+
+    field: Annotated[str, Field(min_length=1, max_length=1024)]
+    to: Annotated[
+        dict[str, TargetBody],
+        Field(
+            min_length=1,
+            max_length=1000,
+            description="value of the field to where its records go; `*` takes what no other value names",
+        ),
+    ]
 
 
 class WriteBody(_Write):
@@ -93,4 +123,21 @@ class ManyWrites(_Ingest):
     writes: Annotated[list[WriteBody], Field(min_length=1, max_length=1000)]
 
 
-IngestBody = OneWrite | ManyWrites
+class RoutedWrites(_Ingest):
+    """Records that go where one of their fields says."""
+
+    route: RouteBody
+    records: Annotated[list[JsonRecord], Field(min_length=1)]
+
+
+IngestBody = OneWrite | ManyWrites | RoutedWrites
+
+
+class StreamedWrite(_Target, _Ingest):
+    """The query string beside a body of records for one table."""
+
+
+class StreamedRoute(_Ingest):
+    """The query string beside a body of records that go where one of their fields says."""
+
+    route: RouteBody

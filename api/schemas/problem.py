@@ -15,8 +15,9 @@ class ProblemError(WireModel):
 
     detail: str
     pointer: Annotated[str | None, Field(description="JSON pointer into the request")] = None
-    line: Annotated[int | None, Field(description="line in the SQL text, from 1")] = None
-    column: Annotated[int | None, Field(description="column in the SQL text, from 1")] = None
+    line: Annotated[int | None, Field(description="line in the SQL text or the body, from 1")] = None
+    column: Annotated[int | None, Field(description="column in that line, from 1")] = None
+    row: Annotated[int | None, Field(description="row of a body without lines, from 1")] = None
     field: Annotated[str | None, Field(description="the column of the table")] = None
     rule: Annotated[str | None, Field(description="the rule of write schemas that is broken; stable")] = None
     nearest: Annotated[list[str] | None, Field(description="the names that look most like the one sent")] = (

@@ -8,7 +8,7 @@ from datetime import UTC
 from service.adapters.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.storable import storable
 from service.model.committables import write_results_to_bytes
-from service.model.ingest import IngestCommit, IngestRecord, WrittenTarget
+from service.model.ingest import BadRecord, IngestCommit, IngestRecord, Rejected, WrittenTarget
 from service.model.json_fields import JsonFields
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
@@ -22,6 +22,8 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "request_id": record.request_id,
         "fingerprint": storable(record.fingerprint),
         "accepted_at": record.accepted_at,
+        "rejected_count": record.rejected.count,
+        "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
     }
 
 
@@ -68,6 +70,9 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         fingerprint=row.fingerprint,
         accepted_at=row.accepted_at.astimezone(UTC),
         commits=tuple(_commit(each) for each in row.commits),
+        rejected=Rejected(
+            row.rejected_count, tuple(_sample(JsonFields(each)) for each in row.rejected_samples)
+        ),
     )
 
 
@@ -79,6 +84,21 @@ def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
         "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
         "results": write_results_to_bytes(results),
     }
+
+
+def _sample_value(bad: BadRecord) -> dict[str, object]:
+    return {
+        "place": storable(bad.place),
+        "reason": storable(bad.reason),
+        "line": bad.line,
+        "column": bad.column,
+        "row": bad.row,
+    }
+
+
+def _sample(fields: JsonFields) -> BadRecord:
+    numbers = (fields.optional_integer(each) for each in ("line", "column", "row"))
+    return BadRecord(fields.text("place"), fields.text("reason"), *numbers)
 
 
 def _target_value(target: WrittenTarget) -> dict[str, object]:

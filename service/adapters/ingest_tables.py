@@ -22,6 +22,8 @@ class IngestRow(Base):
     request_id: Mapped[UUID | None]
     fingerprint: Mapped[str]
     accepted_at: Mapped[datetime] = mapped_column(index=True)
+    rejected_count: Mapped[int] = mapped_column(server_default="0")
+    rejected_samples: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     commits: Mapped[list[IngestCommitRow]] = relationship(order_by="IngestCommitRow.ordinal", lazy="selectin")
 
     __table_args__ = (

@@ -11,9 +11,10 @@ from pyiceberg.io import load_file_io
 from service.adapters.data_files.file_set import delete_files
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.write_fan import write_fan
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import StorageDown
-from service.model.writing import WritableTable, WriteResult, WriteTarget
+from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
 class ParquetDataFiles:
@@ -37,6 +38,21 @@ class ParquetDataFiles:
         except OSError as error:
             # What the storage says may name accounts and hosts; it is kept for the log alone.
             raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
+
+    def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
+        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+
+        The rows of a target keep their order. Either all files of all targets are there, or none.
+
+        Raises:
+            StorageDown: a table's storage does not take them.
+            IngestInvalid: no files can be written for a target.
+            RecordsInvalid: a value does not fit its column.
+        """
+        try:
+            return write_fan(rows, self._bounds)
+        except OSError as error:
+            raise StorageDown("The storage of the tables does not take files.") from error
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""

@@ -68,6 +68,11 @@ class Committer:
             self._waiters.release()
         return settled
 
+    @property
+    def waiting_count(self) -> int:
+        """How many ingests of this process wait to be committed."""
+        return len(self._waiters)
+
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run, if they end in time; what waits is left for the next start."""
         self._closed.set()

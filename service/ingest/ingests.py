@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from service.errors import IngestNotFound
+from service.errors import IngestNotFound, TooManyIngests
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, run_ingest
+from service.ingest_ports import Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -29,10 +30,19 @@ class Accepted:
 class Ingests:
     """Any thread may call any method."""
 
-    def __init__(self, ports: IngestPorts, committer: Committer, read_schema: ReadSchema) -> None:
+    def __init__(
+        self,
+        ports: IngestPorts,
+        committer: Committer,
+        read_schema: ReadSchema,
+        spools: Spools,
+        max_waiting: int = 10_000,
+    ) -> None:
         self.read_schema = read_schema
+        self.spools = spools
         self._ports = ports
         self._committer = committer
+        self._max_waiting = max_waiting
 
     def accept(self, request: IngestRequest, caller: str) -> Accepted:
         """Writes the files and makes them durable; their commit follows by itself.
@@ -41,7 +51,7 @@ class Ingests:
             GatewayError: as `run_ingest` does; nothing was accepted.
         """
         with self._committer.expecting(dict.fromkeys(each.key for each in request.writes)):
-            record = run_ingest(request, caller, self._ports)
+            record = run_ingest(request, caller, self._ports, self._check_room)
         return Accepted(record, self._committer.follow(record))
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
@@ -59,3 +69,7 @@ class Ingests:
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
         self._committer.close(timeout_s)
+
+    def _check_room(self) -> None:
+        if self._committer.waiting_count >= self._max_waiting:
+            raise TooManyIngests(f"{self._max_waiting} ingests wait to be committed.", retry_after_s=5)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from service.errors import IngestInvalid
 from service.ingest.scalar_values import Convert, scalar_values
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+
+_SHOWN_AT_MOST = 10
 
 
 def field_values(field: Field) -> Convert:
@@ -38,11 +40,16 @@ def struct_values(fields: Sequence[Field]) -> Convert:
         if not isinstance(value, Mapping):
             raise ValueError("an object is wanted")
         if len(value) > len(converters) or not value.keys() <= converters.keys():
-            extra = sorted(str(each) for each in value.keys() - converters.keys())
-            raise ValueError(f"there is no field {', '.join(extra)}")
+            raise ValueError(f"there is no field {_shown(value.keys() - converters.keys())}")
         return {name: each(value.get(name)) for name, each in converters.items()}
 
     return convert
+
+
+def _shown(names: Set[str]) -> str:
+    shown = ", ".join(f"{each:.100}" for each in sorted(map(str, names))[:_SHOWN_AT_MOST])
+    more = len(names) - _SHOWN_AT_MOST
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _values(type_: FieldType) -> Convert:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
-from service.ingest.prepare import PreparedWrite, prepare
-from service.ingest_ports import DataFiles, IngestLog, WritableTables
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
-from service.model.writing import TableKey, WriteResult
+from service.ingest.dead_letters import DeadLetters
+from service.ingest.present_columns import present_columns
+from service.ingest.request_rows import request_rows
+from service.ingest.resolve_targets import resolve_targets
+from service.ingest.sort_out import SortedOut
+from service.ingest.written_fields import written_fields
+from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, WritableTables
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, WrittenTarget
+from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
 
 
@@ -22,16 +27,22 @@ class IngestPorts:
 
     tables: WritableTables
     data_files: DataFiles
+    dead_letters: DeadLetterTables
     log: IngestLog
     clock: Clock
     writable_names: tuple[str, ...] = ("*",)
     """Full names of the tables that may be written to, with `*` for any part."""
+    max_body_bytes: int = 2**40
+    """What a body may have in it when it is decompressed."""
 
 
-def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord:
+def run_ingest(
+    request: IngestRequest, caller: str, ports: IngestPorts, check_room: Callable[[], None] = lambda: None
+) -> IngestRecord:
     """Accepts the ingest: its files are written and will be committed, whatever happens from now on.
 
-    A `requestId` that this caller has sent before gives the ingest of then.
+    A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
+    one is taken.
 
     Raises:
         RequestIdReused: the requestId is known, with another body.
@@ -42,25 +53,41 @@ def run_ingest(request: IngestRequest, caller: str, ports: IngestPorts) -> Inges
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
+    check_room()
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
     tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}
-    prepared = prepare(request.writes, tables)
-    results = _written(prepared, ports.data_files)
+    destinations = resolve_targets(
+        request.writes, tables, present_columns(request, tables, ports.max_body_bytes)
+    )
+    ingest_id = uuid4()
+    sorted_out = _sorted_out(request, ingest_id, destinations, ports)
+    results = ports.data_files.write_all(sorted_out)
     record = IngestRecord(
-        uuid4(),
+        ingest_id,
         caller,
         request.request_id,
         request.fingerprint,
         ports.clock.now(),
-        tuple(_commit(key, results) for key in keys),
+        tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
+        sorted_out.rejected,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
-        _discard(prepared, results, ports.data_files)
+        _discard(sorted_out.tables, results, ports.data_files)
         return _same(accepted, request)
     return accepted
+
+
+def _sorted_out(
+    request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
+) -> SortedOut:
+    fields = [written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations]
+    letters = None
+    if request.on_error is OnError.DEAD_LETTER:
+        letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
+    return SortedOut(request_rows(request, fields, ports.max_body_bytes), destinations, letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
@@ -82,24 +109,13 @@ def _same(record: IngestRecord, request: IngestRequest) -> IngestRecord:
     return record
 
 
-def _written(prepared: Sequence[PreparedWrite], data_files: DataFiles) -> list[WriteResult]:
-    results: list[WriteResult] = []
-    try:
-        for each in prepared:
-            results.append(data_files.write(each.table, each.target, each.batches))
-    except GatewayError:
-        _discard(prepared, results, data_files)
-        raise
-    return results
-
-
 def _discard(
-    prepared: Sequence[PreparedWrite], results: Sequence[WriteResult], data_files: DataFiles
+    tables: Mapping[TableKey, WritableTable], results: Sequence[WriteResult], data_files: DataFiles
 ) -> None:
-    for each, result in zip(prepared, results, strict=False):
+    for each in results:
         # What stays is an orphan that belongs to no table, and maintenance removes it.
         with suppress(GatewayError):
-            data_files.discard(each.table, result)
+            data_files.discard(tables[each.target.key], each)
 
 
 def _commit(key: TableKey, results: Sequence[WriteResult]) -> IngestCommit:

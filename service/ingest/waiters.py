@@ -57,6 +57,11 @@ class Waiters:
         with self._lock:
             return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
 
+    def __len__(self) -> int:
+        """How many ingests are waited for."""
+        with self._lock:
+            return len(self._waiters)
+
     def keys(self) -> set[TableKey]:
         """Every table and branch that somebody waits for."""
         with self._lock:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import BinaryIO
 from uuid import UUID
 
 from service.model.schemas import Field
@@ -18,6 +19,33 @@ class IngestState(StrEnum):
     ACCEPTED = "ACCEPTED"
     COMMITTED = "COMMITTED"
     FAILED = "FAILED"
+
+
+class RecordFormat(StrEnum):
+    """How records are spelled in a stream of bytes. `NDJSON`: a JSON object on each line."""
+
+    NDJSON = "NDJSON"
+    CSV = "CSV"
+    ARROW_STREAM = "ARROW_STREAM"
+    PARQUET = "PARQUET"
+
+
+class Compression(StrEnum):
+    """How a stream of bytes is compressed as a whole."""
+
+    NONE = "NONE"
+    GZIP = "GZIP"
+    ZSTD = "ZSTD"
+
+
+class OnError(StrEnum):
+    """What becomes of an ingest with records that do not fit.
+
+    `DEAD_LETTER`: those go to the table's dead letters, and the rest is written.
+    """
+
+    REJECT_REQUEST = "REJECT_REQUEST"
+    DEAD_LETTER = "DEAD_LETTER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +72,29 @@ class IngestCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer.
+
+    In a body of records it is told by its `line`, or by its `row` in formats without lines; both count
+    from 1. `column` is the character of the line at which it could be read no further.
+    """
+
+    place: str
+    reason: str
+    line: int | None = None
+    column: int | None = None
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The records of an ingest that were not written, and the first of them."""
+
+    count: int = 0
+    samples: tuple[BadRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class IngestRecord:
     """An ingest as its log has it. `fingerprint` tells whether two requests have the same body."""
 
@@ -53,6 +104,7 @@ class IngestRecord:
     fingerprint: str
     accepted_at: datetime
     commits: tuple[IngestCommit, ...]
+    rejected: Rejected = Rejected()
 
     @property
     def state(self) -> IngestState:
@@ -145,17 +197,55 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """Which target a record goes to, by the value of one field; targets are told by their index.
+
+    `otherwise` takes what no value names, records without the field too; None: those are bad.
+    """
+
+    field: str
+    targets: Mapping[str, int]
+    otherwise: int | None = None
+
+    def target(self, value: object) -> int | None:
+        """The target for this value; numbers and booleans go by what JSON spells them as.
+
+        >>> route = Route("kind", {"http": 0, "7": 1, "true": 2})
+        >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0)]
+        [0, 1, 2, None, None, None]
+        """
+        match value:
+            case str():
+                name: str | None = value
+            case bool():
+                name = "true" if value else "false"
+            case int():
+                name = str(value)
+            case _:
+                name = None
+        return self.otherwise if name is None else self.targets.get(name, self.otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedRecords:
+    """Records as bytes; `open` gives them from their beginning, as often as it is called."""
+
+    open: Callable[[], BinaryIO]
+    record_format: RecordFormat
+    compression: Compression = Compression.NONE
+
+
+@dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What a caller wants written. `fingerprint` is the same for the same body."""
+    """What a caller wants written. `fingerprint` is the same for the same body.
+
+    `shared` are records for all writes together, which have none of their own then: `route` tells which
+    record goes to which write; without it there is one write.
+    """
 
     writes: tuple[Write, ...]
     fingerprint: str
     request_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer."""
-
-    place: str
-    reason: str
+    on_error: OnError = OnError.REJECT_REQUEST
+    shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
+    route: Route | None = None

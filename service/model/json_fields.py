@@ -35,6 +35,11 @@ class JsonFields:
         """A whole number."""
         return _integer(self._field(name), name)
 
+    def optional_integer(self, name: str) -> int | None:
+        """A whole number; None where it is null or not there."""
+        value = self._fields.get(name)
+        return None if value is None else _integer(value, name)
+
     def integers(self, name: str) -> tuple[int, ...]:
         """An array of whole numbers."""
         return tuple(_integer(each, name) for each in self._array(name))

@@ -73,6 +73,14 @@ class WriteTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """Where rows go: the target, and the table as its writer must know it."""
+
+    table: WritableTable
+    target: WriteTarget
+
+
+@dataclass(frozen=True, slots=True)
 class WriteResult:
     """Files that were written for one target and belong to no snapshot yet.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, create_engine, text
 from service.adapters.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
-from service.model.ingest import IngestRecord, IngestState, PendingRound
+from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -363,3 +364,15 @@ def test_an_ingest_with_results_for_a_table_that_it_does_not_name_is_a_mistake(
 
 def sizes_of_results(connection: Connection) -> list[int | None]:
     return list(connection.scalars(text("SELECT length(results) FROM ingest_commits")))
+
+
+def test_what_was_rejected_is_kept_with_its_places(log: IngestLog) -> None:
+    results = [write_result()]
+    samples = (
+        BadRecord("/records/3", "id is required"),
+        BadRecord("", "no JSON", line=7, column=2),
+        BadRecord("", "out of range", row=9),
+    )
+    record = replace(ingest_of(results), rejected=Rejected(2**40, samples))
+    log.accept(record, results)
+    assert log.find(record.ingest_id) == record

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from service.errors import StorageDown
-from service.model.writing import WritableTable, WriteResult, WriteTarget
+from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
 class FakeDataFiles:
@@ -40,6 +40,13 @@ class FakeDataFiles:
             "record-count": len(rows),
         }
         return WriteResult(target, (json.dumps(content),), (), len(rows), byte_count)
+
+    def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
+        found: dict[WriteTarget, tuple[WritableTable, list[pa.RecordBatch]]] = {}
+        for destination, batch in rows:
+            found.setdefault(destination.target, (destination.table, []))[1].append(batch)
+        results = [self.write(table, target, batches) for target, (table, batches) in found.items()]
+        return [each for each in results if each.record_count]
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:  # noqa: ARG002
         if not self.is_down:

@@ -31,7 +31,7 @@ from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, WrittenTarget
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
 from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
@@ -57,6 +57,7 @@ from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
+from tests.fakes.spools import FakeSpool, FakeSpools
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
 SCAN = ScanRecord(
@@ -115,6 +116,11 @@ class FakeGateway(Gateway):
         self.holds_commits = False
         self.ingests: dict[UUID, IngestRecord] = {}
         self.ingest_requests: list[IngestRequest] = []
+        self.bodies: list[bytes] = []
+        self.has_begun_to_ingest = threading.Event()
+        self.may_ingest = threading.Event()
+        self.may_ingest.set()
+        self.spools = FakeSpools()
         self.maintained = FakeMaintenances(FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON))
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
@@ -233,7 +239,9 @@ class FakeGateway(Gateway):
         return meters.exposition({})
 
     def ingest(self, request: IngestRequest, caller: str) -> Accepted:
-        """Accepts everything; it is committed at once, unless `holds_commits`."""
+        """Accepts everything, once it may; it is committed at once, unless `holds_commits`."""
+        self.has_begun_to_ingest.set()
+        self.may_ingest.wait(20)
         if self.refusal is not None:
             raise self.refusal
         commits = tuple(
@@ -242,6 +250,8 @@ class FakeGateway(Gateway):
         )
         record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
         self.ingest_requests.append(request)
+        if isinstance(request.shared, StreamedRecords):
+            self.bodies.append(request.shared.open().read())
         self.ingests[record.ingest_id] = record
         settled: Future[None] = Future()
         if not self.holds_commits:
@@ -249,6 +259,10 @@ class FakeGateway(Gateway):
             self.ingests[record.ingest_id] = replace(record, commits=done)
             settled.set_result(None)
         return Accepted(record, settled)
+
+    def new_spool(self) -> FakeSpool:
+        """Those that are still open stand in `spools.open_ones`."""
+        return self.spools.new()
 
     def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
         found = self.ingests.get(ingest_id)

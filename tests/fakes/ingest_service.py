@@ -6,11 +6,15 @@ from service.adapters.clock import SystemClock
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
+from service.ingest.dead_letters import FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.model.schemas import TableSchema
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.spools import FakeSpools
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -18,11 +22,16 @@ from tests.fakes.writable_tables import FakeWritableTables
 class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
-    def __init__(self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",)) -> None:
+    def __init__(
+        self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",), max_waiting: int = 100
+    ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.files = FakeDataFiles()
+        self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
+        self.spools = FakeSpools()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.log, clock, writable_names)
-        super().__init__(ports, Committer(self.log, self.commits, clock, CommitPace()), schema_from_json)
+        ports = IngestPorts(self.tables, self.files, self.dead_letters, self.log, clock, writable_names)
+        committer = Committer(self.log, self.commits, clock, CommitPace())
+        super().__init__(ports, committer, schema_from_json, self.spools, max_waiting)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import pyarrow as pa
 from pyiceberg.io.pyarrow import schema_to_pyarrow
@@ -36,7 +37,7 @@ class ArrowShape:
         Raises:
             RecordsInvalid: columns are others, or a value does not fit its column.
         """
-        return pa.concat_tables([self._fitted(each) for each in batches]).combine_chunks()
+        return pa.concat_tables([self._fitted(each) for each in _joined(batches)]).combine_chunks()
 
     def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
         if batch.schema.names != self.given.names:
@@ -55,6 +56,12 @@ class ArrowShape:
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             message = str(error).splitlines()[0]
             raise RecordsInvalid(f"Column {given.name}: {message}") from error
+
+
+def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Neighbours of one schema as one batch: many small ones cost more than their rows."""
+    for schema, group in groupby(batches, key=lambda each: each.schema):
+        yield from pa.Table.from_batches(group, schema).combine_chunks().to_batches()
 
 
 def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -21,16 +21,28 @@ from service.errors import RecordsInvalid
 
 
 class FileSet:
-    """Files that are complete, and a bounded number that are open, one for each partition at most."""
+    """Files that are complete, and a bounded number that are open, one for each partition at most.
+
+    `open_at_most` may be changed between writes.
+    """
 
     def __init__(self, plan: FilePlan, open_at_most: int) -> None:
         self._plan = plan
-        self._open_at_most = open_at_most
+        self.open_at_most = open_at_most
         self._io = load_file_io(dict(plan.state.io_properties), plan.state.location)
         self._locations = Locations(plan.state, uuid4())
         self._open: OrderedDict[PartitionValues, OpenFile] = OrderedDict()
         self._written: list[WrittenFile] = []
         self._started: list[str] = []
+
+    @property
+    def open_count(self) -> int:
+        """How many files are open."""
+        return len(self._open)
+
+    def close_oldest(self) -> None:
+        """Completes the open file that was written to longest ago."""
+        self._close(next(iter(self._open)))
 
     def write(self, rows: pa.Table) -> None:
         """Puts the rows into files of their partitions, in the table's order as far as these rows go."""
@@ -66,8 +78,8 @@ class FileSet:
                 self._close(partition)
 
     def _start(self, partition: PartitionValues, row_count: int) -> None:
-        if len(self._open) >= self._open_at_most:
-            self._close(next(iter(self._open)))
+        while len(self._open) >= self.open_at_most:
+            self.close_oldest()
         state = self._plan.state
         try:
             values = partition_json(state.spec, state.schema, partition)

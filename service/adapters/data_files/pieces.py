@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-# What a batch takes in memory for itself, however few rows it has.
-_BATCH_BYTES = 1024
+BATCH_BYTES = 1024
+"""What a batch takes in memory for itself, however few rows it has."""
 
 
 def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[pa.RecordBatch]]:
@@ -16,7 +16,7 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[p
     byte_count = 0
     for batch in batches:
         for piece in pieces(batch, max_bytes):
-            piece_bytes = max(piece.nbytes, _BATCH_BYTES)
+            piece_bytes = max(piece.nbytes, BATCH_BYTES)
             if buffered and byte_count + piece_bytes > max_bytes:
                 yield buffered
                 buffered, byte_count = [], 0

@@ -29,7 +29,8 @@ class UpsertFiles:
         self.plan = FilePlan.of(state, replace(target, is_upsert=False))
         deletes = FilePlan.of_deletes(state, target)
         self._keys = RowKeys(self.plan.schema, deletes)
-        self._max_bytes = bounds.upsert_bytes
+        self._bounds = bounds
+        self.open_at_most = bounds.open_files
         self._kept: pa.Table | None = None
         self._files = FileSet(self.plan, bounds.open_files)
         self._deletes = FileSet(deletes, bounds.open_files)
@@ -42,18 +43,27 @@ class UpsertFiles:
         """
         both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
         self._kept = self._keys.last(both)
-        if self._kept.nbytes > self._max_bytes:
-            raise IngestInvalid(
-                f"The rows of an upsert, one for each key, may take {self._max_bytes} bytes of memory: "
-                "send them in several requests, one after the other."
-            )
+        check_kept(self.kept_bytes, self._bounds)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the rows take that were kept."""
+        return 0 if self._kept is None else int(self._kept.nbytes)
+
+    @property
+    def open_count(self) -> int:
+        """How many files are open: none, before the end."""
+        return 0
 
     def close(self) -> WriteResult:
         """Writes what was kept, and completes all files."""
         if self._kept is not None:
             self._files.write(self._kept)
+        # Before the next ones are opened.
+        files = self._files.close()
+        if self._kept is not None:
             self._deletes.write(self._keys.deletes(self._kept))
-        files, deletes = self._files.close(), self._deletes.close()
+        deletes = self._deletes.close()
         return WriteResult(
             self._target,
             tuple(each.content for each in files),
@@ -66,3 +76,16 @@ class UpsertFiles:
         """Deletes every file of this write, complete or not."""
         self._files.delete()
         self._deletes.delete()
+
+
+def check_kept(kept_bytes: int, bounds: WriteBounds) -> None:
+    """Returns where rows of so many bytes may be kept.
+
+    Raises:
+        IngestInvalid: they are too many.
+    """
+    if kept_bytes > bounds.upsert_bytes:
+        raise IngestInvalid(
+            f"The rows of upserts, one for each key, may take {bounds.upsert_bytes} bytes of memory in a "
+            "request: send them in several requests, one after the other."
+        )

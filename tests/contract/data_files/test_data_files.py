@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from service.errors import StorageDown
-from service.model.writing import WriteTarget
+from service.model.writing import Destination, WriteTarget
 from tests.contract.data_files.storages import DiskStorage, FakeStorage, Storage
 
 
@@ -78,3 +78,42 @@ def test_a_storage_that_takes_nothing_is_told(storage: Storage) -> None:
     storage.take_down()
     with pytest.raises(StorageDown, match=r"lake\.s\.t"):
         storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
+
+
+def test_rows_of_many_targets_have_files_of_their_own_in_the_order_that_they_came(storage: Storage) -> None:
+    first, second = (Destination(storage.table, target(storage, *ids)) for ids in ((1,), (2, 1)))
+    rows = [
+        (first, batch({"id": 1})),
+        (second, batch({"name": "a", "id": 2})),
+        (first, batch({"id": 3}, {"id": 4})),
+    ]
+    results = storage.data_files.write_all(rows)
+    assert {each.target: each.record_count for each in results} == {first.target: 3, second.target: 1}
+    files = storage.files()
+    written = {
+        each.target: [files[json.loads(file)["file-path"]] for file in each.data_files] for each in results
+    }
+    assert [row["id"] for rows in written[first.target] for row in rows] == [1, 3, 4]
+    assert [row for rows in written[second.target] for row in rows] == [{"name": "a", "id": 2}]
+
+
+def test_targets_without_rows_have_no_result(storage: Storage) -> None:
+    assert storage.data_files.write_all([]) == []
+    assert not storage.files()
+
+
+def test_when_the_rows_of_many_targets_end_in_an_error_no_file_is_left(storage: Storage) -> None:
+    def rows() -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        yield Destination(storage.table, target(storage, 1)), batch({"id": 1})
+        yield Destination(storage.table, target(storage, 2, 1)), batch({"name": "a", "id": 1})
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        storage.data_files.write_all(rows())
+    assert not storage.files()
+
+
+def test_a_storage_that_is_down_is_told_for_many_targets_too(storage: Storage) -> None:
+    storage.take_down()
+    with pytest.raises(StorageDown):
+        storage.data_files.write_all([(Destination(storage.table, target(storage, 1)), batch({"id": 1}))])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -16,15 +19,22 @@ from service.errors import (
     RequestIdReused,
     StorageDown,
     TableNotFound,
+    TooManyIngests,
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
 from service.model.ingest import (
     BadRecord,
     ColumnNames,
+    Compression,
+    InferredColumns,
     IngestRequest,
     IngestState,
+    OnError,
+    RecordFormat,
     RequestedWriteSchema,
+    Route,
+    StreamedRecords,
     Violation,
     Write,
 )
@@ -212,3 +222,149 @@ def test_an_ingest_is_its_callers_alone(ingests: FakeIngests) -> None:
     for ingest_id, caller in ((accepted.record.ingest_id, "bob"), (uuid4(), "ann")):
         with pytest.raises(IngestNotFound):
             ingests.find(ingest_id, caller)
+
+
+def streamed(*lines: str, **asked: Any) -> IngestRequest:
+    body = "\n".join(lines).encode()
+    records = StreamedRecords(lambda: BytesIO(body), RecordFormat.NDJSON)
+    return replace(request(write()), shared=records, **asked)
+
+
+def test_a_body_of_records_is_written_and_its_bad_lines_are_told(ingests: FakeIngests) -> None:
+    accepted = ingests.accept(streamed('{"id":1}', "", '{"id":2,"day":"2026-01-01"}'), "ann")
+    assert [each.record_count for each in accepted.record.commits[0].targets] == [2]
+    bad = streamed('{"id":1}', "nonsense", '{"id":"x"}')
+    with pytest.raises(RecordsInvalid, match="2 of 3 records do not fit") as refused:
+        ingests.accept(bad, "ann")
+    assert refused.value.violations == (
+        BadRecord("", "not JSON: Expecting value", line=2, column=1),
+        BadRecord("", "id: 'x' is no long", line=3),
+    )
+    assert len(ingests.files.files) == 1
+
+
+@pytest.mark.parametrize("lines", [[], [""], ["", " "]])
+def test_a_body_without_records_is_refused(ingests: FakeIngests, lines: list[str]) -> None:
+    with pytest.raises(IngestInvalid, match="There are no records"):
+        ingests.accept(streamed(*lines), "ann")
+
+
+def test_records_go_to_the_tables_that_their_field_names(ingests: FakeIngests) -> None:
+    writes = (write(columns=("id", "day")), write(columns=("day", "id"), table=OTHER.key.table))
+    sent = streamed(
+        '{"kind":"a","id":1}',
+        '{"kind":"z","id":2}',
+        '{"kind":"a","id":3}',
+        writes=writes,
+        route=Route("kind", {"a": 0}, 1),
+    )
+    accepted = ingests.accept(sent, "ann")
+    counts = {each.key: each.targets[0].record_count for each in accepted.record.commits}
+    assert counts == {TABLE.key: 2, OTHER.key: 1}
+    records = [{"kind": "a", "id": 4}, {"kind": "z", "id": 5}]
+    accepted = ingests.accept(replace(sent, shared=records), "ann")
+    assert [each.key for each in accepted.record.commits] == [TABLE.key, OTHER.key]
+
+
+def test_a_table_that_gets_no_record_is_not_committed_to(ingests: FakeIngests) -> None:
+    writes = (write(), write(table=OTHER.key.table))
+    sent = streamed('{"kind":"a","id":1}', writes=writes, route=Route("kind", {"a": 0, "b": 1}))
+    assert [each.key for each in ingests.accept(sent, "ann").record.commits] == [TABLE.key]
+
+
+def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(ingests: FakeIngests) -> None:
+    inferred = Write(TABLE.key, (), InferredColumns.INFER)
+    sent = streamed('{"id":1}', '{"id":2,"note":null}', writes=(inferred,))
+    [target] = ingests.accept(sent, "ann").record.commits[0].targets
+    # The partition's source, too.
+    assert target.column_ids == (1, 2, 6)
+    routed = replace(
+        streamed('{"kind":"a","id":1,"note":"x"}', '{"kind":"b","id":2}'),
+        writes=(inferred, replace(inferred, place="/b")),
+        route=Route("kind", {"a": 0, "b": 1}),
+    )
+    targets = ingests.accept(routed, "ann").record.commits[0].targets
+    assert sorted(str(each.column_ids) for each in targets) == ["(1, 2)", "(1, 2, 6)"]
+
+
+def letters(ingests: FakeIngests) -> list[dict[str, object]]:
+    return [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
+
+
+def test_records_that_do_not_fit_are_dead_letters_and_the_rest_is_written(ingests: FakeIngests) -> None:
+    sent = streamed('{"id":1}', "nonsense", '{"id":"x"}', on_error=OnError.DEAD_LETTER)
+    accepted = ingests.accept(sent, "ann")
+    accepted.settled.result(WITHIN_S)
+    record = ingests.find(accepted.record.ingest_id, "ann")
+    assert (record.state, record.rejected.count) == (IngestState.COMMITTED, 2)
+    assert [each.line for each in record.rejected.samples] == [2, 3]
+    tables = [str(each.key.table) for each in record.commits]
+    assert tables == ["lake.logs.events", "lake.logs.events__dead_letter"]
+    told = [
+        (each["payload"], each["position"], each["table_name"], each["format"]) for each in letters(ingests)
+    ]
+    assert told == [
+        ("nonsense", "line 2, column 1", "lake.logs.events", "NDJSON"),
+        ('{"id":"x"}', "line 3", "lake.logs.events", "NDJSON"),
+    ]
+    assert {each["ingest_id"] for each in letters(ingests)} == {str(record.ingest_id)}
+
+
+def test_dead_letters_can_be_sent_again(ingests: FakeIngests) -> None:
+    sent = streamed('{"id":1}', '{"id":"2"}', on_error=OnError.DEAD_LETTER)
+    ingests.accept(sent, "ann")
+    [letter] = letters(ingests)
+    mended = str(letter["payload"]).replace('"2"', "2")
+    assert ingests.accept(streamed(mended), "ann").record.commits[0].targets[0].record_count == 1
+
+
+def test_if_no_record_fits_there_are_dead_letters_alone(ingests: FakeIngests) -> None:
+    sent = request(write({"id": "x"}, {"id": 1, "no\ud800": 1}))
+    accepted = ingests.accept(replace(sent, on_error=OnError.DEAD_LETTER), "ann")
+    [commit] = accepted.record.commits
+    assert str(commit.key.table) == "lake.logs.events__dead_letter"
+    assert accepted.record.rejected.count == 2
+    assert [each["position"] for each in letters(ingests)] == ["/records/0", "/records/1"]
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_are(ingests: FakeIngests) -> None:
+    body = b'{"id":1}\n{"id":2,"day":"\xff"}'
+    sent = replace(
+        request(write()),
+        shared=StreamedRecords(lambda: BytesIO(body), RecordFormat.NDJSON),
+        on_error=OnError.DEAD_LETTER,
+    )
+    ingests.accept(sent, "ann")
+    [letter] = letters(ingests)
+    assert (letter["payload"], letter["payload_bytes"]) == (None, b'{"id":2,"day":"\xff"}')
+
+
+def test_what_has_no_route_is_a_dead_letter_of_the_first_table(ingests: FakeIngests) -> None:
+    sent = streamed('{"kind":"b","id":1}', route=Route("kind", {"a": 0}), on_error=OnError.DEAD_LETTER)
+    ingests.accept(sent, "ann")
+    [letter] = letters(ingests)
+    assert letter["table_name"] is None
+
+
+def test_a_body_that_breaks_off_leaves_nothing_behind(ingests: FakeIngests) -> None:
+    whole = gzip.compress(b"".join(b'{"id":%d,"note":"%d"}\n' % (n, n * 7919) for n in range(5000)))
+    for on_error in OnError:
+        records = StreamedRecords(lambda: BytesIO(whole[:-9]), RecordFormat.NDJSON, Compression.GZIP)
+        with pytest.raises(IngestInvalid, match="Truncated"):
+            ingests.accept(replace(request(write(columns=None)), shared=records, on_error=on_error), "ann")
+    assert not ingests.files.files
+
+
+def test_while_too_many_wait_to_be_committed_only_those_are_answered_that_do_so_already() -> None:
+    ingests = FakeIngests(TABLE, max_waiting=1)
+    ingests.log.taken_elsewhere.add(TABLE.key)
+    waiting = request(write({"id": 1, **DAY}), request_id=uuid4())
+    first = ingests.accept(waiting, "ann")
+    with pytest.raises(TooManyIngests):
+        ingests.accept(request(write({"id": 2, **DAY})), "ann")
+    assert ingests.accept(waiting, "ann").record.ingest_id == first.record.ingest_id
+    assert len(ingests.files.files) == 1
+    ingests.log.taken_elsewhere.clear()
+    first.settled.result(WITHIN_S)
+    ingests.accept(request(write({"id": 2, **DAY})), "ann").settled.result(WITHIN_S)
+    ingests.close(WITHIN_S)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
-from service.ingest.prepare import prepare
+from service.ingest.resolve_targets import resolve_targets
 from service.model.ingest import (
     ColumnNames,
     InferredColumns,
@@ -22,7 +22,7 @@ from service.model.schemas import Field, Primitive
 from service.model.tables import PartitionField, TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
 from tests.fakes.ingest_service import FakeIngests
-from tests.unit.ingest.wide_table import ID, LONG, TABLE, with_columns
+from tests.unit.ingest.wide_table import ID, TABLE, with_columns
 
 WITHIN_S = 20
 DAY = {"day": "2026-01-01"}
@@ -47,14 +47,19 @@ def upsert(
     return Write(table.key, records, columns, place, is_upsert=True, equality_fields=fields or None)
 
 
+def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> list[WriteTarget]:
+    present = [{name for record in each.records for name in record} for each in writes]
+    return [each.target for each in resolve_targets(writes, tables, present)]
+
+
 def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
-    [prepared] = prepare([write], {write.key: table})
-    return prepared.target
+    [found] = targets([write], {write.key: table})
+    return found
 
 
 def violations(write: Write, table: WritableTable = TABLE) -> list[tuple[str, WriteRule]]:
     with pytest.raises(WriteSchemaInvalid) as refused:
-        prepare([write], {write.key: table})
+        targets([write], {write.key: table})
     found = [each for each in refused.value.violations if isinstance(each, Violation)]
     return [(each.column, each.rule) for each in found]
 
@@ -75,7 +80,7 @@ def test_without_names_they_are_the_tables_identifier_fields() -> None:
 def test_an_append_has_none() -> None:
     append = replace(upsert("id"), is_upsert=False)
     with pytest.raises(IngestInvalid, match="Only an upsert"):
-        prepare([append], {append.key: TABLE})
+        targets([append], {append.key: TABLE})
     assert target(replace(append, equality_fields=None), WITH_IDENTIFIER).equality_field_ids == ()
 
 
@@ -125,7 +130,7 @@ def test_they_have_to_be_written() -> None:
 
 def test_a_table_of_version_1_takes_none() -> None:
     with pytest.raises(IngestInvalid, match="format version 1"):
-        prepare([upsert("id", "day")], {TABLE.key: replace(TABLE, format_version=1)})
+        targets([upsert("id", "day")], {TABLE.key: replace(TABLE, format_version=1)})
 
 
 def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
@@ -134,9 +139,9 @@ def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
     other_keys = upsert("id", "day", "note")
     for other in (writes[1], other_columns, other_keys):
         with pytest.raises(IngestInvalid, match="2 kinds"):
-            prepare([writes[0], other], {TABLE.key: TABLE})
-    [prepared] = prepare([writes[0], writes[0]], {TABLE.key: TABLE})
-    assert sum(each.num_rows for each in prepared.batches) == 2
+            targets([writes[0], other], {TABLE.key: TABLE})
+    first, second = targets([writes[0], writes[0]], {TABLE.key: TABLE})
+    assert first == second
     branch = replace(TABLE.key, branch="audit")
     elsewhere = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")))
     fine = [writes[0], replace(writes[0], key=branch), replace(writes[1], key=elsewhere.key)]
@@ -145,7 +150,7 @@ def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
         branch: replace(TABLE, key=branch),
         elsewhere.key: elsewhere,
     }
-    assert [each.target.is_upsert for each in prepare(fine, tables)] == [True, True, False]
+    assert [each.is_upsert for each in targets(fine, tables)] == [True, True, False]
 
 
 def test_the_record_of_an_ingest_says_by_which_fields_rows_were_replaced(ingests: FakeIngests) -> None:
@@ -153,12 +158,3 @@ def test_the_record_of_an_ingest_says_by_which_fields_rows_were_replaced(ingests
     accepted.settled.result(WITHIN_S)
     [commit] = ingests.find(accepted.record.ingest_id, "ann").commits
     assert [each.equality_field_ids for each in commit.targets] == [(1, 2)]
-
-
-def test_keys_may_be_missing() -> None:
-    """NULL is a key as any other, as in Iceberg's equality deletes."""
-    table = with_columns(Field(1, "id", LONG))
-    [prepared] = prepare(
-        [Write(table.key, [{}], is_upsert=True, equality_fields=("id",))], {table.key: table}
-    )
-    assert [each.to_pylist() for each in prepared.batches] == [[{"id": None}]]

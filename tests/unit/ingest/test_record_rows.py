@@ -1,27 +1,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from service.errors import IngestInvalid
-from service.ingest.project_records import project_records
+from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.record_rows import RecordRows
+from service.ingest.reading.rows import FIRST, Position
+from service.model.ingest import Route
 from service.model.schemas import Field, Primitive
-from tests.unit.ingest.wide_table import COUNTS, ID, PLACE, TAGS
+from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS
+
+
+def converted(
+    records: Sequence[object], fields: Sequence[Field]
+) -> tuple[list[pa.RecordBatch], list[tuple[int, str]]]:
+    """The rows, and the bad ones by index and reason."""
+    rows = RecordRows(ReadPlan((ReadTarget(tuple(fields)),)))
+    taken = [rows.take(each, Position(index), b"") for index, each in enumerate(records)]
+    bad = [(each.position.number, each.reason) for each in taken if each is not None]
+    return [each.rows for each in rows.batches()], bad
 
 
 def value(type_name: str, given: object) -> object:
     """What is written for it."""
     field = Field(1, "v", Primitive(type_name))
-    projected = project_records([{"v": given}], [field], 10)
-    if projected.bad:
-        raise ValueError(projected.bad[0][1])
-    [batch] = projected.batches
+    batches, bad = converted([{"v": given}], [field])
+    if bad:
+        raise ValueError(bad[0][1])
+    [batch] = batches
     written: object = batch.to_pylist()[0]["v"]
     return written
 
@@ -126,9 +141,9 @@ def test_structs_lists_and_maps_are_taken_whole() -> None:
         "tags": [{"name": "a"}, None, {}],
         "counts": {"x": 1, "y": None},
     }
-    projected = project_records([record], [ID, PLACE, TAGS, COUNTS], 10)
-    assert not projected.bad
-    assert projected.batches[0].to_pylist() == [
+    batches, bad = converted([record], [ID, PLACE, TAGS, COUNTS])
+    assert not bad
+    assert batches[0].to_pylist() == [
         {
             "id": 1,
             "place": {"city": None, "street": "Main"},
@@ -144,21 +159,47 @@ def test_a_reason_names_the_place_inside_of_a_column() -> None:
         {"id": 2, "tags": [{"name": 5}]},
         {"place": None},
     ]
-    projected = project_records(records, [ID, PLACE, TAGS], 10)
-    assert list(projected.bad) == [
+    batches, bad = converted(records, [ID, PLACE, TAGS])
+    assert bad == [
         (0, "place: street is required"),
         (1, "tags: element: name: 5 is no string"),
         (2, "id is required"),
     ]
-    assert projected.batches == ()
+    assert batches == []
 
 
 def test_a_field_outside_the_write_schema_is_refused() -> None:
-    projected = project_records([{"id": 1, "extra": 1}, {"id": 2}], [ID], 10)
-    assert [reason for _, reason in projected.bad] == ["there is no field extra"]
-    assert [each["id"] for batch in projected.batches for each in batch.to_pylist()] == [2]
+    batches, bad = converted([{"id": 1, "extra": 1}, {"id": 2}], [ID])
+    assert bad == [(0, "there is no field extra")]
+    assert [each["id"] for batch in batches for each in batch.to_pylist()] == [2]
 
 
-def test_all_bad_records_are_counted_and_the_first_are_told() -> None:
-    projected = project_records([{"id": "x"}] * 7, [ID], 3)
-    assert (len(projected.bad), projected.bad_count) == (3, 7)
+def routed(otherwise: int | None = None) -> RecordRows:
+    route = Route("kind", {"http": 0, "7": 1}, otherwise)
+    return RecordRows(ReadPlan((ReadTarget((ID,)), ReadTarget((ID, NOTE))), route))
+
+
+def test_records_go_where_their_field_says() -> None:
+    rows = routed()
+    for record in ({"id": 1, "kind": "http"}, {"id": 2, "kind": 7, "note": "a"}, {"id": 3, "kind": "http"}):
+        assert rows.take(record, FIRST, b"") is None
+    found = [(each.target, each.rows.to_pylist()) for each in rows.batches()]
+    assert found == [(0, [{"id": 1}, {"id": 3}]), (1, [{"id": 2, "note": "a"}])]
+    assert list(rows.batches()) == []
+
+
+@pytest.mark.parametrize("kind", ["dns", None, 7.0, [], {"a": 1}])
+def test_a_record_without_a_route_is_bad_unless_one_takes_the_rest(kind: object) -> None:
+    bad = routed().take({"id": 1, "kind": kind}, Position(3), b"x")
+    assert bad is not None
+    assert (bad.target, bad.position, bad.payload) == (None, Position(3), b"x")
+    assert bad.reason.startswith("kind: there is no route for")
+    assert routed(otherwise=0).take({"id": 1, "kind": kind}, FIRST, b"") is None
+
+
+def test_the_field_that_routes_is_written_only_where_it_is_a_column() -> None:
+    kind = Field(9, "kind", Primitive("string"))
+    rows = RecordRows(ReadPlan((ReadTarget((ID, kind)),), Route("kind", {"a": 0})))
+    assert rows.take({"id": 1, "kind": "a"}, FIRST, b"") is None
+    [found] = rows.batches()
+    assert found.rows.to_pylist() == [{"id": 1, "kind": "a"}]

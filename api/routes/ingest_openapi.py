@@ -1,0 +1,34 @@
+"""What OpenAPI says of bodies that are records alone, and of the query string beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.record_types import RECORD_TYPES
+
+_WHAT = (
+    ("table", "catalog.schema.table; needed without `route`"),
+    ("branch", "the table's branch, `main` if left out"),
+    ("mode", "`append`"),
+    ("writeSchema", "names separated by commas, `infer`, or JSON: an array of names, an Iceberg schema"),
+    ("route", "the object of JSON that the field `route` of a JSON body has; instead of `table`"),
+    ("requestId", "a UUID: the same one from the same caller is written once"),
+    ("wait", "`COMMITTED` or `ACCEPTED`"),
+    ("onError", "`REJECT_REQUEST` or `DEAD_LETTER`"),
+)
+
+BODIES: dict[str, Any] = {
+    "parameters": [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": f"for bodies of records alone: {description}",
+            "schema": {"type": "string"},
+        }
+        for name, description in _WHAT
+    ],
+    "requestBody": {
+        "content": {each: {"schema": {"type": "string", "format": "binary"}} for each in RECORD_TYPES}
+    },
+}

@@ -1,0 +1,95 @@
+"""Bodies on their way: in memory while they are small, then in a file of their own."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from service.adapters.scratch_directory import ScratchDirectory
+from service.errors import CannotStart, StorageDown
+
+IN_MEMORY_BYTES = 1024**2
+
+
+class SpoolDirectory:
+    """Implements `service.ingest_ports.Spools`. What a killed process left here goes at the next start.
+
+    Raises:
+        CannotStart: the folder cannot be made.
+    """
+
+    def __init__(self, parent: Path) -> None:
+        try:
+            self._directory = ScratchDirectory.claim(parent)
+        except OSError as error:
+            raise CannotStart(
+                f"The folder {parent} cannot be used ({error}): set SLUICE_DATA_DIR."
+            ) from error
+
+    def new(self) -> FileSpool:
+        """An empty one."""
+        return FileSpool(self._directory.path)
+
+    def close(self) -> None:
+        """Removes all that is left."""
+        self._directory.remove()
+
+
+class FileSpool:
+    """Implements `service.ingest_ports.Spool`; for one thread at a time."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._memory: io.BytesIO | None = io.BytesIO()
+        self._file: BinaryIO | None = None
+        self.path: Path | None = None
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Adds to the end.
+
+        Raises:
+            StorageDown: the disk takes no more.
+        """
+        try:
+            self._write(data)
+        except OSError as error:
+            raise StorageDown("The gateway's own disk takes no more of the body.") from error
+
+    def open(self) -> BinaryIO:
+        """All of it, from its beginning."""
+        if self._memory is not None:
+            return io.BytesIO(self._memory.getvalue())
+        assert self._file is not None
+        assert self.path is not None
+        self._file.flush()
+        return self.path.open("rb")
+
+    def close(self) -> None:
+        """Lets go of it; nothing is left on the disk. May be called again."""
+        self._memory = io.BytesIO()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def _write(self, data: bytes | bytearray) -> None:
+        if self._memory is not None:
+            if self._memory.tell() + len(data) <= IN_MEMORY_BYTES:
+                self._memory.write(data)
+                return
+            handle, name = tempfile.mkstemp(dir=self._directory)
+            self.path = Path(name)
+            self._file = open(handle, "wb", buffering=0)  # noqa: SIM115, PTH123
+            begun, self._memory = self._memory, None
+            self._all(begun.getbuffer())
+        self._all(data)
+
+    def _all(self, data: bytes | bytearray | memoryview) -> None:
+        assert self._file is not None
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) :]

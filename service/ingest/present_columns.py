@@ -1,0 +1,55 @@
+"""Which columns the records of each write have, for write schemas that are inferred from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.present_names import present_names
+from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
+from service.model.writing import TableKey, WritableTable
+
+
+def present_columns(
+    request: IngestRequest, tables: Mapping[TableKey, WritableTable], max_bytes: int
+) -> tuple[frozenset[str], ...]:
+    """The table's columns that at least one record of the write has, for each write; nothing if none asks.
+
+    A body is read twice then: once for its columns, and once for its rows. Records that do not fit count.
+
+    Raises:
+        IngestInvalid: the body cannot be read.
+    """
+    if not any(isinstance(each.write_schema, InferredColumns) for each in request.writes):
+        return (frozenset(),) * len(request.writes)
+    known = [{each.name for each in tables[write.key].schema.columns} for write in request.writes]
+    return tuple(
+        frozenset(names & own) for names, own in zip(_names(request, known, max_bytes), known, strict=True)
+    )
+
+
+def _names(request: IngestRequest, known: Sequence[set[str]], max_bytes: int) -> Sequence[set[str]]:
+    match request.shared:
+        case None:
+            return [_names_of(write.records) for write in request.writes]
+        case StreamedRecords() as streamed:
+            with streamed.open() as raw:
+                stream = decompressed(raw, streamed.compression, max_bytes)
+                return present_names(stream, streamed.record_format, request.route, known)
+        case records:
+            return [_names_of(each) for each in _routed(request, records)]
+
+
+def _names_of(records: Iterable[Mapping[str, object]]) -> set[str]:
+    return {name for record in records for name in record}
+
+
+def _routed(
+    request: IngestRequest, records: Sequence[Mapping[str, object]]
+) -> list[list[Mapping[str, object]]]:
+    found: list[list[Mapping[str, object]]] = [[] for _ in request.writes]
+    for record in records:
+        target = 0 if request.route is None else request.route.target(record.get(request.route.field))
+        if target is not None:
+            found[target].append(record)
+    return found

@@ -1,0 +1,44 @@
+"""A stream without its compression, never more of it than the operator allows."""
+
+from __future__ import annotations
+
+import io
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from service.errors import IngestInvalid
+from service.model.ingest import Compression
+
+_BUFFER_BYTES = 1024**2
+
+
+def decompressed(stream: BinaryIO, compression: Compression, max_bytes: int) -> BinaryIO:
+    """Reads on as fast as it is asked to; several compressed parts in a row are one stream.
+
+    Raises, while it is read:
+        IngestInvalid: it is not compressed so, ends too early, or has more than `max_bytes` in it.
+    """
+    raw = stream if compression is Compression.NONE else pa.CompressedInputStream(stream, compression.lower())
+    return cast(BinaryIO, io.BufferedReader(_Bounded(raw, compression, max_bytes), _BUFFER_BYTES))
+
+
+class _Bounded(io.RawIOBase):
+    def __init__(self, raw: BinaryIO, compression: Compression, max_bytes: int) -> None:
+        self._raw = raw
+        self._compression = compression
+        self._left = self._max_bytes = max_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            found = self._raw.read(len(buffer))
+        except OSError as error:
+            raise IngestInvalid(f"The body cannot be read as {self._compression.lower()}: {error}") from None
+        self._left -= len(found)
+        if self._left < 0:
+            raise IngestInvalid(f"The body has more than {self._max_bytes} bytes when it is decompressed.")
+        buffer[: len(found)] = found
+        return len(found)

@@ -1,0 +1,129 @@
+"""Columns of JSON that are read by Arrow at once, with the very values that one by one would give.
+
+Arrow reads what JSON spells one way only; all else is read as text, and has to look as the converters of
+`scalar_values` demand. What is not sure is a doubt: those rows are converted one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from service.ingest.arrow_types import arrow_field
+from service.ingest.scalar_values import Convert, scalar_values
+from service.model.schemas import Field, Primitive
+
+Finish = Callable[[pa.Array], pa.Array]
+"""From what Arrow has read to the column. Raises Doubt, or Arrow's own errors."""
+
+
+class Doubt(Exception):
+    """These rows have to be converted one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FastColumn:
+    """The type to read with, and what is left to do then."""
+
+    read_as: pa.DataType
+    finish: Finish
+
+
+# Beyond it, whole numbers have no place among doubles, and which ones do is not asked here.
+_EXACT_DOUBLE = 2.0**53
+# A number of so many digits comes through a double unchanged, as those do that arrive one by one.
+_EXACT_DIGITS = 15
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_AS_THEY_ARE = ("boolean", "int", "long", "string")
+_NUMBERS = ("float", "double")
+# Years before 1000, and the edges of what Python calls a moment, are left to Python.
+_DATE = "[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+_PATTERNS = {
+    "date": f"^{_DATE}$",
+    "time": f"^{_TIME}$",
+    "timestamp": f"^{_DATE}[T ]{_TIME}$",
+    "timestamptz": f"^{_DATE}[T ]{_TIME}(Z|[+-][0-9]{{2}}:[0-9]{{2}})$",
+}
+_FIRST = datetime(1000, 1, 2)
+_LAST = datetime(9999, 12, 30)
+
+
+def fast_column(field: Field) -> FastColumn | None:
+    """How this column is read at once; None if it cannot be."""
+    if not isinstance(field.type, Primitive):
+        return None
+    found = _column(field.type.name, arrow_field(field).type)
+    if found is None or not field.is_required:
+        return found
+    return FastColumn(found.read_as, lambda array: _without_nulls(found.finish(array)))
+
+
+def _column(name: str, kind: pa.DataType) -> FastColumn | None:
+    if name in _AS_THEY_ARE:
+        return FastColumn(kind, lambda array: array)
+    if decimal := _DECIMAL.fullmatch(name):
+        precision, scale = int(decimal[1]), int(decimal[2])
+        read_as = kind if precision <= _EXACT_DIGITS else pa.string()
+        return FastColumn(read_as, lambda array: _decimals(array, precision, scale))
+    if name in _NUMBERS:
+        return FastColumn(pa.float64(), lambda array: _numbers(array).cast(kind))
+    if name in _PATTERNS:
+        return FastColumn(pa.string(), lambda array: _within(_matching(array, _PATTERNS[name]).cast(kind)))
+    convert = scalar_values(name)
+    return (
+        None if convert is None else FastColumn(pa.string(), lambda array: _one_by_one(array, convert, kind))
+    )
+
+
+def _without_nulls(array: pa.Array) -> pa.Array:
+    if array.null_count:
+        raise Doubt
+    return array
+
+
+def _numbers(array: pa.Array) -> pa.Array:
+    # NaN is no number, and compares with none.
+    if pc.all(pc.less_equal(pc.abs(array), _EXACT_DOUBLE)).as_py() is False:
+        raise Doubt
+    return array
+
+
+def _decimals(array: pa.Array, precision: int, scale: int) -> pa.Array:
+    values = array.cast(pa.decimal128(precision, scale))
+    found = pc.min_max(values)
+    bound = Decimal(10) ** (precision - scale)
+    # Arrow does not look at the precision of what it reads.
+    if found["max"].is_valid and not -bound < found["min"].as_py() <= found["max"].as_py() < bound:
+        raise Doubt
+    return values
+
+
+def _matching(array: pa.Array, pattern: str) -> pa.Array:
+    if pc.all(pc.match_substring_regex(array, pattern)).as_py() is False:
+        raise Doubt
+    return array
+
+
+def _within(values: pa.Array) -> pa.Array:
+    if not pa.types.is_timestamp(values.type):
+        return values
+    found = pc.min_max(values)
+    zone = None if values.type.tz is None else UTC
+    first, last = _FIRST.replace(tzinfo=zone), _LAST.replace(tzinfo=zone)
+    if found["max"].is_valid and not first <= found["min"].as_py() <= found["max"].as_py() <= last:
+        raise Doubt
+    return values
+
+
+def _one_by_one(array: pa.Array, convert: Convert, kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array([None if each is None else convert(each) for each in array.to_pylist()], kind)
+    except ValueError:
+        raise Doubt from None

@@ -1,0 +1,57 @@
+"""Lines of JSON for one target, read by Arrow at once, if that gives the very same rows."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+from pyarrow import json as arrow_json
+
+from service.ingest.arrow_types import arrow_schema
+from service.ingest.reading.fast_columns import Doubt, FastColumn, fast_column
+from service.model.schemas import Field
+
+# Zero with a sign: a whole number to JSON, and so without it; Arrow keeps the sign in doubles.
+_SIGNED_ZERO = re.compile(rb"-0[\s,}\]]")
+_FLOATING = (pa.float32(), pa.float64())
+
+
+class FastRows:
+    """Reads lines with these fields; `ignored` may stand in them besides, as text."""
+
+    def __init__(self, fields: tuple[Field, ...], ignored: str | None = None) -> None:
+        found = [fast_column(each) for each in fields]
+        self._columns = [each for each in found if each is not None]
+        self._schema = arrow_schema(fields)
+        names = [each.name for each in fields]
+        reads = [pa.field(name, each.read_as) for name, each in zip(names, self._columns, strict=False)]
+        if ignored is not None and ignored not in names:
+            reads.append(pa.field(ignored, pa.string()))
+        self._options = arrow_json.ParseOptions(
+            explicit_schema=pa.schema(reads), newlines_in_values=False, unexpected_field_behavior="error"
+        )
+        self._is_possible = bool(fields) and len(self._columns) == len(fields) == len(set(names))
+        self._has_floating = any(each.type in _FLOATING for each in self._schema)
+
+    def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
+        """The rows of so many lines, each of which is in braces; None where there is a doubt."""
+        if not self._is_possible or (self._has_floating and _SIGNED_ZERO.search(lines)):
+            return None
+        options = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+        try:
+            table = arrow_json.read_json(pa.py_buffer(lines), options, self._options)
+            return self._finished(table) if table.num_rows == count else None
+        except (Doubt, pa.ArrowException, OverflowError):
+            return None
+
+    def _finished(self, table: pa.Table) -> pa.RecordBatch:
+        arrays = [
+            _finished(column, table.column(index).combine_chunks())
+            for index, column in enumerate(self._columns)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _finished(column: FastColumn, found: pa.ChunkedArray | pa.Array) -> pa.Array:
+    array = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+    return column.finish(array)

@@ -1,0 +1,58 @@
+"""Lines of JSON, each by itself: slow, and what every faster way has to agree with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NoReturn
+
+from service.ingest.reading.record_rows import RecordRows
+from service.ingest.reading.rows import BadRow, Position, Rows
+
+
+def json_lines(lines: Iterable[tuple[int, bytes]], rows: RecordRows) -> Iterator[Rows]:
+    """The rows of these lines, each with its number. Empty lines are no records."""
+    for number, line in lines:
+        payload = line.strip(b" \t\r")
+        if not payload:
+            continue
+        try:
+            record = parsed(payload)
+        except NoJson as error:
+            yield BadRow(Position(number, error.column), str(error), payload)
+            continue
+        bad = rows.take(record, Position(number), payload)
+        if bad is not None:
+            yield bad
+    yield from rows.batches()
+
+
+class NoJson(Exception):
+    """A line that is no JSON; `column` is where it ceases to be, where that is known."""
+
+    def __init__(self, reason: str, column: int | None = None) -> None:
+        super().__init__(reason)
+        self.column = column
+
+
+def parsed(line: bytes) -> object:
+    """The value that the line spells.
+
+    Raises:
+        NoJson: it spells none.
+    """
+    try:
+        return json.loads(line.decode(), parse_constant=_refused)
+    except UnicodeDecodeError as error:
+        raise NoJson(f"byte {error.start + 1} is no UTF-8", error.start + 1) from None
+    except json.JSONDecodeError as error:
+        raise NoJson(f"not JSON: {error.msg}", error.colno) from None
+    except RecursionError:
+        raise NoJson("nested too deeply") from None
+    except ValueError as error:
+        # A number of thousands of digits, or NaN.
+        raise NoJson(f"not JSON: {error}") from None
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} has to stand in quotes")

@@ -1,0 +1,26 @@
+"""Columns of formats in which every record has all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.errors import IngestInvalid
+from service.ingest.reading.plan import ReadPlan
+
+_TOLD_AT_MOST = 10
+
+
+def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
+    """Each has to be a field of at least one target, or the one that routes.
+
+    Raises:
+        IngestInvalid: some are not.
+    """
+    known = {field.name for target in plan.targets for field in target.fields}
+    if plan.route is not None:
+        known.add(plan.route.field)
+    unknown = [each for each in names if each not in known]
+    if unknown:
+        more = f" and {len(unknown) - _TOLD_AT_MOST} more" if len(unknown) > _TOLD_AT_MOST else ""
+        told = ", ".join(f"{each!r:.100}" for each in unknown[:_TOLD_AT_MOST])
+        raise IngestInvalid(f"There is no column {told}{more} in what is to be written.")

@@ -1,0 +1,46 @@
+"""The fields that lines of JSON have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import BinaryIO
+
+import msgspec
+
+from service.ingest.reading.json_lines import NoJson, parsed
+from service.ingest.reading.line_blocks import line_blocks
+from service.model.ingest import Route
+
+
+def ndjson_names(stream: BinaryIO, route: Route | None, known: Sequence[Set[str]]) -> list[set[str]]:
+    """The known names of each target that at least one of its records has. What is no JSON does not count."""
+    found: list[set[str]] = [set() for _ in known]
+    for fields, target in _fields(stream, route):
+        if target is not None and not fields.keys() <= found[target]:
+            found[target] |= fields.keys() & known[target]
+    return found
+
+
+def _fields(stream: BinaryIO, route: Route | None) -> Iterator[tuple[Mapping[str, object], int | None]]:
+    decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+    for block in line_blocks(stream):
+        for line in block.split(b"\n"):
+            try:
+                fields: Mapping[str, object] = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                fields = _slowly(line.strip(b" \t\r"))
+            yield fields, 0 if route is None else route.target(_value(fields.get(route.field)))
+
+
+def _slowly(line: bytes) -> Mapping[str, object]:
+    # What stands between lines and in them is decided in one place.
+    try:
+        record = parsed(line)
+    except NoJson:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _value(value: object) -> object:
+    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else value

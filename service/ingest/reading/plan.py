@@ -1,0 +1,23 @@
+"""What to do with each record: pure data that travels to executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.model.ingest import Route
+from service.model.schemas import Field
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTarget:
+    """The fields that one target's files hold, in their order."""
+
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """Without a route there is one target. The field that routes need not be among a target's fields."""
+
+    targets: tuple[ReadTarget, ...]
+    route: Route | None = None

@@ -1,0 +1,35 @@
+"""From a stream of records to rows by target: the one place, for the gateway and for executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from service.ingest.reading.batches import arrow_batches, parquet_batches
+from service.ingest.reading.columnar_rows import columnar_rows
+from service.ingest.reading.csv_rows import csv_rows
+from service.ingest.reading.ndjson import ndjson_rows
+from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.rows import FIRST, Position, Rows
+from service.model.ingest import RecordFormat
+
+
+def read_rows(
+    stream: BinaryIO, record_format: RecordFormat, plan: ReadPlan, start: Position = FIRST
+) -> Iterator[Rows]:
+    """Every record is either in the rows of one target or bad; a block at a time is in memory.
+
+    `start` is where the stream's first record stands in the whole. Parquet has to be seekable.
+
+    Raises:
+        IngestInvalid: the stream is none of this format, or ends too early.
+    """
+    match record_format:
+        case RecordFormat.NDJSON:
+            return ndjson_rows(stream, plan, start)
+        case RecordFormat.CSV:
+            return csv_rows(stream, plan, start)
+        case RecordFormat.ARROW_STREAM:
+            return columnar_rows(arrow_batches(stream), plan, start)
+        case RecordFormat.PARQUET:
+            return columnar_rows(parquet_batches(stream), plan, start)

@@ -1,0 +1,42 @@
+"""What comes out of reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a record begins: the number of its line, of its row in formats without lines; from 1 on.
+
+    `column` is the character in the line at which reading stopped, where that is known.
+    """
+
+    number: int = 1
+    column: int | None = None
+
+
+FIRST = Position()
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRows:
+    """Rows of one target, with exactly its fields in their order."""
+
+    target: int
+    rows: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A record that does not fit, as it was sent. `target` is None where no route could be found."""
+
+    position: Position
+    reason: str
+    payload: bytes
+    target: int | None = None
+
+
+Rows = TargetRows | BadRow

@@ -1,0 +1,87 @@
+"""All records of a request as rows by write, and those that do not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_rows import read_rows
+from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
+from service.ingest.reading.rows import BadRow, Position, TargetRows
+from service.model.ingest import BadRecord, IngestRequest, RecordFormat, StreamedRecords
+from service.model.schemas import Field
+
+_WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A record that does not fit, as it was sent. `write` is None where no route could be found for it."""
+
+    record: BadRecord
+    payload: bytes
+    record_format: RecordFormat
+    write: int | None
+
+
+def request_rows(
+    request: IngestRequest, fields: Sequence[tuple[Field, ...]], max_bytes: int
+) -> Iterator[TargetRows | Unfit]:
+    """Rows, whose targets are the request's writes, with the fields of each; a part at a time is in memory.
+
+    Raises, while it is iterated:
+        IngestInvalid: the body is not of its format, or has more than `max_bytes` when it is decompressed.
+    """
+    plan = ReadPlan(tuple(ReadTarget(each) for each in fields), request.route)
+    match request.shared:
+        case None:
+            for index, write in enumerate(request.writes):
+                own = ReadPlan((plan.targets[index],))
+                yield from (_of_write(each, index) for each in _records(write.records, own, write.place))
+        case StreamedRecords() as streamed:
+            yield from _streamed(streamed, plan, max_bytes)
+        case records:
+            yield from _records(records, plan, "")
+
+
+def _streamed(streamed: StreamedRecords, plan: ReadPlan, max_bytes: int) -> Iterator[TargetRows | Unfit]:
+    has_lines = streamed.record_format in _WITH_LINES
+    payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
+    with streamed.open() as raw:
+        stream = decompressed(raw, streamed.compression, max_bytes)
+        for each in read_rows(stream, streamed.record_format, plan):
+            if isinstance(each, BadRow):
+                # What is no record at all has no route, but without one there is just one place to go.
+                write = 0 if plan.route is None else each.target
+                yield Unfit(_told(each, has_lines), each.payload, payload_format, write)
+            else:
+                yield each
+
+
+def _told(bad: BadRow, has_lines: bool) -> BadRecord:
+    number = bad.position.number
+    if has_lines:
+        return BadRecord("", bad.reason, line=number, column=bad.position.column)
+    return BadRecord("", bad.reason, row=number)
+
+
+def _records(
+    records: Sequence[Mapping[str, object]], plan: ReadPlan, place: str
+) -> Iterator[TargetRows | Unfit]:
+    rows = RecordRows(plan)
+    for index, record in enumerate(records):
+        bad = rows.take(record, Position(index), b"")
+        if bad is not None:
+            told = BadRecord(f"{place}/records/{index}", bad.reason)
+            # Escapes keep halves of characters, which have no bytes.
+            yield Unfit(told, json.dumps(record).encode(), RecordFormat.NDJSON, bad.target)
+        if (index + 1) % BATCH_ROWS == 0:
+            yield from rows.batches()
+    yield from rows.batches()
+
+
+def _of_write(each: TargetRows | Unfit, index: int) -> TargetRows | Unfit:
+    return replace(each, target=index) if isinstance(each, TargetRows) else replace(each, write=index)

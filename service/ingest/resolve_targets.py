@@ -1,0 +1,70 @@
+"""What each write of a request goes to, or every reason why not; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.ingest.one_upsert import check_one_upsert
+from service.ingest.resolve_equality_fields import resolve_equality_fields
+from service.ingest.resolve_write_schema import resolve_write_schema
+from service.model.ingest import Violation, Write
+from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
+
+# PyIceberg commits to no newer one.
+NEWEST_FORMAT = 2
+
+
+def resolve_targets(
+    writes: Sequence[Write], tables: Mapping[TableKey, WritableTable], present: Sequence[Set[str]]
+) -> tuple[Destination, ...]:
+    """One for each write. `present` are the columns that its records have, where they are asked for.
+
+    Raises:
+        IngestInvalid: a table is of a format that cannot be written here.
+        WriteSchemaInvalid: a write schema breaks rules; with all of all writes.
+    """
+    found: list[Destination] = []
+    violations: list[Violation] = []
+    detail = ""
+    for write, columns in zip(writes, present, strict=True):
+        table = tables[write.key]
+        try:
+            found.append(Destination(table, resolve_target(write, table, columns)))
+        except WriteSchemaInvalid as error:
+            violations += [replace(each, place=write.place) for each in _violations(error)]
+            detail = detail or error.detail
+    if violations:
+        raise WriteSchemaInvalid(detail, violations)
+    check_one_upsert(each.target for each in found)
+    return tuple(found)
+
+
+def resolve_target(write: Write, table: WritableTable, present: Set[str] = frozenset()) -> WriteTarget:
+    """The target of one write.
+
+    Raises:
+        IngestInvalid: the table is of a format that cannot be written here.
+        WriteSchemaInvalid: the write schema breaks rules.
+    """
+    if table.format_version > NEWEST_FORMAT:
+        raise IngestInvalid(
+            f"{write.key.table} has format version {table.format_version}; "
+            f"tables up to version {NEWEST_FORMAT} can be written to."
+        )
+    equality_field_ids = resolve_equality_fields(write, table)
+    schema = resolve_write_schema(write.write_schema, table, present, equality_field_ids)
+    return WriteTarget(
+        write.key,
+        table.schema.schema_id,
+        table.spec_id,
+        is_upsert=write.is_upsert,
+        equality_field_ids=equality_field_ids,
+        write_schema_column_ids=None if schema is None else schema.column_ids,
+        table_uuid=table.table_uuid,
+    )
+
+
+def _violations(error: WriteSchemaInvalid) -> list[Violation]:
+    return [each for each in error.violations if isinstance(each, Violation)]

@@ -1,0 +1,46 @@
+"""What every implementation of `Spools` promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
+from service.ingest_ports import Spools
+from tests.fakes.spools import FakeSpools
+
+
+@pytest.fixture(params=["fake", "directory"])
+def spools(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spools]:
+    if request.param == "fake":
+        yield FakeSpools()
+        return
+    with closing(SpoolDirectory(tmp_path / "spool")) as directory:
+        yield directory
+
+
+@pytest.mark.parametrize(
+    "parts", [[], [b"a"], [b"a", b"", b"bc"], [b"x" * (IN_MEMORY_BYTES - 1), b"yz", b"w"]]
+)
+def test_what_was_written_is_read_as_often_as_one_likes(spools: Spools, parts: list[bytes]) -> None:
+    spool = spools.new()
+    for each in parts:
+        spool.write(each)
+    for _ in range(2):
+        with spool.open() as opened:
+            assert opened.read() == b"".join(parts)
+    spool.close()
+    spool.close()
+
+
+def test_one_knows_nothing_of_another(spools: Spools) -> None:
+    first, second = spools.new(), spools.new()
+    first.write(b"1" * IN_MEMORY_BYTES * 2)
+    second.write(b"2")
+    assert second.open().read() == b"2"
+    first.close()
+    assert second.open().read() == b"2"
+    second.close()

@@ -1,0 +1,133 @@
+"""Many targets at once, within one bound of memory and of open files."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pyarrow as pa
+import pytest
+
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.write_fan import write_fan
+from service.errors import IngestInvalid, RecordsInvalid
+from service.model.schemas import TableSchema
+from service.model.tables import TableName
+from service.model.writing import Destination, TableKey, WritableTable
+from tests.unit.adapters.data_files.counted_files import NAME, CountedFileIO
+from tests.unit.adapters.data_files.states import files_below, rows_of, spec_of, state_of, target_of
+
+TINY = WriteBounds(buffered_bytes=4000, open_files=3)
+
+
+def destination(folder: Path, *column_ids: int, is_partitioned: bool = False) -> Destination:
+    spec = spec_of(*([(3, "identity", "name")] if is_partitioned else []))
+    state = replace(state_of(folder, spec=spec), io_properties={"py-io-impl": NAME})
+    key = TableKey(TableName("lake", "s", "t"))
+    table = WritableTable(key, UUID(int=1), 2, TableSchema(3, ()), 0, (), (), state.encoded())
+    return Destination(table, target_of(state, column_ids))
+
+
+def named(ids: list[int]) -> pa.RecordBatch:
+    return pa.record_batch({"id": pa.array(ids, pa.int64()), "name": [f"n{each % 5}" for each in ids]})
+
+
+def only_ids(ids: list[int]) -> pa.RecordBatch:
+    return pa.record_batch({"id": pa.array(ids, pa.int64())})
+
+
+def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_order(tmp_path: Path) -> None:
+    plain, reverse = destination(tmp_path, 1), destination(tmp_path, 3, 1)
+    numbers = iter(range(5000))
+    rng = random.Random(7)
+    rows = []
+    while ids := [each for each, _ in zip(numbers, range(rng.randint(1, 60)), strict=False)]:
+        rows.append(
+            (plain, only_ids(ids)) if rng.random() < 0.5 else (reverse, named(ids).select(["name", "id"]))
+        )
+    results = {each.target: each for each in write_fan(rows, TINY)}
+    for target in (plain, reverse):
+        expected = [row for each, batch in rows if each is target for row in batch.to_pylist()]
+        written = [row for file in rows_of(results[target.target]) for row in file]
+        assert written == expected
+        assert results[target.target].record_count == len(expected)
+
+
+def test_files_that_are_open_at_once_are_bounded_over_all_targets(tmp_path: Path) -> None:
+    layouts = ((1, 3), (3, 1), (1, 3, 4), (3, 1, 4))
+    targets = [destination(tmp_path, *ids, is_partitioned=True) for ids in layouts]
+    rows = [
+        (target, pa.record_batch({name: _column(name, start) for name in _names(target)}))
+        for start in range(0, 2000, 50)
+        for target in targets
+    ]
+    results = write_fan(rows, TINY)
+    assert sum(each.record_count for each in results) == 2000 * len(targets)
+    assert (CountedFileIO.open_at_most, CountedFileIO.open_now) == (TINY.open_files, 0)
+
+
+def _names(target: Destination) -> list[str]:
+    names = {1: "id", 3: "name", 4: "amount"}
+    return [names[each] for each in target.target.write_schema_column_ids or ()]
+
+
+def _column(name: str, start: int) -> pa.Array:
+    ids = list(range(start, start + 50))
+    match name:
+        case "id":
+            return pa.array(ids, pa.int64())
+        case "name":
+            return pa.array([f"n{each % 5}" for each in ids])
+        case _:
+            return pa.array([float(each) for each in ids])
+
+
+def test_what_does_not_fit_leaves_no_file_of_any_target(tmp_path: Path) -> None:
+    good, other = destination(tmp_path, 1), destination(tmp_path, 3, 1)
+    rows = [(good, only_ids(list(range(2000)))), (other, only_ids([1]))]
+    with pytest.raises(RecordsInvalid):
+        write_fan(rows, TINY)
+    assert files_below(tmp_path) == []
+    with pytest.raises(IngestInvalid):
+        write_fan([(good, only_ids([1])), (destination(tmp_path, 99), only_ids([1]))], TINY)
+    assert files_below(tmp_path) == []
+
+
+def upserted(where: Destination) -> Destination:
+    return replace(where, target=replace(where.target, is_upsert=True, equality_field_ids=(1,)))
+
+
+def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(tmp_path: Path) -> None:
+    plain, upsert = destination(tmp_path, 1), upserted(destination(tmp_path, 1, 3))
+    rows = []
+    for turn in range(40):
+        rows.append((plain, only_ids(list(range(20)))))
+        batch = pa.record_batch({"id": list(range(20)), "name": [f"{turn}-{n}" for n in range(20)]})
+        rows.append((upsert, batch))
+    results = {each.target: each for each in write_fan(rows, TINY)}
+    assert results[plain.target].record_count == 800
+    found = results[upsert.target]
+    assert (found.record_count, len(found.delete_files)) == (20, 1)
+    assert [row["name"] for file in rows_of(found) for row in file] == [f"39-{n}" for n in range(20)]
+
+
+def test_what_all_upserts_of_a_request_keep_is_bounded_together(tmp_path: Path) -> None:
+    bounds = replace(TINY, upsert_bytes=10_000)
+    targets = [upserted(destination(tmp_path, *ids)) for ids in ((1, 3), (3, 1), (1, 3, 4))]
+
+    def rows(where: Destination) -> pa.RecordBatch:
+        ids = list(range(300))
+        columns = {"id": pa.array(ids, pa.int64()), "name": ["n"] * 300, "amount": [1.0] * 300}
+        names = {1: "id", 3: "name", 4: "amount"}
+        return pa.record_batch(
+            {names[each]: columns[names[each]] for each in where.target.write_schema_column_ids or ()}
+        )
+
+    assert len(write_fan([(targets[0], rows(targets[0]))], bounds)) == 1
+    for each in files_below(tmp_path):
+        each.unlink()
+    with pytest.raises(IngestInvalid, match="several requests"):
+        write_fan([(each, rows(each)) for each in targets], bounds)
+    assert files_below(tmp_path) == []
