@@ -198,8 +198,11 @@ class Settings(BaseSettings):
     dynamic_filtering_max_in_list: int = Field(
         200, ge=1, le=10_000, description="keys as a list at most; Iceberg's statistics stop at 200"
     )
-    dynamic_filtering_max_bucketed_list: int = Field(
-        2_000, ge=1, le=100_000, description="the same on columns of buckets, which ranges cannot narrow"
+    dynamic_filtering_max_listed_keys: int = Field(
+        2_000,
+        ge=1,
+        le=100_000,
+        description="keys in lists at most, where ranges cannot narrow or would be too many",
     )
     dynamic_filtering_max_ranges: int = Field(32, ge=1, le=1000, description="ranges of one filter at most")
     dynamic_filtering_min_table_bytes: int = Field(

@@ -212,7 +212,7 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
             form=FormBounds(
                 max_in_list=settings.dynamic_filtering_max_in_list,
                 max_ranges=settings.dynamic_filtering_max_ranges,
-                max_bucketed_list=settings.dynamic_filtering_max_bucketed_list,
+                max_listed=settings.dynamic_filtering_max_listed_keys,
             ),
             rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
         ),

@@ -4,7 +4,7 @@ Whether pruning pays over a whole workload, and whether any query pays for it. E
 1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after two rounds of all to
 warm up. Every text has the same time, six seconds: those that are quick get more rounds, up to eleven, and
 those for which that is too little two. A ratio is that of the medians; in brackets are the extremes of single
-rounds.
+rounds. The JVM has 6 GB instead of the default's 2: q72 as it is written does not fit into those.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from bench.tpcds_lake import IS_FULL, REMARKS, TABLES
 from bench.tpcds_texts import tpcds_texts
 
 WARM_UP, LEAST_ROUNDS, MOST_ROUNDS = (2, 2, 11) if IS_FULL else (1, 1, 1)
+HEAP = {"SLUICE_SPARK_DRIVER_MEMORY": "6g"}
 SECONDS_EACH = 6.0
 TARGET_MEAN, TARGET_EACH = 1.2, 0.9
 SHOWN = 12
@@ -29,7 +30,7 @@ SHOWN = 12
 def measure(lake: Lake) -> Measurement:
     """Times by text and way, and their ratios."""
     queries = {name: {"sql": text, **TABLES} for name, text in tpcds_texts(lake).items()}
-    with gateway_process(lake.environment()) as gateway:
+    with gateway_process(lake.environment() | HEAP) as gateway:
         contest = Contest(Client(gateway.url), queries, (SPARK, CACHED))
         contest.warm_up(WARM_UP)
         asked = contest.round(lambda _: True)

@@ -59,10 +59,14 @@ UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A filter, and where in the text the name of the table that it narrows ends."""
+    """A filter, and where in the text the name of the table that it narrows ends.
+
+    `is_shared`: what it narrows is read in several places, each of which may ask for less.
+    """
 
     filter: DynamicFilter
     reference_end: int
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class _Detector:
         self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
         self._found: list[FoundKey] = []
         self._fingerprints: set[str] = set()
+        self._shared_ends: set[int] = set()
         self._build_sides = 0
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
@@ -161,10 +166,12 @@ class _Detector:
             for probe in sorted(same or {candidate.probe}):
                 relation = graph.relations.get(probe.relation)
                 if relation is not None:
-                    self._judge_scans(candidate, relation, probe.column)
+                    self._judge_scans(candidate, relation, probe.column, self._graphs.is_shared(scope))
 
-    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str) -> None:
+    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str, is_shared: bool) -> None:
         for table, name in narrowed_by(relation, column, self._graphs.classes_of, self._graphs.mentions_of):
+            if is_shared:
+                self._shared_ends.add(table.this.meta.get("end", -1))
             self._judge(candidate, table, name, lambda: self._known.type_in(relation, column) is not None)
 
     def _judge(
@@ -315,7 +322,7 @@ class _Detector:
             is_converted=is_converted,
             feeds=feeds,
         )
-        self._placements[place] = Placement(found, end + 1)
+        self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
 
     def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
         relation = candidate.build_graph.relations[candidate.build.relation]

@@ -15,11 +15,14 @@ from service.pruning.predicate import FormedPredicate, list_predicate, predicate
 
 @dataclass(frozen=True, slots=True)
 class FormBounds:
-    """How long predicates become. `max_bucketed_list` is for columns that only lists can narrow."""
+    """How long predicates become.
+
+    `max_in_list` is for one list, `max_listed` for several, and for one where only lists can narrow.
+    """
 
     max_in_list: int
     max_ranges: int
-    max_bucketed_list: int
+    max_listed: int
 
 
 def form(
@@ -44,9 +47,17 @@ def form(
     if keys.is_all:
         return Reason.NOT_SELECTIVE
     if takes_lists_only:
-        is_short = len(keys.values) <= bounds.max_bucketed_list
+        is_short = len(keys.values) <= bounds.max_listed
         return list_predicate(column, type_name, keys.values) if is_short else Reason.RANGES_ONLY
-    formed = predicate(column, type_name, keys.values, bounds.max_in_list, bounds.max_ranges, keys.domain)
+    formed = predicate(
+        column,
+        type_name,
+        keys.values,
+        bounds.max_in_list,
+        bounds.max_ranges,
+        keys.domain,
+        bounds.max_listed,
+    )
     return replace(formed, share=keys.share)
 
 

@@ -40,12 +40,14 @@ def predicate(
     max_in_list: int,
     max_ranges: int,
     domain: Sequence[KeyValue] | None = None,
+    max_listed: int = 0,
 ) -> FormedPredicate:
     """A condition that is true of every key's rows, and of as few others as its form allows.
 
     Iceberg uses no statistics for a list of more than 200 values, so long sets become ranges: runs of
-    neighbours, and where there are too many, those between the widest gaps. Neighbours are values between
-    which the probe can hold no other: of its `domain`, when all its values are known.
+    neighbours. Where there are too many of them, up to `max_listed` values become several lists of
+    `max_in_list`, and more become ranges between the widest gaps. Neighbours are values between which the
+    probe can hold no other: of its `domain`, when all its values are known.
 
     >>> formed = predicate("k", "int", [(1,), (2,), (3,), (4,), (9,), (10,), (11,), (12,)], 200, 32)
     >>> formed.form.value, formed.condition.sql("spark")
@@ -55,17 +57,16 @@ def predicate(
     runs = _runs(values, domain)
     if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
         return list_predicate(column, type_name, keys)
+    if max_ranges < len(runs) and max_in_list and len(values) <= max_listed:
+        return _lists_predicate(column, type_name, values, max_in_list)
     formed = ranges_predicate(column, type_name, runs, max_ranges)
     return replace(formed, is_exact=len(runs) <= max_ranges)
 
 
 def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPredicate:
     """The same as a list, however long it is: the only form that prunes buckets and asks bloom filters."""
-    literals = [_literal(each, type_name) for each in _values(type_name, keys)]
-    if not literals:
-        return _nothing()
-    name = exp.column(column, quoted=True)
-    return FormedPredicate(exp.In(this=name, expressions=literals), FilterForm.IN, is_exact=True)
+    values = _values(type_name, keys)
+    return _lists_predicate(column, type_name, values, len(values)) if values else _nothing()
 
 
 def ranges_predicate(
@@ -82,6 +83,17 @@ def ranges_predicate(
     joined = _joined(ranges, max_ranges)
     parts = [_between(name, low, high, type_name) for low, high in joined]
     return FormedPredicate(exp.paren(exp.or_(*parts, copy=False)), FilterForm.RANGES, tuple(joined))
+
+
+def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], most: int) -> FormedPredicate:
+    """Lists of values that lie together, so that each leaves out by statistics what the others leave out."""
+    name = exp.column(column, quoted=True)
+    lists = [
+        exp.In(this=name.copy(), expressions=[_literal(each, type_name) for each in values[at : at + most]])
+        for at in range(0, len(values), most)
+    ]
+    condition = lists[0] if len(lists) == 1 else exp.paren(exp.or_(*lists, copy=False))
+    return FormedPredicate(condition, FilterForm.IN, is_exact=True)
 
 
 def _nothing() -> FormedPredicate:

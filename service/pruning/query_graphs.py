@@ -20,6 +20,7 @@ from service.pruning.join_graphs import join_graphs
 from service.pruning.known_tables import KnownTables
 from service.pruning.lineage import moved_down
 from service.pruning.open_relations import open_relations
+from service.pruning.shared_selects import shared_selects
 from service.pruning.stands_alone import stands_alone
 from service.pruning.written_rows import written_rows
 
@@ -83,6 +84,10 @@ class QueryGraphs:
         """In how many places it is read."""
         return self._mentions[id(scope)]
 
+    def is_shared(self, scope: Scope) -> bool:
+        """Whether it is read in several places, each of which may ask for less of it."""
+        return id(scope) in self._shared
+
     def _moved_down(
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
     ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
@@ -93,6 +98,10 @@ class QueryGraphs:
         return join_conditions(
             name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
         )
+
+    @cached_property
+    def _shared(self) -> frozenset[int]:
+        return shared_selects(self._root, self._mentions)
 
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:

@@ -194,7 +194,11 @@ def _is_covered(
     are_all_known = all(each.has_known_version for each in detected.parsed.references)
     if len(scans) < len(read) or not are_all_known:
         return False
-    exact = [each for each in applied if each.formed.is_exact or each.formed.form is FilterForm.EMPTY]
+    exact = [
+        each
+        for each in applied
+        if (each.formed.is_exact and not each.placement.is_shared) or each.formed.form is FilterForm.EMPTY
+    ]
     narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in exact}
     return covers_native_pruning(scans, narrowed, [each for each in filters if not each.is_applied])
 

@@ -39,7 +39,7 @@ def pruner(
     bounds = PruningBounds(
         is_enabled=is_enabled,
         min_table_bytes=0,
-        form=FormBounds(200, 32, max_bucketed_list=2000),
+        form=FormBounds(200, 32, max_listed=2000),
         rewrites=RewriteBounds(frozenset(RewriteKind), slots=2),
     )
     relations = LocalRelations(

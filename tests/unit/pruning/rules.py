@@ -223,10 +223,10 @@ def number_placeholders(sql: str) -> str:
 
 
 def predicate(text: str) -> str:
-    """`type: value, value` to the condition on column `k`: at most five in a list, and three ranges."""
+    """`type: value, value` to the condition on `k`: five in a list, seven in lists, three ranges at most."""
     type_name, _, values = text.partition(": ")
     keys = [(_value(type_name, each),) for each in values.split(", ") if each]
-    formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3)
+    formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3, max_listed=7)
     return f"{formed.form}: {formed.condition.sql('spark')}"
 
 

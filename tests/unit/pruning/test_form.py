@@ -25,7 +25,7 @@ from service.pruning.takes_lists_only import takes_lists_only
 from tests.fakes.filters import SALES, date_filter
 from tests.unit.pruning.tables import TABLES
 
-BOUNDS = FormBounds(max_in_list=5, max_ranges=3, max_bucketed_list=20)
+BOUNDS = FormBounds(max_in_list=5, max_ranges=3, max_listed=20)
 LEAP_DAY = date(2000, 2, 29)
 
 

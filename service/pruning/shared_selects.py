@@ -1,0 +1,29 @@
+"""Which SELECTs of a query are read in several places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot.optimizer.scope import Scope
+
+
+def shared_selects(root: Scope, mentions: Mapping[int, int]) -> frozenset[int]:
+    """The identities of the scopes that are mentioned more than once, and of all that those read.
+
+    One that is only visible to such a scope counts as read: nobody must be told that a SELECT is read once
+    when it is not.
+    """
+    found: set[int] = set()
+    waiting = [each for each in root.traverse() if mentions.get(id(each), 0) > 1]
+    while waiting:
+        scope = waiting.pop()
+        if id(scope) not in found:
+            found.add(id(scope))
+            waiting += _below(scope)
+    return frozenset(found)
+
+
+def _below(scope: Scope) -> Iterator[Scope]:
+    yield from scope.subquery_scopes
+    yield from scope.set_operation_scopes
+    yield from (each for each in scope.sources.values() if isinstance(each, Scope))
