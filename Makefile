@@ -14,7 +14,7 @@ NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Pytho
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(RUNTIME) ## one question over a real lakehouse, end to end, and stop again
+demo: $(RUNTIME) ## one question and one ingest over a real lakehouse, end to end, and stop again
 	@$(BIN)/sluice demo
 
 serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:8080 until Ctrl-C
@@ -31,9 +31,10 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session
 
-soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit (hours)
+soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit, a gateway over 300 ingests (hours)
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} $(BIN)/pytest tests/equivalence/test_generated.py -s
 	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s
+	@SLUICE_SOAK_INGESTS=$${SLUICE_SOAK_INGESTS:-300} $(BIN)/pytest tests/integration/ingest/test_gateway_kills.py -s
 
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench

@@ -27,6 +27,7 @@ from api.routes import (
     filters,
     health,
     ingest,
+    ingest_history,
     maintenance,
     metrics,
     pruning,
@@ -67,8 +68,12 @@ def create_app(
     app.state.edge = Edge(settings, door, Waiting())
     # Before the one for JSON, which takes every content type to say that it is none.
     app.include_router(ingest.records_router)
-    asking = (query, query_list, chunks, explain, pruning, filters)
-    for routes in (*asking, ingest, tables, maintenance, health, metrics):
+    for routes in (
+        *(query, query_list, chunks, explain),
+        # Before the ingests by their id: a summary is none.
+        *(ingest_history, ingest),
+        *(pruning, tables, maintenance, filters, health, metrics),
+    ):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from api.demo import run_demo
+from api.demo_ingest import LOG_TABLE
 from api.demo_progress import progress_bar
 from api.logs import configure_logging
 from api.masking import masked
@@ -20,7 +21,7 @@ from api.server import serve as serve_until_stopped
 from api.settings import LogFormat, LogLevel, Settings
 from api.settings_loading import load_settings
 from api.settings_page import settings_page
-from api.wiring import STAR_TABLES, build_gateway, load_demo_data
+from api.wiring import STAR_TABLES, build_gateway, load_demo_data, make_demo_log
 from api.wiring import migrate as migrate_store
 from service.errors import GatewayError
 from spark_session.jars import check_java
@@ -51,11 +52,12 @@ def check() -> None:
 
 @app.command()
 def demo() -> None:
-    """Makes the demo lakehouse once, asks one question over HTTP, and shows what was read for it."""
+    """Makes the demo lakehouse once, asks one question and sends one ingest over HTTP, and shows both."""
     with _one_sentence_errors():
         settings = load_settings()
         configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
         _load(settings, "tpcds", 0.1, STAR_TABLES)
+        make_demo_log(settings, LOG_TABLE)
         run_demo(settings, Console())
 
 

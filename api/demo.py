@@ -1,4 +1,4 @@
-"""The demo: a gateway of its own, one question over HTTP, and what was read for the answer."""
+"""The demo: a gateway of its own, one question over HTTP and what was read for it, and one ingest."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
+from api.demo_ingest import show_ingest
+from api.demo_scans import show_scans
 from api.settings import Settings
 from service.errors import CannotStart
 
@@ -60,9 +62,10 @@ def run_demo(settings: Settings, console: Console) -> None:
         )
         explained = client.get(best[0]["links"]["explain"]).raise_for_status().json()
         _show_filters(console, explained)
-        _show_scans(console, explained)
+        show_scans(console, explained)
         console.print("  without dynamic filtering", highlight=False)
-        _show_scans(console, client.get(plain[0]["links"]["explain"]).raise_for_status().json())
+        show_scans(console, client.get(plain[0]["links"]["explain"]).raise_for_status().json())
+        show_ingest(client, console, settings.default_catalog)
     console.print(
         "\nThe gateway has stopped. [bold]make serve[/] leaves it running, with all 24 tables, "
         "on http://127.0.0.1:8080 (see /docs there).",
@@ -98,22 +101,6 @@ def _show_filters(console: Console, explanation: dict[str, Any]) -> None:
             highlight=False,
             soft_wrap=True,
         )
-
-
-def _show_scans(console: Console, explanation: dict[str, Any]) -> None:
-    levels = {
-        "partitions": "partitions",
-        "manifests": "manifests",
-        "dataFiles": "data files",
-        "bytes": "bytes",
-    }
-    for scan in explanation["scans"]:
-        console.print(f"  {scan['table']}", highlight=False)
-        for level, name in levels.items():
-            share = scan[level]
-            console.print(f"    {name:11}{share['selected']:>12,} of {share['total']:,}", highlight=False)
-        rows = scan["rows"]
-        console.print(f"    {'rows':11}{rows['read']:>12,} of {rows['total']:,}", highlight=False)
 
 
 @contextmanager

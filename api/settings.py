@@ -280,6 +280,9 @@ class Settings(BaseSettings):
     ingest_max_waiting: int = Field(
         10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
     )
+    ingest_retention_days: int = Field(
+        30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
+    )
     ingest_upsert_bytes: int = Field(
         128 * MIB,
         ge=MIB,

@@ -17,6 +17,7 @@ from service.adapters.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.journal import BufferedJournal
 from service.adapters.key_collector import ArrowKeyCollector
+from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
 from service.adapters.probe_values import ManifestProbeValues
@@ -85,6 +86,16 @@ def load_demo_data(
         return load_tpcds(catalog, schema, scale, wanted, jars, java, parts.folder("tpcds"), tell)
 
 
+def make_demo_log(settings: Settings, name: str) -> None:
+    """Makes the demo's log table in the default catalog, if it is not there.
+
+    Raises:
+        CannotStart: the catalog cannot start.
+    """
+    with ExitStack() as stack:
+        make_log_table(Parts(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
+
+
 def migrate(settings: Settings) -> None:
     """Brings the metrics store's schema to what this version needs.
 
@@ -145,6 +156,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
             parts.folder("spool"),
             clock,
             parts.stack,
+            meters.ingests,
         ),
         build_maintenances(
             settings,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 from api.settings import Settings
@@ -11,6 +12,7 @@ from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.ingest_history import PostgresIngestHistory
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.spool import SpoolDirectory
@@ -20,8 +22,9 @@ from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
+from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
-from service.ingest_ports import RowDeltas
+from service.ingest_ports import IngestMeters, RowDeltas
 from service.model.schemas import TableSchema
 from service.ports import Clock
 
@@ -34,6 +37,7 @@ def build_ingests(
     spool_folder: Path,
     clock: Clock,
     stack: ExitStack,
+    meters: IngestMeters,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
     pace = CommitPace(
@@ -44,7 +48,7 @@ def build_ingests(
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
     commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
-    committer = Committer(log, commits, clock, pace)
+    committer = Committer(log, commits, clock, pace, meters)
     stack.callback(committer.close, 0)
     bounds = WriteBounds(
         settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
@@ -59,5 +63,13 @@ def build_ingests(
         clock,
         settings.ingest_tables,
         settings.ingest_max_decompressed_bytes,
+        meters,
     )
-    return Ingests(ports, committer, schema_from_json, spools, settings.ingest_max_waiting)
+    history = PostgresIngestHistory(store_url)
+    stack.callback(history.close)
+    retention = IngestRetention(
+        history, ports.tables, ports.data_files, clock, timedelta(days=settings.ingest_retention_days)
+    )
+    stack.callback(retention.close)
+    retention.start()
+    return Ingests(ports, committer, schema_from_json, history, spools, settings.ingest_max_waiting)

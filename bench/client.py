@@ -32,6 +32,12 @@ class Client:
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
+    def post(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Sends JSON; the status and the body."""
+        self._connection.request("POST", path, body, {"Content-Type": "application/json"})
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
     def query(self, body: dict[str, Any]) -> tuple[int, bytes]:
         """Sends a query, waits for it as long as one may; the status and the body."""
         sent = orjson.dumps({**WAIT, **body})

@@ -11,14 +11,19 @@ from matplotlib.figure import Figure
 from bench import (
     clients,
     demo_query,
+    large_ingest,
     literal_predicate,
     long_poll,
     many_files,
     many_files_table,
     memory,
+    micro_batch,
+    ndjson,
     one_collection,
+    one_round,
     pruning_step,
     select_one,
+    small_ingests,
     star_queries,
     tpcds,
     tpcds_lake,
@@ -88,6 +93,11 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "pruning-step": Measure(
             pruning_step.__doc__ or "", pruning_step.measure, pruning_step.draw, tpcds_lake.load
         ),
+        "micro-batch": Measure(micro_batch.__doc__ or "", micro_batch.measure, micro_batch.draw),
+        "large-ingest": Measure(large_ingest.__doc__ or "", large_ingest.measure, large_ingest.draw),
+        "ndjson": Measure(ndjson.__doc__ or "", ndjson.measure, ndjson.draw),
+        "one-round": Measure(one_round.__doc__ or "", one_round.measure, one_round.draw),
+        "small-ingests": Measure(small_ingests.__doc__ or "", small_ingests.measure, small_ingests.draw),
     }
 )
 

@@ -29,6 +29,7 @@ from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.ingest import IngestRecord, IngestRequest
+from service.model.ingest_history import IngestListing, IngestSummary
 from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
@@ -284,6 +285,23 @@ class Gateway:
         """
         return self._maintenances.latest(table)
 
+    def list_ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        """A caller's ingests, the newest first.
+
+        Raises:
+            MetricsStoreDown: the log cannot be read now.
+        """
+        return self._ingests.history.ingests(listing)
+
+    def ingest_summary(self, since: datetime | None, table: str | None) -> IngestSummary:
+        """What was written to each table, by all callers, at which cost; without `since`, of the last day.
+
+        Raises:
+            MetricsStoreDown: the log cannot be read now.
+        """
+        beginning = since or self._ports.clock.now() - SUMMARY_OF
+        return IngestSummary(beginning, self._ingests.history.tables(beginning, table))
+
     def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
         """A schema from Iceberg's JSON of it.
 
@@ -344,6 +362,7 @@ class Gateway:
 
     def meters(self) -> bytes:
         """What this process has done since its start, and what it does now, in Prometheus' text format."""
+        self._ingests.count_backlog()
         return self._meters.exposition(open_queries(self._book.open()))
 
     def readiness(self) -> Readiness:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 from uuid import UUID
 
-from service.model.ingest import IngestRecord, PendingRound
+from service.model.ingest import IngestBacklog, IngestRecord, PendingRound
+from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
 from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
@@ -161,6 +163,50 @@ class RowDeltas(Protocol):
             TableNotFound: the table is gone.
             PartDown: what makes them is down; try again later.
         """
+
+
+class IngestHistory(Protocol):
+    """The ingest log, read for many ingests at once, and kept small."""
+
+    def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        """A caller's ingests, the newest first.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+    def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
+        """Every table that something was accepted for or committed to since then; in order of name.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+    def forget_before(self, moment: datetime, limit: int) -> ForgottenIngests:
+        """Deletes ingests that ended before then, so many at most; never one of which something waits.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+
+
+class IngestMeters(Protocol):
+    """Numbers of what this process has ingested since its start. Nothing blocks, nothing raises."""
+
+    def accepted(self, record: IngestRecord) -> None:
+        """Counts an ingest that is durable now."""
+
+    def refused(self, code: str) -> None:
+        """Counts a request of which nothing was accepted, by the code of its error."""
+
+    def rejected(self, record_count: int) -> None:
+        """Counts records that did not fit."""
+
+    def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
+        """Counts a commit round; `error_code`: it was refused, with all that was in it."""
+
+    def backlog(self, backlog: IngestBacklog) -> None:
+        """Sets what waits now."""
 
 
 class TableCommits(Protocol):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from uuid import UUID, uuid4
 
 import structlog
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     and_,
     create_engine,
@@ -20,15 +18,14 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.advisory_lock import advisory_lock
-from service.adapters.ingest_rows import key_values
 from service.adapters.ingest_tables import IngestCommitRow
 from service.adapters.metrics_store import CONNECTION
 from service.adapters.next_round import WaitingCommit, next_round
-from service.adapters.storable import storable
+from service.adapters.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import PendingRound
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.writing import Committable, TableKey, WriteResult
 
 ROWS_AT_MOST = 10_000
 BYTES_AT_MOST = 64 << 20
@@ -81,30 +78,27 @@ def _pending(connection: Connection, key: TableKey, max_files: int) -> PendingRo
     committable = None if round_id is None else _committable(connection, key, round_id)
     if committable is None:
         return None
-    return PendingRound(
-        committable,
-        committed=partial(_mark_committed, connection, committable),
-        refused=partial(_mark_refused, connection, _is_in_round(key, committable.round_id)),
-    )
+    open_round = OpenRound(connection, committable)
+    return PendingRound(committable, open_round.committed, open_round.refused)
 
 
 def _open_round(connection: Connection, key: TableKey) -> UUID | None:
     row = IngestCommitRow
-    statement = select(row.round_id).where(_is_waiting(key), row.round_id.is_not(None))
+    statement = select(row.round_id).where(is_waiting(key), row.round_id.is_not(None))
     return connection.scalar(statement.order_by(row.arrival).limit(1))
 
 
 def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | None:
     row = IngestCommitRow
     size = func.length(row.results)
-    statement = select(row.arrival, row.layout, row.is_upsert, row.file_count, size).where(_is_waiting(key))
+    statement = select(row.arrival, row.layout, row.is_upsert, row.file_count, size).where(is_waiting(key))
     found = connection.execute(statement.order_by(row.arrival).limit(ROWS_AT_MOST))
     members = next_round([WaitingCommit(*each) for each in found], max_files, BYTES_AT_MOST)
     if not members:
         return None
     round_id = uuid4()
     chosen = and_(
-        _is_waiting(key), row.round_id.is_(None), row.arrival.in_([each.arrival for each in members])
+        is_waiting(key), row.round_id.is_(None), row.arrival.in_([each.arrival for each in members])
     )
     connection.execute(update(row).where(chosen).values(round_id=round_id))
     return round_id
@@ -112,7 +106,7 @@ def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | 
 
 def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Committable | None:
     row = IngestCommitRow
-    statement = select(row.ingest_id, row.results).where(_is_in_round(key, round_id)).order_by(row.arrival)
+    statement = select(row.ingest_id, row.results).where(is_in_round(key, round_id)).order_by(row.arrival)
     ingest_ids: list[UUID] = []
     write_results: list[WriteResult] = []
     for ingest_id, data in connection.execute(statement).all():
@@ -120,43 +114,9 @@ def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Commi
             write_results += write_results_from_bytes(data or b"")
         except CommittableUnreadable as error:
             log.error("committable_unreadable", ingest_id=str(ingest_id), detail=error.detail)
-            is_unreadable = and_(_is_in_round(key, round_id), row.ingest_id == ingest_id)
-            _mark_refused(connection, is_unreadable, error.code, CommittableUnreadable().detail)
+            is_unreadable = and_(is_in_round(key, round_id), row.ingest_id == ingest_id)
+            values = {"error_code": error.code, "error_detail": CommittableUnreadable().detail}
+            connection.execute(update(row).where(is_unreadable).values(values))
         else:
             ingest_ids.append(ingest_id)
     return Committable(key, round_id, tuple(ingest_ids), tuple(write_results)) if ingest_ids else None
-
-
-def _mark_committed(connection: Connection, committable: Committable, result: CommitResult) -> None:
-    # In the snapshot's manifests the files are described for good.
-    values = {"snapshot_id": result.snapshot_id, "committed_at": func.now(), "results": None}
-    is_in_round = _is_in_round(committable.key, committable.round_id)
-    with _store_errors():
-        connection.execute(update(IngestCommitRow).where(is_in_round).values(values))
-
-
-def _mark_refused(connection: Connection, rows: ColumnElement[bool], code: str, detail: str) -> None:
-    values = {"error_code": code, "error_detail": storable(detail)}
-    with _store_errors():
-        connection.execute(update(IngestCommitRow).where(rows).values(values))
-
-
-@contextmanager
-def _store_errors() -> Iterator[None]:
-    try:
-        yield
-    except SQLAlchemyError as error:
-        raise MetricsStoreDown() from error
-
-
-def _is_waiting(key: TableKey) -> ColumnElement[bool]:
-    row = IngestCommitRow
-    return and_(
-        *(getattr(row, name) == value for name, value in key_values(key).items()),
-        row.snapshot_id.is_(None),
-        row.error_code.is_(None),
-    )
-
-
-def _is_in_round(key: TableKey, round_id: UUID) -> ColumnElement[bool]:
-    return and_(_is_waiting(key), IngestCommitRow.round_id == round_id)

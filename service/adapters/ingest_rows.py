@@ -24,6 +24,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "accepted_at": record.accepted_at,
         "rejected_count": record.rejected.count,
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
+        "write_ms": record.write_ms,
     }
 
 
@@ -74,6 +75,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         rejected=Rejected(
             row.rejected_count, tuple(_sample(JsonFields(each)) for each in row.rejected_samples)
         ),
+        write_ms=row.write_ms,
     )
 
 
@@ -85,6 +87,8 @@ def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
         "layout": " ".join(sorted(layouts)),
         "is_upsert": any(each.target.is_upsert for each in results),
         "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
+        "record_count": sum(each.record_count for each in results),
+        "byte_count": sum(each.byte_count for each in results),
         "results": write_results_to_bytes(results),
     }
 

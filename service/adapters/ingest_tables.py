@@ -24,6 +24,7 @@ class IngestRow(Base):
     accepted_at: Mapped[datetime] = mapped_column(index=True)
     rejected_count: Mapped[int] = mapped_column(server_default="0")
     rejected_samples: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
+    write_ms: Mapped[int]
     commits: Mapped[list[IngestCommitRow]] = relationship(order_by="IngestCommitRow.ordinal", lazy="selectin")
 
     __table_args__ = (
@@ -59,6 +60,8 @@ class IngestCommitRow(Base):
     layout: Mapped[str]
     is_upsert: Mapped[bool]
     file_count: Mapped[int]
+    record_count: Mapped[int]
+    byte_count: Mapped[int]
     results: Mapped[bytes | None]
     round_id: Mapped[UUID | None]
     snapshot_id: Mapped[int | None]
@@ -86,3 +89,24 @@ class IngestCommitRow(Base):
             postgresql_where="is_upsert",
         ),
     )
+
+
+class CommitRoundRow(Base):
+    """One commit round that has ended: a snapshot, or a refusal of all that was in it."""
+
+    __tablename__ = "commit_rounds"
+
+    round_id: Mapped[UUID] = mapped_column(primary_key=True)
+    catalog: Mapped[str]
+    schema: Mapped[str]
+    table_name: Mapped[str]
+    branch: Mapped[str]
+    ended_at: Mapped[datetime] = mapped_column(index=True)
+    commit_ms: Mapped[int]
+    ingest_count: Mapped[int]
+    target_count: Mapped[int]
+    file_count: Mapped[int]
+    record_count: Mapped[int]
+    byte_count: Mapped[int]
+    snapshot_id: Mapped[int | None]
+    error_code: Mapped[str | None]

@@ -22,6 +22,7 @@ from requests.adapters import HTTPAdapter
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.adapters.keeping_sql_catalog import KeepingSqlCatalog
 from service.errors import CannotStart
 
 # What PyIceberg needs for a type, beyond what the gateway itself depends on.
@@ -52,7 +53,7 @@ def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float) -> 
     """
     match properties["type"]:
         case "sql":
-            return SqlCatalog(name, **_sql_properties(properties, timeout_s))
+            return KeepingSqlCatalog(name, **_sql_properties(properties, timeout_s))
         case "rest":
             return _BoundedRestCatalog(name, timeout_s, **properties)
         case "hive":

@@ -12,6 +12,7 @@ from pyiceberg.typedef import Identifier
 from sqlalchemy import select, tuple_
 
 from service.adapters.bounded_lru import BoundedLru
+from service.adapters.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.table_facts import facts_at, table_facts
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 
@@ -49,11 +50,15 @@ class OpenedTables:
         Raises:
             Exception: what PyIceberg raises when the table is not there, or cannot be read.
         """
+        table = None
         if isinstance(catalog, SqlCatalog):
-            known, _ = self.known(catalog, [name])
-            if name in known:
-                return known[name]
-        return self._kept_or_new(name, catalog.load_table(identifier_of(name)))
+            location = _locations(catalog, [name]).get(name)
+            opened = self._kept.get((name, location)) if location else None
+            if opened is not None:
+                return opened
+            if location and isinstance(catalog, KeepingSqlCatalog):
+                table = catalog.kept(identifier_of(name), location)
+        return self._kept_or_new(name, table or catalog.load_table(identifier_of(name)))
 
     def known(
         self, catalog: Catalog, names: Iterable[TableName]

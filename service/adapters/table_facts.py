@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 
+from service.adapters.identity import Identity
 from service.adapters.read_at import ReadAt, read_at
 from service.model.tables import (
     PartitionField,
@@ -21,6 +23,7 @@ from service.model.tables import (
 )
 
 _SNAPSHOTS_AT_MOST = 100
+_SCHEMAS_KEPT = 128
 _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 
@@ -45,7 +48,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         schema_id=schema.schema_id,
         spec_id=table.spec().spec_id,
         snapshot_id=snapshot.snapshot_id if snapshot else None,
-        columns=_columns(schema),
+        columns=_columns(Identity(schema)),
         partition_fields=_partition_fields(table, schema),
         sort_fields=_sort_fields(table, schema),
         snapshots=_snapshots(table),
@@ -58,10 +61,12 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
     )
 
 
-def _columns(schema: Schema) -> tuple[TableColumn, ...]:
+@lru_cache(_SCHEMAS_KEPT)
+def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
+    # A commit changes a table and leaves its schema.
     return tuple(
         TableColumn(each.field_id, each.name, str(each.field_type), each.required, each.doc)
-        for each in schema.fields
+        for each in schema.value.fields
     )
 
 

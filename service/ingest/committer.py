@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from uuid import UUID
 
 import structlog
 
@@ -13,9 +14,10 @@ from service.errors import GatewayError, PartDown
 from service.ingest.commit_pace import CommitPace
 from service.ingest.commit_round import CommitRound, commit_round
 from service.ingest.round_queue import RoundQueue
-from service.ingest.waiters import Waiters, unsettled
-from service.ingest_ports import IngestLog, TableCommits
-from service.model.ingest import IngestRecord
+from service.ingest.unmetered import Unmetered
+from service.ingest.waiters import Outcome, Waiters, unsettled
+from service.ingest_ports import IngestLog, IngestMeters, TableCommits
+from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import TableKey
 from service.ports import Clock
 
@@ -29,7 +31,15 @@ class Committer:
     stays in the log, in its order, and is tried again.
     """
 
-    def __init__(self, ingests: IngestLog, commits: TableCommits, clock: Clock, pace: CommitPace) -> None:
+    def __init__(
+        self,
+        ingests: IngestLog,
+        commits: TableCommits,
+        clock: Clock,
+        pace: CommitPace,
+        meters: IngestMeters | None = None,
+    ) -> None:
+        self._meters = meters or Unmetered()
         self._log = ingests
         self._commits = commits
         self._clock = clock
@@ -67,6 +77,16 @@ class Committer:
         if self._closed.is_set():
             self._waiters.release()
         return settled
+
+    def settled(self, ingest_id: UUID) -> IngestRecord | None:
+        """One of the ingests that were settled here last; None: ask the log."""
+        return self._waiters.settled(ingest_id)
+
+    def backlog(self) -> IngestBacklog:
+        """What waits, as far as this process knows."""
+        with self._changed:
+            key_count = self._queue.key_count
+        return IngestBacklog(self.waiting_count, key_count)
 
     @property
     def waiting_count(self) -> int:
@@ -123,8 +143,12 @@ class Committer:
         ended = commit_round(key, self._log, self._commits, self._pace.max_files)
         if ended is None:
             return self._is_settled_elsewhere(key)
-        _tell(ended, self._clock.elapsed_ms() - started_ms)
-        self._waiters.settle(key, ended.committable.ingest_ids)
+        took_ms = self._clock.elapsed_ms() - started_ms
+        _tell(ended, took_ms)
+        self._meters.round_ended(
+            ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
+        )
+        self._waiters.settle(key, ended.committable.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.
         self._put([key])
         return True
@@ -169,3 +193,9 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
         told.warning("round_refused", error=ended.refusal.code, reason=ended.refusal.detail)
     elif ended.result is not None:
         told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)
+
+
+def _outcome(ended: CommitRound) -> Outcome:
+    if ended.refusal is not None:
+        return Outcome(None, ended.refusal.code, ended.refusal.detail)
+    return Outcome(None if ended.result is None else ended.result.snapshot_id)

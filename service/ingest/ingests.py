@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from service.errors import IngestNotFound, TooManyIngests
+from service.errors import GatewayError, IngestNotFound, RecordsInvalid, TooManyIngests
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, run_ingest
-from service.ingest_ports import Spools
+from service.ingest_ports import IngestHistory, Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
 
@@ -35,10 +36,12 @@ class Ingests:
         ports: IngestPorts,
         committer: Committer,
         read_schema: ReadSchema,
+        history: IngestHistory,
         spools: Spools,
         max_waiting: int = 10_000,
     ) -> None:
         self.read_schema = read_schema
+        self.history = history
         self.spools = spools
         self._ports = ports
         self._committer = committer
@@ -50,7 +53,10 @@ class Ingests:
         Raises:
             GatewayError: as `run_ingest` does; nothing was accepted.
         """
-        with self._committer.expecting(dict.fromkeys(each.key for each in request.writes)):
+        with (
+            self._counting_refusals(),
+            self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
+        ):
             record = run_ingest(request, caller, self._ports, self._check_room)
         return Accepted(record, self._committer.follow(record))
 
@@ -61,14 +67,28 @@ class Ingests:
             IngestNotFound: this caller has no such ingest.
             MetricsStoreDown: the log does not answer.
         """
-        found = self._ports.log.find(ingest_id)
+        found = self._committer.settled(ingest_id) or self._ports.log.find(ingest_id)
         if found is None or found.caller != caller:
             raise IngestNotFound
         return found
 
+    def count_backlog(self) -> None:
+        """Tells the meters what waits now."""
+        self._ports.meters.backlog(self._committer.backlog())
+
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
         self._committer.close(timeout_s)
+
+    @contextmanager
+    def _counting_refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except GatewayError as refusal:
+            self._ports.meters.refused(refusal.code)
+            if isinstance(refusal, RecordsInvalid):
+                self._ports.meters.rejected(max(1, len(refusal.violations)))
+            raise
 
     def _check_room(self) -> None:
         if self._committer.waiting_count >= self._max_waiting:

@@ -28,17 +28,19 @@ def named_columns(
     for name, field in _reachable(columns, ()):
         known.setdefault(name, field)
     found: dict[int, str] = {}
+    covered: set[int] = set()
     violations: list[Violation] = []
     for name in names:
         named = known.get(name)
         if named is None:
             violations.append(_unknown(name, known))
-        elif _overlaps(named, found, known):
+        elif named.field_id in covered or not found.keys().isdisjoint(_ids(named)):
             violations.append(
                 Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands in the write schema twice.")
             )
         else:
             found[named.field_id] = name
+            covered.update(_ids(named))
     return tuple(found), tuple(violations)
 
 
@@ -51,14 +53,8 @@ def _reachable(fields: tuple[Field, ...], parents: tuple[str, ...]) -> Iterator[
             yield from _reachable(field.type.fields, (*parents, field.name))
 
 
-def _overlaps(field: Field, found: dict[int, str], known: dict[str, Field]) -> bool:
-    inside = {each.field_id for _, each in _reachable((field,), ())}
-    around = {
-        each
-        for each in found
-        if any(field.field_id == inner.field_id for _, inner in _reachable((known[found[each]],), ()))
-    }
-    return bool(inside & found.keys() or around)
+def _ids(field: Field) -> set[int]:
+    return {each.field_id for _, each in _reachable((field,), ())}
 
 
 def _unknown(name: str, known: dict[str, Field]) -> Violation:

@@ -24,6 +24,11 @@ class RoundQueue:
         self._expected: Counter[TableKey] = Counter()
         self._running: set[TableKey] = set()
 
+    @property
+    def key_count(self) -> int:
+        """How many keys something waits for, or is being committed to."""
+        return len(self._latest_ms.keys() | self._running)
+
     def expect(self, keys: Iterable[TableKey]) -> None:
         """Says that an ingest of these keys is being written."""
         self._expected.update(keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
@@ -14,8 +14,9 @@ from service.ingest.present_columns import present_columns
 from service.ingest.request_rows import request_rows
 from service.ingest.resolve_targets import resolve_targets
 from service.ingest.sort_out import SortedOut
+from service.ingest.unmetered import Unmetered
 from service.ingest.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, WritableTables
+from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, IngestMeters, WritableTables
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, WrittenTarget
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
@@ -34,6 +35,7 @@ class IngestPorts:
     """Full names of the tables that may be written to, with `*` for any part."""
     max_body_bytes: int = 2**40
     """What a body may have in it when it is decompressed."""
+    meters: IngestMeters = field(default_factory=Unmetered)
 
 
 def run_ingest(
@@ -50,6 +52,7 @@ def run_ingest(
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
+    began_ms = ports.clock.elapsed_ms()
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
@@ -71,12 +74,14 @@ def run_ingest(
         ports.clock.now(),
         tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
         sorted_out.rejected,
+        ports.clock.elapsed_ms() - began_ms,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
         _discard(sorted_out.tables, results, ports.data_files)
         return _same(accepted, request)
+    ports.meters.accepted(accepted)
     return accepted
 
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from service.model.ingest import IngestRecord
 from service.model.writing import TableKey
 
+KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a round, for all that was in it."""
+
+    snapshot_id: int | None
+    error_code: str | None = None
+    error_detail: str | None = None
+
 
 @dataclass(slots=True)
 class _Waiter:
     keys: set[TableKey]
+    record: IngestRecord | None
+    """As far as it is known here; None: only the log knows."""
     settled: Future[None] = field(default_factory=Future)
 
 
@@ -27,20 +41,24 @@ class Waiters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[UUID, _Waiter] = {}
+        self._settled: OrderedDict[UUID, IngestRecord] = OrderedDict()
 
     def wait_for(self, record: IngestRecord) -> Future[None]:
         """The ingest's future; the same one for all who ask while it waits."""
         keys = set(unsettled(record))
         with self._lock:
-            waiter = self._waiters.get(record.ingest_id) or _Waiter(keys)
+            waiter = self._waiters.get(record.ingest_id) or _Waiter(keys, record)
             if keys:
                 self._waiters[record.ingest_id] = waiter
         if not keys and not waiter.settled.done():
             self._resolve([waiter])
         return waiter.settled
 
-    def settle(self, key: TableKey, ingest_ids: Iterable[UUID]) -> None:
-        """Says that these ingests are settled as far as this table and branch is concerned."""
+    def settle(self, key: TableKey, ingest_ids: Iterable[UUID], outcome: Outcome | None = None) -> None:
+        """Says that these ingests are settled as far as this table and branch is concerned.
+
+        Without an outcome it is not known here how.
+        """
         ended = []
         with self._lock:
             for ingest_id in ingest_ids:
@@ -48,9 +66,16 @@ class Waiters:
                 if waiter is None:
                     continue
                 waiter.keys.discard(key)
+                waiter.record = _settled(waiter.record, key, outcome)
                 if not waiter.keys:
                     ended.append(self._waiters.pop(ingest_id))
+                    self._keep(waiter.record)
         self._resolve(ended)
+
+    def settled(self, ingest_id: UUID) -> IngestRecord | None:
+        """One of the ingests that were settled last, as the log has it; None: ask the log."""
+        with self._lock:
+            return self._settled.get(ingest_id)
 
     def oldest(self, key: TableKey) -> UUID | None:
         """The ingest that has been waited for longest, of those that wait for this table and branch."""
@@ -74,6 +99,12 @@ class Waiters:
             self._waiters.clear()
         self._resolve(waiters)
 
+    def _keep(self, record: IngestRecord | None) -> None:
+        if record is not None:
+            self._settled[record.ingest_id] = record
+            while len(self._settled) > KEPT:
+                self._settled.popitem(last=False)
+
     def _resolve(self, waiters: Sequence[_Waiter]) -> None:
         for each in waiters:
             # Whoever waits may have canceled it.
@@ -84,3 +115,20 @@ class Waiters:
 def unsettled(record: IngestRecord) -> list[TableKey]:
     """The tables and branches that the ingest still waits for."""
     return [each.key for each in record.commits if each.snapshot_id is None and each.error_code is None]
+
+
+def _settled(record: IngestRecord | None, key: TableKey, outcome: Outcome | None) -> IngestRecord | None:
+    if record is None or outcome is None:
+        return None
+    commits = tuple(
+        replace(
+            each,
+            snapshot_id=outcome.snapshot_id,
+            error_code=outcome.error_code,
+            error_detail=outcome.error_detail,
+        )
+        if each.key == key
+        else each
+        for each in record.commits
+    )
+    return replace(record, commits=commits)

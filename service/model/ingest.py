@@ -105,6 +105,8 @@ class IngestRecord:
     accepted_at: datetime
     commits: tuple[IngestCommit, ...]
     rejected: Rejected = Rejected()
+    write_ms: int = 0
+    """From the beginning of the request until its files were written."""
 
     @property
     def state(self) -> IngestState:
@@ -114,6 +116,14 @@ class IngestRecord:
         if all(each.snapshot_id is not None for each in self.commits):
             return IngestState.COMMITTED
         return IngestState.ACCEPTED
+
+
+@dataclass(frozen=True, slots=True)
+class IngestBacklog:
+    """What waits to be committed: ingests that this process follows, and the tables and branches of all."""
+
+    ingest_count: int
+    key_count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,11 @@ class Committable:
     ingest_ids: tuple[UUID, ...]
     write_results: tuple[WriteResult, ...]
 
+    @property
+    def target_count(self) -> int:
+        """How many write targets have a part in it."""
+        return len({each.target for each in self.write_results})
+
 
 @dataclass(frozen=True, slots=True)
 class RowDelta:

@@ -144,6 +144,9 @@ class _Detector:
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
         relations = list(local_relations(graph, self._relation_context))
+        if self._graphs.is_shared(scope):
+            # Each place may ask for less: the engine prunes by that, as long as it sees a filtered table.
+            relations = [each for each in relations if not each.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
             narrowed = {(end + 1, columns[0].lower()) for end, columns, _ in self._placements}

@@ -32,6 +32,7 @@ from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
+from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
 from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
@@ -259,6 +260,29 @@ class FakeGateway(Gateway):
             self.ingests[record.ingest_id] = replace(record, commits=done)
             settled.set_result(None)
         return Accepted(record, settled)
+
+    def list_ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        own = [each for each in self.ingests.values() if each.caller == listing.caller]
+        newest_first = sorted(own, key=lambda each: (each.accepted_at, each.ingest_id), reverse=True)
+        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+
+    def ingest_summary(self, since: datetime | None, table: str | None) -> IngestSummary:
+        found = TableIngests(
+            "lake.logs.events",
+            3,
+            1,
+            {"TABLE_CHANGED": 1},
+            30,
+            4,
+            500,
+            Spread(1, 2, 3),
+            2,
+            3,
+            2,
+            4,
+            Spread(4, 5, 6),
+        )
+        return IngestSummary(since or NOON, [found] if table in (None, found.table) else [])
 
     def new_spool(self) -> FakeSpool:
         """Those that are still open stand in `spools.open_ones`."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from threading import Lock
 from uuid import UUID, uuid4
 
 from service.adapters.next_round import WaitingCommit, next_round
 from service.errors import MetricsStoreDown
 from service.model.ingest import IngestCommit, IngestRecord, PendingRound
+from service.model.ingest_history import ForgottenIngests
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
 
@@ -34,6 +36,8 @@ class FakeIngestLog:
         self.is_down = False
         self.has_marks = True
         self.taken_elsewhere: set[TableKey] = set()
+        self.committed: list[Committable] = []
+        self._arrivals = count()
         self.before_round: Callable[[TableKey], None] = lambda _: None
         self._records: dict[UUID, IngestRecord] = {}
         self._rows: list[_Row] = []
@@ -49,7 +53,7 @@ class FakeIngestLog:
             self._records[record.ingest_id] = record
             for each in record.commits:
                 own = tuple(result for result in results if result.target.key == each.key)
-                self._rows.append(_Row(record.ingest_id, len(self._rows), each, own))
+                self._rows.append(_Row(record.ingest_id, next(self._arrivals), each, own))
             return record
 
     def find(self, ingest_id: UUID) -> IngestRecord | None:
@@ -106,6 +110,7 @@ class FakeIngestLog:
         committable = Committable(key, round_id, tuple(each.ingest_id for each in rows), results)
 
         def committed(result: CommitResult) -> None:
+            self.committed.append(committable)
             self._mark(rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id))
 
         def refused(code: str, detail: str) -> None:
@@ -130,6 +135,22 @@ class FakeIngestLog:
         asked = (caller, request_id)
         found = [each for each in self._records.values() if (each.caller, each.request_id) == asked]
         return self._find(found[0].ingest_id) if found and request_id is not None else None
+
+    def records(self) -> list[IngestRecord]:
+        """All that it has, as they are now."""
+        with self._lock:
+            self._require_up()
+            return [record for each in self._records if (record := self._find(each)) is not None]
+
+    def forget(self, ingest_ids: Sequence[UUID]) -> ForgottenIngests:
+        with self._lock:
+            self._require_up()
+            gone = [each for each in self._rows if each.ingest_id in ingest_ids]
+            self._rows = [each for each in self._rows if each.ingest_id not in ingest_ids]
+            for each in ingest_ids:
+                del self._records[each]
+        refused = [result for each in gone if each.commit.error_code for result in each.results]
+        return ForgottenIngests(len(ingest_ids), tuple(refused))
 
     def _require_up(self) -> None:
         if self.is_down:

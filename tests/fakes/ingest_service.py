@@ -13,7 +13,9 @@ from service.model.schemas import TableSchema
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
+from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.spools import FakeSpools
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
@@ -32,6 +34,16 @@ class FakeIngests(Ingests):
         self.commits = FakeTableCommits()
         self.spools = FakeSpools()
         clock = SystemClock()
-        ports = IngestPorts(self.tables, self.files, self.dead_letters, self.log, clock, writable_names)
-        committer = Committer(self.log, self.commits, clock, CommitPace())
-        super().__init__(ports, committer, schema_from_json, self.spools, max_waiting)
+        self.meters = FakeIngestMeters()
+        ports = IngestPorts(
+            self.tables,
+            self.files,
+            self.dead_letters,
+            self.log,
+            clock,
+            writable_names,
+            meters=self.meters,
+        )
+        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
+        history = FakeIngestHistory(self.log)
+        super().__init__(ports, committer, schema_from_json, history, self.spools, max_waiting)

@@ -66,7 +66,7 @@ RECORDS: list[dict[str, Any]] = [
     {"id": 2, "kind": "dns", "place": None, "tags": [], "counts": []},
 ]
 EXPECTED = [
-    [1, "http", "2026-01-01T12:00:00Z", "2026-01-01", "12.50", "Ulm", ["a", None], 1, 'a,"b"\nc'],
+    [1, "http", "2026-01-01T12:00:00+00:00", "2026-01-01", "12.50", "Ulm", ["a", None], 1, 'a,"b"\nc'],
     [2, "dns", None, None, None, None, [], None, None],
 ]
 

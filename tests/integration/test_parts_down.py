@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import httpx
 import psutil
 import pytest
@@ -18,6 +20,7 @@ from tests.integration.asking import (
     status,
 )
 from tests.integration.guarded import Guarded
+from tests.integration.lakehouse import RETURNS, make, returns_row
 from tests.integration.running import SLOW, SLOW_ROWS, until
 
 pytestmark = pytest.mark.integration
@@ -175,3 +178,25 @@ def _final(answer: JsonObject) -> JsonObject | None:
 
 def _clear_failure(response: httpx.Response) -> None:
     assert len(problem(response, 503, "CATALOG_DOWN")["detail"]) < 300
+
+
+def test_ingests_wait_for_the_metrics_store_or_are_refused_and_none_is_lost(guarded: Guarded) -> None:
+    alice, request_id = guarded.alice, str(uuid4())
+    table = make(guarded.lake, f"shop.notes_{uuid4().hex[:8]}", RETURNS)
+    body = {
+        "table": f"lake.{'.'.join(table.name())}",
+        "records": returns_row(1).to_pylist(),
+        "requestId": request_id,
+    }
+    guarded.store.stop()
+    try:
+        refused = alice.post("/ingest", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (503, "METRICS_STORE_DOWN")
+    finally:
+        guarded.store.start()
+    wait_until_ready(guarded)
+    sent = [alice.post("/ingest", json=body).json() for _ in range(2)]
+    assert [each["state"] for each in sent] == ["COMMITTED", "COMMITTED"]
+    assert sent[0]["ingestId"] == sent[1]["ingestId"]
+    table.refresh()
+    assert len(table.scan().to_arrow()) == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from service.adapters.filters.server import LEASES, VALUES
@@ -206,3 +207,26 @@ def test_one_that_is_killed_while_it_collects_holds_up_the_other_for_its_lease_o
     assert answer(both.there, waiting)["result"]["rows"] == [[sales_in(3)]]
     assert filter_of(both.there, waiting)["source"] == "COLLECTED"
     assert source(both.there, slow(3)) == "CACHED"
+
+
+def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both: Replicas) -> None:
+    schema = pa.schema([pa.field("id", pa.int64()), pa.field("note", pa.string())])
+    table = both.lake.create_table("shop.notes", schema, properties={"format-version": "2"})
+
+    def send(number: int) -> JsonObject:
+        body = {"table": "lake.shop.notes", "records": [{"id": number}], "writeSchema": ["id"]}
+        response = (both.here, both.there)[number % 2].client.post("/ingest", json=body)
+        assert response.status_code == 200, response.text
+        answer: JsonObject = response.json()
+        return answer
+
+    with ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(send, range(24)))
+    table.refresh()
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(24))
+    snapshots = {each["commits"][0]["snapshotId"] for each in answers}
+    assert snapshots == {each.snapshot_id for each in table.snapshots()}
+    # Both look into the same log.
+    for each in (both.here, both.there):
+        [summary] = each.client.get("/ingest/summary", params={"table": "lake.shop.notes"}).json()["tables"]
+        assert (summary["ingests"], summary["rounds"]["total"]) == (24, len(snapshots))

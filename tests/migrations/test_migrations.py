@@ -64,6 +64,7 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
         assert schema.get_pk_constraint("ingests")["name"] == "pk_ingests"
         assert schema.get_pk_constraint("ingest_commits")["name"] == "pk_ingest_commits"
+        assert schema.get_pk_constraint("commit_rounds")["name"] == "pk_commit_rounds"
         [key] = schema.get_foreign_keys("ingest_commits")
         assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
@@ -100,6 +101,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "ingests",
         "ingest_commits",
         "maintenance_runs",
+        "commit_rounds",
     }
 
 
@@ -141,3 +143,30 @@ def test_a_store_that_is_down_is_named_without_its_address() -> None:
     with pytest.raises(MetricsStoreDown) as caught:
         migrations.upgrade(url)
     assert "127.0.0.1" not in caught.value.detail
+
+
+ACCEPTED_UNCOUNTED = """
+WITH accepted AS (
+    INSERT INTO ingests SELECT gen_random_uuid(), 'ann', NULL, 'f', now() RETURNING ingest_id
+)
+INSERT INTO ingest_commits
+    (ingest_id, ordinal, catalog, schema, table_name, branch, targets, layout, is_upsert, file_count)
+SELECT ingest_id, 0, 'lake', 'a', 't', 'main', CAST(:targets AS jsonb), '', false, 1 FROM accepted
+"""
+
+
+def test_ingests_that_were_accepted_before_they_were_counted_are_counted(empty_database: str) -> None:
+    migrations.upgrade(empty_database, "0005")
+    with connected(empty_database) as connection:
+        for targets in (
+            "[]",
+            '[{"record_count": 2, "byte_count": 5}, {"record_count": 3, "byte_count": 7}]',
+        ):
+            connection.execute(text(ACCEPTED_UNCOUNTED), {"targets": targets})
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        counted = text("SELECT record_count, byte_count FROM ingest_commits ORDER BY 1")
+        assert [tuple(each) for each in connection.execute(counted)] == [(0, 0), (5, 12)]
+        assert set(connection.scalars(text("SELECT write_ms FROM ingests"))) == {0}
+    migrations.downgrade(empty_database, "0005")
+    assert "commit_rounds" not in tables(empty_database)

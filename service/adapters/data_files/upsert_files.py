@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
 
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.kept_plan import kept_plan
 from service.adapters.data_files.row_keys import RowKeys
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
@@ -25,29 +27,18 @@ class UpsertFiles:
     """
 
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
-        self._target = target
-        self.plan = FilePlan.of(state, replace(target, is_upsert=False))
+        self.target = target
+        self._plan = kept_plan(state, replace(target, is_upsert=False))
         deletes = FilePlan.of_deletes(state, target)
-        self._keys = RowKeys(self.plan.schema, deletes)
+        self._keys = RowKeys(self._plan.schema, deletes)
         self._bounds = bounds
-        self.open_at_most = bounds.open_files
         self._kept: pa.Table | None = None
-        self._files = FileSet(self.plan, bounds.open_files)
+        self._files = FileSet(self._plan, bounds.open_files)
         self._deletes = FileSet(deletes, bounds.open_files)
-
-    def write(self, rows: pa.Table) -> None:
-        """Keeps these rows, in the types of the file, and of earlier ones those that have other keys.
-
-        Raises:
-            IngestInvalid: the rows of all keys need more memory than they may have.
-        """
-        both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
-        self._kept = self._keys.last(both)
-        check_kept(self.kept_bytes, self._bounds)
 
     @property
     def kept_bytes(self) -> int:
-        """What the rows take that were kept."""
+        """What the rows take that are kept in memory until the end."""
         return 0 if self._kept is None else int(self._kept.nbytes)
 
     @property
@@ -55,8 +46,27 @@ class UpsertFiles:
         """How many files are open: none, before the end."""
         return 0
 
-    def close(self) -> WriteResult:
-        """Writes what was kept, and completes all files."""
+    def allow_open(self, count: int) -> None:
+        """Lets no more than so many be open from now on."""
+        self._files.open_at_most = self._deletes.open_at_most = count
+
+    def close_oldest(self) -> None:
+        """Nothing is open before the end."""
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Keeps these rows, and of earlier ones those that have other keys.
+
+        Raises:
+            RecordsInvalid: a value does not fit its column.
+            IngestInvalid: the rows of all keys need more memory than they may have.
+        """
+        rows = self._plan.shape.table(batches)
+        both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
+        self._kept = self._keys.last(both)
+        check_kept(self.kept_bytes, self._bounds)
+
+    def finish(self) -> WriteResult:
+        """Writes what was kept, and gives all files."""
         if self._kept is not None:
             self._files.write(self._kept)
         # Before the next ones are opened.
@@ -65,7 +75,7 @@ class UpsertFiles:
             self._deletes.write(self._keys.deletes(self._kept))
         deletes = self._deletes.close()
         return WriteResult(
-            self._target,
+            self.target,
             tuple(each.content for each in files),
             tuple(each.content for each in deletes),
             sum(each.record_count for each in files),
@@ -73,7 +83,7 @@ class UpsertFiles:
         )
 
     def delete(self) -> None:
-        """Deletes every file of this write, complete or not."""
+        """Deletes every file, complete or not."""
         self._files.delete()
         self._deletes.delete()
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.file_set import FileSet
 from service.adapters.data_files.pieces import chunks
-from service.adapters.data_files.upsert_files import UpsertFiles
+from service.adapters.data_files.target_files import target_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
@@ -29,31 +26,11 @@ def write_data_files(
         RecordsInvalid: a value does not fit its column.
         OSError: the storage does not take the files.
     """
-    if target.is_upsert:
-        upsert = UpsertFiles(state, target, bounds)
-        with _all_or_none(upsert):
-            for each in chunks(batches, bounds.buffered_bytes):
-                upsert.write(upsert.plan.shape.table(each))
-            return upsert.close()
-    plan = FilePlan.of(state, target)
-    files = FileSet(plan, bounds.open_files)
-    with _all_or_none(files):
-        for each in chunks(batches, bounds.buffered_bytes):
-            files.write(plan.shape.table(each))
-        written = files.close()
-    return WriteResult(
-        target,
-        tuple(each.content for each in written),
-        (),
-        sum(each.record_count for each in written),
-        sum(each.byte_count for each in written),
-    )
-
-
-@contextmanager
-def _all_or_none(files: FileSet | UpsertFiles) -> Iterator[None]:
+    files = target_files(state, target, bounds)
     try:
-        yield
+        for each in chunks(batches, bounds.buffered_bytes):
+            files.write(each)
+        return files.finish()
     except BaseException:
         files.delete()
         raise

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.file_set import FileSet
 from service.adapters.data_files.pieces import BATCH_BYTES, pieces
+from service.adapters.data_files.target_files import TargetFiles, target_files
 from service.adapters.data_files.upsert_files import UpsertFiles, check_kept
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
@@ -42,9 +41,7 @@ def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteB
 class _Lane:
     """One target's files, and the rows that wait for them."""
 
-    target: WriteTarget
-    plan: FilePlan
-    files: FileSet | UpsertFiles
+    files: TargetFiles | UpsertFiles
     batches: list[pa.RecordBatch] = field(default_factory=list)
     byte_count: int = 0
 
@@ -54,6 +51,7 @@ class _Fan:
         self._bounds = bounds
         # Those that were written to last come last.
         self._lanes: OrderedDict[WriteTarget, _Lane] = OrderedDict()
+        self._targets: list[WriteTarget] = []
         self._buffered_bytes = 0
 
     def add(self, destination: Destination, batch: pa.RecordBatch) -> None:
@@ -68,10 +66,9 @@ class _Fan:
             self._buffered_bytes += piece_bytes
 
     def close(self) -> list[WriteResult]:
-        results = []
-        for lane in sorted(self._lanes.values(), key=lambda each: -each.files.open_count):
-            self._flush(lane)
-            results.append(_result(lane))
+        for target in self._targets:
+            self._flush(self._lanes[target])
+        results = [self._lanes[target].files.finish() for target in self._targets]
         return [each for each in results if each.record_count]
 
     def delete(self) -> None:
@@ -79,51 +76,28 @@ class _Fan:
             lane.files.delete()
 
     def _new_lane(self, destination: Destination) -> _Lane:
-        state, target = WriterState.decoded(destination.table.state), destination.target
-        if target.is_upsert:
-            upsert = UpsertFiles(state, target, self._bounds)
-            lane = _Lane(target, upsert.plan, upsert)
-        else:
-            plan = FilePlan.of(state, target)
-            lane = _Lane(target, plan, FileSet(plan, self._bounds.open_files))
+        state = WriterState.decoded(destination.table.state)
+        lane = _Lane(target_files(state, destination.target, self._bounds))
         self._lanes[destination.target] = lane
+        self._targets.append(destination.target)
         return lane
 
     def _flush(self, lane: _Lane) -> None:
         if not lane.batches:
             return
-        lane.files.open_at_most = self._bounds.open_files - self._make_room(lane)
-        lane.files.write(lane.plan.shape.table(lane.batches))
-        self._check_kept()
+        lane.files.allow_open(self._bounds.open_files - self._make_room(lane))
+        lane.files.write(lane.batches)
+        check_kept(sum(each.files.kept_bytes for each in self._lanes.values()), self._bounds)
         self._buffered_bytes -= lane.byte_count
         lane.batches, lane.byte_count = [], 0
-        self._lanes.move_to_end(lane.target)
-
-    def _check_kept(self) -> None:
-        lanes = (each.files for each in self._lanes.values())
-        check_kept(sum(each.kept_bytes for each in lanes if isinstance(each, UpsertFiles)), self._bounds)
+        self._lanes.move_to_end(lane.files.target)
 
     def _make_room(self, lane: _Lane) -> int:
         """Closes files of other lanes until one more may be open; how many of theirs still are."""
-        others = [each for each in self._lanes.values() if each is not lane]
-        open_count = sum(each.files.open_count for each in others)
+        others = [each.files for each in self._lanes.values() if each is not lane]
+        open_count = sum(each.open_count for each in others)
         for each in others:
-            while open_count >= self._bounds.open_files and each.files.open_count:
-                # Upserts have no open files before their end.
-                assert isinstance(each.files, FileSet)
-                each.files.close_oldest()
+            while open_count >= self._bounds.open_files and each.open_count:
+                each.close_oldest()
                 open_count -= 1
         return open_count
-
-
-def _result(lane: _Lane) -> WriteResult:
-    if isinstance(lane.files, UpsertFiles):
-        return lane.files.close()
-    written = lane.files.close()
-    return WriteResult(
-        lane.target,
-        tuple(each.content for each in written),
-        (),
-        sum(each.record_count for each in written),
-        sum(each.byte_count for each in written),
-    )

@@ -115,8 +115,6 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
 def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     try:
         found = array.cast(kind)
-        if types.is_date64(array.type) and not found.cast(array.type).equals(array):
-            raise Misfit(f"{name}: a date has a time of day")
         if types.is_timestamp(kind) and kind.unit == "us":
             _check_years(found, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -156,9 +154,23 @@ def _struct(array: pa.Array, fields: tuple[Field, ...], kind: pa.DataType, name:
 def _child(child: pa.Array | None, field: Field, struct: pa.Array, name: str) -> pa.Array:
     values = pa.nulls(len(struct)) if child is None else child
     found = _converted(_plain(values), field, f"{name}.{field.name}")
-    if field.is_required and pc.any(pc.and_(found.is_null(), struct.is_valid())).as_py():
+    if not field.is_required or found.null_count == 0:
+        return found
+    if pc.any(pc.and_(found.is_null(), struct.is_valid())).as_py():
         raise Misfit(f"{name}.{field.name} is required")
-    return found
+    return _without_nulls(found, struct)
+
+
+def _without_nulls(child: pa.Array, struct: pa.Array) -> pa.Array:
+    """Some value where the struct is null: files say that the field is never null."""
+    valid = struct.is_valid()
+    first = pc.index(valid, True).as_py()
+    if first < 0:
+        # Python's nulls of structs come with values inside.
+        kind = pa.struct([pa.field("child", child.type, nullable=False)])
+        return pa.array([None] * len(child), kind).field(0)
+    rows = pa.array(range(len(child)), pa.int32())
+    return child.take(pc.if_else(valid, rows, pa.scalar(first, pa.int32())))
 
 
 def _list(array: pa.Array, element: Field, kind: pa.DataType, name: str) -> pa.Array:

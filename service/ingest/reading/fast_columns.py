@@ -6,8 +6,9 @@ Arrow reads what JSON spells one way only; all else is read as text, and has to 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -73,7 +74,8 @@ def _column(name: str, kind: pa.DataType) -> FastColumn | None:
         read_as = kind if precision <= _EXACT_DIGITS else pa.string()
         return FastColumn(read_as, lambda array: _decimals(array, precision, scale))
     if name in _NUMBERS:
-        return FastColumn(pa.float64(), lambda array: _numbers(array).cast(kind))
+        # All of them are looked at together (`check_floating`).
+        return FastColumn(pa.float64(), lambda array: array.cast(kind))
     if name in _PATTERNS:
         return FastColumn(pa.string(), lambda array: _within(_matching(array, _PATTERNS[name]).cast(kind)))
     convert = scalar_values(name)
@@ -88,11 +90,18 @@ def _without_nulls(array: pa.Array) -> pa.Array:
     return array
 
 
-def _numbers(array: pa.Array) -> pa.Array:
+def check_floating(columns: Sequence[pa.Array]) -> bool:
+    """Whether all numbers are what converting them one by one gives; False where a zero may have no sign.
+
+    Raises:
+        Doubt: a number may not be.
+    """
+    values = pa.concat_arrays([each.cast(pa.float64()) for each in columns])
     # NaN is no number, and compares with none.
-    if pc.all(pc.less_equal(pc.abs(array), _EXACT_DOUBLE)).as_py() is False:
+    if pc.all(pc.less_equal(pc.abs(values), _EXACT_DOUBLE)).as_py() is False:
         raise Doubt
-    return array
+    # Below zero, only the inverse of a zero with a sign is infinite.
+    return bool(pc.min_max(pc.divide(1.0, values))["min"].as_py() != -math.inf)
 
 
 def _decimals(array: pa.Array, precision: int, scale: int) -> pa.Array:

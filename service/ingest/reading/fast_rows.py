@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from service.ingest.arrow_types import arrow_schema
-from service.ingest.reading.fast_columns import Doubt, FastColumn, fast_column
+from service.ingest.reading.fast_columns import Doubt, check_floating, fast_column
 from service.model.schemas import Field
 
 # Zero with a sign: a whole number to JSON, and so without it; Arrow keeps the sign in doubles.
@@ -31,27 +31,28 @@ class FastRows:
             explicit_schema=pa.schema(reads), newlines_in_values=False, unexpected_field_behavior="error"
         )
         self._is_possible = bool(fields) and len(self._columns) == len(fields) == len(set(names))
-        self._has_floating = any(each.type in _FLOATING for each in self._schema)
+        self._floating = [index for index, each in enumerate(self._schema) if each.type in _FLOATING]
 
     def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
         """The rows of so many lines, each of which is in braces; None where there is a doubt."""
-        if not self._is_possible or (self._has_floating and _SIGNED_ZERO.search(lines)):
+        if not self._is_possible:
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
         try:
             table = arrow_json.read_json(pa.py_buffer(lines), options, self._options)
-            return self._finished(table) if table.num_rows == count else None
+            return self._finished(table, lines) if table.num_rows == count else None
         except (Doubt, pa.ArrowException, OverflowError):
             return None
 
-    def _finished(self, table: pa.Table) -> pa.RecordBatch:
-        arrays = [
-            _finished(column, table.column(index).combine_chunks())
-            for index, column in enumerate(self._columns)
-        ]
+    def _finished(self, table: pa.Table, lines: bytes) -> pa.RecordBatch:
+        found = [_array(table.column(index)) for index in range(len(self._columns))]
+        floating = [found[index] for index in self._floating]
+        if floating and not check_floating(floating) and _SIGNED_ZERO.search(lines):
+            raise Doubt
+        arrays = [column.finish(array) for column, array in zip(self._columns, found, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
-def _finished(column: FastColumn, found: pa.ChunkedArray | pa.Array) -> pa.Array:
-    array = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
-    return column.finish(array)
+def _array(column: pa.ChunkedArray) -> pa.Array:
+    found = column.combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found

@@ -33,7 +33,8 @@ def line_blocks(
             is_first = False
         end = block.rfind(b"\n") + 1
         if end:
-            yield b"".join((*rest, block[:end]))
+            # Views, so that what is large is copied once.
+            yield b"".join((*rest, memoryview(block)[:end]))
             rest, rest_bytes = [], 0
         rest.append(block[end:])
         rest_bytes += len(block) - end

@@ -26,8 +26,9 @@ def ndjson_rows(
     number = start.number
     size = block_bytes or (_BLOCK_BYTES if plan.route is None else _ROUTED_BLOCK_BYTES)
     for block in line_blocks(stream, size):
-        yield from reader.rows(block, number)
-        number += block.count(b"\n")
+        count = line_count(block)
+        yield from reader.rows(block, range(number, number + count))
+        number += count
 
 
 class _Reader:
@@ -37,19 +38,19 @@ class _Reader:
         self._fast = [FastRows(each.fields, ignored) for each in plan.targets]
         self._router = None if plan.route is None else LineRouter(plan.route)
 
-    def rows(self, block: bytes, start: int) -> Iterator[Rows]:
-        """The rows of complete lines, of which the first has the number `start`."""
-        if not is_plain(block):
-            yield from self._slowly(block.split(b"\n"), range(start, start + block.count(b"\n") + 1))
+    def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
+        """The rows of complete lines with these numbers."""
+        if not is_plain(block, len(numbers)):
+            yield from self._slowly(block.split(b"\n"), numbers)
         elif self._router is None:
-            yield from self._of_target(0, block, range(start, start + line_count(block)))
+            yield from self._of_target(0, block, numbers)
         else:
-            yield from self._routed(self._router, block, start)
+            yield from self._routed(self._router, block, numbers)
 
-    def _routed(self, router: LineRouter, block: bytes, start: int) -> Iterator[Rows]:
-        groups = router.groups(block, start)
+    def _routed(self, router: LineRouter, block: bytes, numbers: range) -> Iterator[Rows]:
+        groups = router.groups(block, numbers.start)
         if groups is None:
-            yield from self._slowly(block.split(b"\n"), range(start, start + block.count(b"\n") + 1))
+            yield from self._slowly(block.split(b"\n"), numbers)
             return
         for group in groups:
             if group.target is None:
@@ -68,19 +69,18 @@ class _Reader:
         return json_lines(zip(numbers, lines, strict=False), self._slow)
 
 
-def is_plain(block: bytes) -> bool:
-    r"""Whether every line begins and ends with a brace, and all of it is UTF-8 without NUL.
+def is_plain(block: bytes, lines: int) -> bool:
+    r"""Whether each of so many lines begins and ends with a brace, and all of it is UTF-8 without NUL.
 
     Between a closing and an opening brace that no comma parts, no value of JSON goes on: if there are as many
     objects as lines then, each line is one.
 
-    >>> [is_plain(each) for each in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n\n{}', b' {}')]
+    >>> [is_plain(each, 2) for each in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n', b' {}\n{}')]
     [True, True, False, False, False]
     """
     if not block.startswith(b"{") or not block.endswith((b"}", b"}\n", b"}\r\n")) or b"\0" in block:
         return False
-    between = line_count(block) - 1
-    if block.count(b"}\n{") != between and block.count(b"}\r\n{") != between:
+    if block.count(b"}\n{") != lines - 1 and block.count(b"}\r\n{") != lines - 1:
         return False
     return block.isascii() or _is_utf8(block)
 

@@ -26,8 +26,15 @@ def _value(scalar: pa.Scalar) -> object:
     try:
         return _json(scalar.as_py())
     except (ValueError, OverflowError, TypeError):
-        # What Python has no value for, such as moments beyond the year 9999.
-        return str(scalar)
+        return _text(scalar)
+
+
+def _text(scalar: pa.Scalar) -> str:
+    """Of what Python has no value for, such as moments beyond the year 9999."""
+    try:
+        return str(scalar.cast(pa.string()).as_py())
+    except pa.ArrowException:
+        return f"a value of {scalar.type}"
 
 
 def _json(value: object) -> object:

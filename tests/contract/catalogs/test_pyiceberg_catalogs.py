@@ -102,7 +102,7 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
     lost = TableName("lake", "logs", "lost")
     for each in (EVENTS, lost):
         sqlite_lakehouse.create(each)
-    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.lost")
+    table = sqlite_lakehouse.outside.load_table("logs.lost")
     Path(table.metadata_location.removeprefix("file://")).unlink()
     asked = [TableAt(EVENTS), TableAt(lost)]
     assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]

@@ -202,7 +202,7 @@ def test_usual_records_take_the_fast_way() -> None:
         "c15": "AAE=",
     }
     block = (json.dumps(record, ensure_ascii=False) + "\n").encode() * 3
-    assert is_plain(block)
+    assert is_plain(block, 3)
     found = list(ndjson_rows(BytesIO(block), ReadPlan((ReadTarget(fields(*TYPES)),)), FIRST))
     assert [type(each).__name__ for each in found] == ["TargetRows"]
     assert outcome(found) == one_by_one(block, ReadPlan((ReadTarget(fields(*TYPES)),)))

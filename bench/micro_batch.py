@@ -1,0 +1,110 @@
+"""A micro-batch of 20,000 rows in 50 log types, into a table of 500 columns.
+
+What it is worth to write the columns that a log type has, and no others. 50 Arrow tables of 400 rows and 40
+columns each, the same for all three, are written and committed in turn by the gateway's writer and
+committer (no HTTP, no ingest log), by PyIceberg's `append` of one padded Arrow table, and by Spark's
+`writeTo(…).append()` of the same on a warm session; the padding is part of both peers' way. Two rounds to
+warm up, seven to measure; the order changes with the round. All tables are format version 2, zstd level 3;
+Spark writes without a shuffle. Once with a table that is not partitioned, and once with one by log type,
+where padded files are small and wide.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from bench.hosted_gateway import hosted_gateway
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row, spread
+from bench.tpcds_lake import IS_FULL, REMARKS, open_catalog
+from bench.wide_logs import log_types
+from bench.wide_tables import make_table
+from bench.writers import Projected, PyIcebergPadded, SparkPadded, Written, timed
+
+ROWS = 20_000
+WARM_UP, ROUNDS = (2, 7) if IS_FULL else (1, 2)
+OURS, PYICEBERG, SPARK = "projected", "PyIceberg, padded", "Spark, padded"
+LAYOUTS = {"not partitioned": False, "by log type": True}
+TARGETS = {PYICEBERG: 6.0, SPARK: 15.0}
+TARGET_BYTES = 2.5
+
+Samples = dict[str, dict[str, list[Written]]]
+
+
+def measure(lake: Lake) -> Measurement:
+    """Rows per second and bytes of all three, by layout."""
+    samples: Samples = {}
+    with hosted_gateway(lake) as hosted:
+        for layout, is_partitioned in LAYOUTS.items():
+            samples[layout] = _contest(lake, hosted.spark, is_partitioned=is_partitioned)
+    rows = [row for layout, each in samples.items() for row in _rows(layout, each)]
+    shown = {
+        f"{layout}: {way}": [{"took_s": each.took_s, "bytes": each.added_bytes} for each in found]
+        for layout, ways in samples.items()
+        for way, found in ways.items()
+    }
+    return Measurement(rows, shown, REMARKS)
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Seconds and bytes, side by side."""
+    left, right = figure.subplots(1, 2)
+    names = list(measurement.samples)
+    for axes, kind, factor, label in ((left, "took_s", 1.0, "s"), (right, "bytes", 1e-6, "MB")):
+        medians = [statistics.median(each[kind] for each in measurement.samples[name]) for name in names]
+        axes.barh(names, [each * factor for each in medians])
+        axes.invert_yaxis()
+        axes.set_xlabel(label)
+    right.set_yticklabels([])
+
+
+def _contest(lake: Lake, spark: Any, *, is_partitioned: bool) -> dict[str, list[Written]]:
+    names = {
+        way: make_table(lake, way.partition(",")[0].lower(), is_partitioned=is_partitioned)
+        for way in (OURS, PYICEBERG, SPARK)
+    }
+    found: dict[str, list[Written]] = {each: [] for each in names}
+    with ExitStack() as stack:
+        writers = {
+            OURS: Projected(lake, names[OURS], stack).write,
+            PYICEBERG: PyIcebergPadded(lake, names[PYICEBERG], stack, ROWS).write,
+            SPARK: SparkPadded(spark, names[SPARK]).write,
+        }
+        catalog = stack.enter_context(open_catalog(lake))
+        tables = {way: catalog.load_table(name.removeprefix("lake.")) for way, name in names.items()}
+        types = log_types()
+        for number in range(WARM_UP + ROUNDS):
+            batches = [each.rows(ROWS // len(types), number) for each in types]
+            ways = list(writers)
+            for way in (*ways[number % 3 :], *ways[: number % 3]):
+                written = timed(writers[way], batches, tables[way])
+                if number >= WARM_UP:
+                    found[way].append(written)
+    return found
+
+
+def _rows(layout: str, found: dict[str, list[Written]]) -> Sequence[Row]:
+    ours = found[OURS]
+    rows = [
+        spread(f"{layout}: {way}", [ROWS / each.took_s for each in of], "rows/s") for way, of in found.items()
+    ]
+    for peer, target in TARGETS.items():
+        ratios = [other.took_s / own.took_s for own, other in zip(ours, found[peer], strict=True)]
+        rows.append(_ratio(f"{layout}: rows/s, projected to {peer}", ratios, target))
+    smaller = [other.added_bytes / own.added_bytes for own, other in zip(ours, found[PYICEBERG], strict=True)]
+    rows.append(_ratio(f"{layout}: bytes, {PYICEBERG} to projected", smaller, TARGET_BYTES))
+    rows += [
+        spread(f"{layout}: {way}, bytes", [each.added_bytes / 1e6 for each in of], "MB")
+        for way, of in found.items()
+    ]
+    return rows
+
+
+def _ratio(label: str, values: Sequence[float], target: float) -> Row:
+    value = statistics.median(values)
+    return Row(label, value, "times", min(values), max(values), f"≥ {target:g}", value >= target)

@@ -1,0 +1,110 @@
+"""NDJSON over HTTP, from the body to the committed snapshot.
+
+How many rows one gateway process takes in for each second of CPU. One client sends the same body of 200,000
+records with 40 of 500 columns, a line each, again and again, and waits for each commit: two to warm up, seven
+to measure; the same compressed by zstd. CPU is that of the gateway and of all that it has started (PostgreSQL
+for log and catalog, the idle JVM), without the client's.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from http.client import HTTPConnection
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+import psutil
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from bench.gateway_process import GatewayProcess, gateway_process
+from bench.lakehouse import Lake
+from bench.measurement import Measurement, Row, spread
+from bench.tpcds_lake import IS_FULL, REMARKS, SCALE
+from bench.wide_logs import LogType, log_types
+from bench.wide_tables import make_table
+
+ROWS = 200_000 if IS_FULL else max(5_000, int(200_000 * SCALE))
+WARM_UP, ROUNDS = (2, 7) if IS_FULL else (1, 2)
+TARGET = 100_000
+PLAIN, COMPRESSED = "NDJSON", "NDJSON, zstd"
+
+
+def measure(lake: Lake) -> Measurement:
+    """Rows per CPU-second and per second, of both."""
+    log_type = log_types()[0]
+    body = _lines(log_type)
+    bodies = {PLAIN: (body, ""), COMPRESSED: (pa.compress(body, "zstd", asbytes=True), "zstd")}
+    samples: dict[str, list[dict[str, float]]] = {each: [] for each in bodies}
+    asked = {"table": make_table(lake, "ndjson"), "writeSchema": ",".join(log_type.columns)}
+    with gateway_process(lake.environment()) as gateway:
+        for number in range(WARM_UP + ROUNDS):
+            for name, (sent, encoding) in bodies.items():
+                cpu_s, began = _cpu_s(gateway), time.perf_counter()
+                _send(gateway.url, f"/ingest?{urlencode(asked)}", sent, encoding)
+                took_s = time.perf_counter() - began
+                if number >= WARM_UP:
+                    samples[name].append({"took_s": took_s, "cpu_s": _cpu_s(gateway) - cpu_s})
+    sizes = {name: len(sent) for name, (sent, _) in bodies.items()}
+    return Measurement(_rows(samples, sizes), samples, REMARKS)
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Request by request."""
+    axes = figure.subplots()
+    for name, samples in measurement.samples.items():
+        for kind, label in (("took_s", "rows per second"), ("cpu_s", "rows per CPU-second")):
+            values = [ROWS / each[kind] for each in samples]
+            axes.plot(range(1, len(values) + 1), values, "o-", label=f"{name}: {label}")
+    axes.axhline(TARGET, color="grey", linestyle=":")
+    axes.set(xlabel="request", ylabel="rows")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+
+
+def _lines(log_type: LogType) -> bytes:
+    rows = log_type.rows(ROWS, 1).to_pylist()
+    for each in rows:
+        moment: datetime = each["event_time"]
+        each["event_time"] = moment.isoformat()
+    return b"\n".join(map(orjson.dumps, rows))
+
+
+def _send(url: str, path: str, body: bytes, encoding: str) -> None:
+    address = urlsplit(url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=300)
+    headers = {"Content-Type": "application/x-ndjson"} | ({"Content-Encoding": encoding} if encoding else {})
+    connection.request("POST", path, body, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    if answer.status != 200 or orjson.loads(content)["commits"][0]["addedRecords"] != ROWS:
+        raise RuntimeError(f"{answer.status}: {content[:500]!r}")
+
+
+def _cpu_s(gateway: GatewayProcess) -> float:
+    total = 0.0
+    for each in (gateway.process, *gateway.process.children(recursive=True)):
+        try:
+            times = each.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        # What ended children took counts, too: PostgreSQL has a process for each connection.
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _rows(samples: Mapping[str, Sequence[Mapping[str, float]]], sizes: Mapping[str, int]) -> Sequence[Row]:
+    rows: list[Row] = []
+    for name, of in samples.items():
+        per_cpu_s = [ROWS / each["cpu_s"] for each in of]
+        value = statistics.median(per_cpu_s)
+        target, is_met = (f"≥ {TARGET:,}", value >= TARGET) if name == PLAIN else (None, None)
+        label = f"{name}: rows per CPU-second"
+        rows.append(Row(label, value, "", min(per_cpu_s), max(per_cpu_s), target, is_met))
+        rows.append(spread(f"{name}: rows per second", [ROWS / each["took_s"] for each in of], ""))
+        rows.append(Row(f"{name}: body of a request", sizes[name] / 1e6, "MB"))
+    return rows

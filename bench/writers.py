@@ -1,0 +1,151 @@
+"""Three who put the same rows of many log types into a wide table: the gateway's own parts, and two peers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from uuid import uuid4
+
+import psutil
+import pyarrow as pa
+from pyiceberg.table import Table
+from pyspark.sql import SparkSession
+
+from bench.lakehouse import Lake
+from bench.tpcds_lake import open_catalog
+from bench.wide_logs import log_schema
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.clock import SystemClock
+from service.adapters.data_files.content_files import data_file
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.writable_tables import PyIcebergWritableTables
+from service.model.tables import TableName
+from service.model.writing import MAIN, Committable, WritableTable, WriteTarget
+
+Batches = Sequence[pa.Table]
+"""One for each log type, with its columns alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What writing and committing took, of this process and its JVM; and what it left."""
+
+    took_s: float
+    cpu_s: float
+    added_bytes: int
+    added_files: int
+
+
+class Projected:
+    """The gateway's writer and its commit: each log type in files of its own columns, one snapshot."""
+
+    def __init__(self, lake: Lake, table: str, stack: ExitStack) -> None:
+        catalogs = PyIcebergCatalogs(lake.catalogs, SystemClock())
+        stack.callback(catalogs.close)
+        self._name = TableName(*table.split("."))
+        self._tables = PyIcebergWritableTables(catalogs)
+        self._files = ParquetDataFiles(WriteBounds(64 << 20, 16))
+        self._commits = PyIcebergTableCommits(catalogs, data_file)
+
+    def write(self, batches: Batches) -> None:
+        """Writes and commits."""
+        table = self._tables.writable(self._name, MAIN)
+        results = tuple(
+            self._files.write(table, _target(table, each.column_names), each.to_batches()) for each in batches
+        )
+        self._commits.commit(Committable(table.key, uuid4(), (), results))
+
+
+class PyIcebergPadded:
+    """PyIceberg's `append` of all columns; what a log type does not have is NULL."""
+
+    def __init__(self, lake: Lake, table: str, stack: ExitStack, rows_at_once: int) -> None:
+        self._catalog = stack.enter_context(open_catalog(lake))
+        self._name = table.removeprefix("lake.")
+        self._rows_at_once = rows_at_once
+
+    def write(self, batches: Batches) -> None:
+        """Writes and commits: one snapshot for so many rows as fit into memory when they are padded."""
+        with self._catalog.load_table(self._name).transaction() as transaction:
+            for each in _groups(batches, self._rows_at_once):
+                transaction.append(padded(each))
+
+
+class SparkPadded:
+    """Spark's `writeTo(…).append()` of all columns, from Arrow."""
+
+    def __init__(self, spark: SparkSession, table: str) -> None:
+        self._spark = spark
+        self._table = table
+        spark.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+    def write(self, batches: Batches) -> None:
+        """Writes and commits. Rows go to the task that they are on: a shuffle would only cost."""
+        frame = self._spark.createDataFrame(padded(batches))
+        frame.writeTo(self._table).option("distribution-mode", "none").option(
+            "fanout-enabled", "true"
+        ).append()
+
+
+_PADDED = log_schema().as_arrow()
+
+
+def padded(batches: Batches) -> pa.Table:
+    """All rows with all columns of the table."""
+    names = [pa.schema([pa.field(each.name, _plain(each.type)) for each in _PADDED])]
+    return pa.concat_tables([names[0].empty_table(), *batches], promote_options="default").cast(
+        pa.schema([pa.field(each.name, _plain(each.type), each.nullable) for each in _PADDED])
+    )
+
+
+def timed(write: Callable[[Batches], None], batches: Batches, table: Table) -> Written:
+    """Has the rows written, and looks at the snapshots that it made."""
+    before = {each.snapshot_id for each in table.refresh().snapshots()}
+    cpu_s, began = _cpu_s(), time.perf_counter()
+    write(batches)
+    took_s, cpu_s = time.perf_counter() - began, _cpu_s() - cpu_s
+    made = [each for each in table.refresh().snapshots() if each.snapshot_id not in before]
+    summaries = [each.summary.additional_properties for each in made if each.summary is not None]
+    return Written(
+        took_s,
+        cpu_s,
+        sum(int(each["added-files-size"]) for each in summaries),
+        sum(int(each["added-data-files"]) for each in summaries),
+    )
+
+
+def _target(table: WritableTable, names: Sequence[str]) -> WriteTarget:
+    ids = {each.name: each.field_id for each in table.schema.columns}
+    column_ids = tuple(ids[name] for name in names)
+    return WriteTarget(
+        table.key,
+        table.schema.schema_id,
+        table.spec_id,
+        write_schema_column_ids=column_ids,
+        table_uuid=table.table_uuid,
+    )
+
+
+def _groups(batches: Batches, rows_at_once: int) -> Sequence[Batches]:
+    groups: list[list[pa.Table]] = [[]]
+    for each in batches:
+        if groups[-1] and sum(map(len, groups[-1])) + len(each) > rows_at_once:
+            groups.append([])
+        groups[-1].append(each)
+    return groups
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    # PyIceberg's own schema says large_string: it would copy what is a string.
+    return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def _cpu_s() -> float:
+    process = psutil.Process()
+    every = [process, *(each for each in process.children(recursive=True) if each.name() == "java")]
+    return sum(each.cpu_times().user + each.cpu_times().system for each in every)

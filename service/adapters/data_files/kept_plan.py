@@ -1,0 +1,27 @@
+"""Plans for files are made once: small ingests come again and again with the same few write schemas."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.identity import Identity
+from service.model.writing import WriteTarget
+
+_PLANS_KEPT = 256
+
+
+def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
+    """The plan for a target of this very state of the table.
+
+    Raises:
+        IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
+    """
+    # `WriterState.decoded` gives one object for the same bytes.
+    return _plan(Identity(state), target)
+
+
+@lru_cache(_PLANS_KEPT)
+def _plan(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
+    return FilePlan.of(state.value, target)

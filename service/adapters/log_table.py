@@ -1,0 +1,44 @@
+"""The demo's log table: 500 columns, of which each log type fills some."""
+
+from __future__ import annotations
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import DayTransform
+from pyiceberg.types import DoubleType, LongType, NestedField, StringType, TimestamptzType
+
+LOG_TYPES = ("http", "auth", "db", "cache", "queue", "billing", "search", "mail")
+SHARED = ("event_time", "log_type", "user_id", "message")
+COLUMNS = 500
+OF_A_TYPE = (COLUMNS - len(SHARED)) // len(LOG_TYPES)
+
+_BY_DAY = PartitionSpec(PartitionField(1, 1000, DayTransform(), "event_day"))
+
+
+def make_log_table(catalog: Catalog, name: str) -> None:
+    """Makes the table, if it is not there; by day."""
+    catalog.create_namespace_if_not_exists(name.rpartition(".")[0])
+    properties = {"format-version": "2"}
+    catalog.create_table_if_not_exists(name, log_schema(), partition_spec=_BY_DAY, properties=properties)
+
+
+def log_schema() -> Schema:
+    """What all types have, then each type's own: `http_00` is a text, `http_01` a number, and so on.
+
+    >>> len(log_schema().fields)
+    500
+    """
+    shared = (
+        NestedField(1, SHARED[0], TimestamptzType(), required=True),
+        NestedField(2, SHARED[1], StringType(), required=True),
+        NestedField(3, SHARED[2], LongType()),
+        NestedField(4, SHARED[3], StringType()),
+    )
+    kinds = (StringType(), LongType(), DoubleType())
+    names = [f"{each}_{number:02}" for each in LOG_TYPES for number in range(OF_A_TYPE)]
+    own = (
+        NestedField(len(SHARED) + 1 + place, name, kinds[int(name[-2:]) % len(kinds)])
+        for place, name in enumerate(names)
+    )
+    return Schema(*shared, *own)

@@ -1,0 +1,88 @@
+"""A commit round of the ingest log that is open, and how it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.adapters.ingest_rows import key_values
+from service.adapters.ingest_tables import CommitRoundRow, IngestCommitRow
+from service.adapters.storable import storable
+from service.errors import MetricsStoreDown
+from service.model.writing import CommitResult, Committable, TableKey
+
+
+class OpenRound:
+    """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once."""
+
+    def __init__(self, connection: Connection, committable: Committable) -> None:
+        self._connection = connection
+        self._committable = committable
+        self._began = time.monotonic()
+
+    def committed(self, result: CommitResult) -> None:
+        """All of it is in the snapshot.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the round comes again.
+        """
+        # In the snapshot's manifests the files are described for good.
+        values = {"snapshot_id": result.snapshot_id, "committed_at": func.now(), "results": None}
+        self._end(values, {"snapshot_id": result.snapshot_id})
+
+    def refused(self, code: str, detail: str) -> None:
+        """Nothing of it will ever be committed.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the round comes again.
+        """
+        self._end({"error_code": code, "error_detail": storable(detail)}, {"error_code": code})
+
+    def _end(self, values: Mapping[str, object], outcome: Mapping[str, object]) -> None:
+        row, committable = IngestCommitRow, self._committable
+        is_member = is_in_round(committable.key, committable.round_id)
+        marked = update(row).where(is_member).values(**values).returning(row.ingest_id).cte("marked")
+        figures = {**self._figures(), **outcome}
+        # Whoever comes second finds nothing to mark, and leaves no row.
+        chosen = select(*(literal(value) for value in figures.values()), func.now()).where(
+            exists(select(marked))
+        )
+        statement = insert(CommitRoundRow).from_select([*figures, "ended_at"], chosen)
+        try:
+            self._connection.execute(statement.on_conflict_do_nothing())
+        except SQLAlchemyError as error:
+            raise MetricsStoreDown() from error
+
+    def _figures(self) -> dict[str, object]:
+        committable = self._committable
+        results = committable.write_results
+        return {
+            "round_id": committable.round_id,
+            **key_values(committable.key),
+            "commit_ms": round((time.monotonic() - self._began) * 1000),
+            "ingest_count": len(committable.ingest_ids),
+            "target_count": committable.target_count,
+            "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
+            "record_count": sum(each.record_count for each in results),
+            "byte_count": sum(each.byte_count for each in results),
+        }
+
+
+def is_waiting(key: TableKey) -> ColumnElement[bool]:
+    """Of what waits for one table and branch."""
+    row = IngestCommitRow
+    return and_(
+        *(getattr(row, name) == value for name, value in key_values(key).items()),
+        row.snapshot_id.is_(None),
+        row.error_code.is_(None),
+    )
+
+
+def is_in_round(key: TableKey, round_id: UUID) -> ColumnElement[bool]:
+    """Of these, in this round."""
+    return and_(is_waiting(key), IngestCommitRow.round_id == round_id)

@@ -1,0 +1,25 @@
+"""For whoever counts nothing."""
+
+from __future__ import annotations
+
+from service.model.ingest import IngestBacklog, IngestRecord
+from service.model.writing import Committable
+
+
+class Unmetered:
+    """The `IngestMeters` port without any numbers."""
+
+    def accepted(self, record: IngestRecord) -> None:
+        """Does nothing."""
+
+    def refused(self, code: str) -> None:
+        """Does nothing."""
+
+    def rejected(self, record_count: int) -> None:
+        """Does nothing."""
+
+    def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
+        """Does nothing."""
+
+    def backlog(self, backlog: IngestBacklog) -> None:
+        """Does nothing."""

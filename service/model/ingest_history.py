@@ -1,0 +1,92 @@
+"""What past ingests say together: lists of them, and what was written to each table, at which cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from service.model.ingest import IngestRecord, IngestState
+from service.model.writing import WriteResult
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class IngestPosition:
+    """An ingest's place in time; no two ingests have the same."""
+
+    accepted_at: datetime
+    ingest_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class IngestListing:
+    """Which of a caller's ingests are asked for: so many at most, only those `before` a place in time."""
+
+    caller: str
+    limit: int
+    state: IngestState | None = None
+    before: IngestPosition | None = None
+
+    def takes(self, record: IngestRecord) -> bool:
+        """Whether an ingest of the caller's is one of them."""
+        position = IngestPosition(record.accepted_at, record.ingest_id)
+        is_before = self.before is None or position < self.before
+        return is_before and self.state in (None, record.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Milliseconds of many: half of them took no longer than `p50`, 95 % no longer than `p95`."""
+
+    p50: int = 0
+    p95: int = 0
+    maximum: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableIngests:
+    """What was accepted for one table, and the commit rounds that it became.
+
+    `write_ms`: from a request's beginning until it was accepted. `commit_ms`: of one round.
+    """
+
+    table: str
+    ingest_count: int = 0
+    waiting_count: int = 0
+    failed_by_code: Mapping[str, int] = field(default_factory=dict)
+    record_count: int = 0
+    data_file_count: int = 0
+    byte_count: int = 0
+    write_ms: Spread = Spread()
+    round_count: int = 0
+    ingests_in_rounds: int = 0
+    most_ingests_of_a_round: int = 0
+    targets_in_rounds: int = 0
+    commit_ms: Spread = Spread()
+
+    @property
+    def ingests_per_round(self) -> float:
+        """The mean; 0 without rounds."""
+        return self.ingests_in_rounds / self.round_count if self.round_count else 0.0
+
+    @property
+    def targets_per_round(self) -> float:
+        """The mean number of write targets; 0 without rounds."""
+        return self.targets_in_rounds / self.round_count if self.round_count else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSummary:
+    """The ingests of every table since a moment."""
+
+    since: datetime
+    tables: Sequence[TableIngests]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenIngests:
+    """How many ingests have left the log, and the files of those that were never committed."""
+
+    count: int
+    refused: tuple[WriteResult, ...] = ()

@@ -1,0 +1,106 @@
+"""A SQL catalog that keeps what it knows: it says nothing else than one that reads every file again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.schema import Schema
+from pyiceberg.serializers import FromInputFile
+from pyiceberg.table import Table
+from pyiceberg.table.update import AssertRefSnapshotId
+from pyiceberg.types import LongType, NestedField, StringType
+
+from service.adapters.keeping_sql_catalog import KeepingSqlCatalog
+
+SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
+ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})
+
+
+@pytest.fixture
+def properties(tmp_path: Path) -> dict[str, str]:
+    return {"uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": tmp_path.as_uri()}
+
+
+@pytest.fixture
+def catalog(properties: dict[str, str]) -> Iterator[KeepingSqlCatalog]:
+    made = KeepingSqlCatalog("lake", **properties)
+    made.create_namespace("a")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def outside(properties: dict[str, str], catalog: KeepingSqlCatalog) -> Iterator[SqlCatalog]:  # noqa: ARG001
+    plain = SqlCatalog("lake", **properties)
+    yield plain
+    plain.close()
+
+
+@pytest.fixture
+def table(catalog: KeepingSqlCatalog) -> Table:
+    return catalog.create_table("a.t", SCHEMA, properties={"format-version": "2"})
+
+
+def as_written(table: Table) -> str:
+    return FromInputFile.table_metadata(table.io.new_input(table.metadata_location)).model_dump_json()
+
+
+def change_a_lot(table: Table) -> None:
+    table.append(ROWS)
+    with table.transaction() as transaction:
+        transaction.set_properties({"owner": "ann", "note": "x"})
+    with table.transaction() as transaction:
+        transaction.remove_properties("note")
+    with table.update_schema() as schema:
+        schema.add_column("more", LongType())
+    table.append(ROWS, snapshot_properties={"round": "7"})
+    with table.manage_snapshots() as snapshots:
+        current = table.current_snapshot()
+        assert current is not None
+        snapshots.create_branch(current.snapshot_id, "audit").create_tag(current.snapshot_id, "first")
+    table.append(ROWS, branch="audit")
+    table.delete("id = 1")
+
+
+def test_what_is_kept_is_what_the_metadata_file_says(catalog: KeepingSqlCatalog, table: Table) -> None:
+    change_a_lot(table)
+    kept = catalog.load_table("a.t")
+    assert kept.metadata.model_dump_json() == as_written(kept)
+    assert kept.refs().keys() == {"main", "audit", "first"}
+    assert sorted(kept.scan().to_arrow()["id"].to_pylist()) == [2, 2]
+
+
+def test_older_versions_stay_as_they_were(catalog: KeepingSqlCatalog, table: Table) -> None:
+    before = catalog.load_table("a.t")
+    said = before.metadata.model_dump_json()
+    change_a_lot(table)
+    assert before.metadata.model_dump_json() == said == as_written(before)
+
+
+def test_a_metadata_file_is_not_read_again(catalog: KeepingSqlCatalog, table: Table) -> None:
+    table.append(ROWS)
+    location = catalog.load_table("a.t").metadata_location
+    Path(location.removeprefix("file://")).unlink()
+    assert catalog.load_table("a.t").metadata_location == location
+
+
+def test_a_commit_from_outside_is_seen_at_once(
+    catalog: KeepingSqlCatalog, outside: SqlCatalog, table: Table
+) -> None:
+    outside.load_table("a.t").append(ROWS)
+    assert len(catalog.load_table("a.t").snapshots()) == 1
+    with pytest.raises(CommitFailedException):
+        table._do_commit((), (AssertRefSnapshotId(ref="main", snapshot_id=None),))
+
+
+def test_a_table_that_was_dropped_and_made_anew_is_another_one(
+    catalog: KeepingSqlCatalog, outside: SqlCatalog, table: Table
+) -> None:
+    outside.drop_table("a.t")
+    outside.create_table("a.t", SCHEMA, location=table.location(), properties={"format-version": "2"})
+    assert catalog.load_table("a.t").metadata.table_uuid != table.metadata.table_uuid

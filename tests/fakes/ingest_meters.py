@@ -1,0 +1,30 @@
+"""Meters of ingests that remember what they were given."""
+
+from __future__ import annotations
+
+from service.model.ingest import IngestBacklog, IngestRecord
+from service.model.writing import Committable
+
+
+class FakeIngestMeters:
+    def __init__(self) -> None:
+        self.records: list[IngestRecord] = []
+        self.codes: list[str] = []
+        self.rejected_count = 0
+        self.rounds: list[tuple[Committable, str | None]] = []
+        self.waiting: IngestBacklog | None = None
+
+    def accepted(self, record: IngestRecord) -> None:
+        self.records.append(record)
+
+    def refused(self, code: str) -> None:
+        self.codes.append(code)
+
+    def rejected(self, record_count: int) -> None:
+        self.rejected_count += record_count
+
+    def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:  # noqa: ARG002
+        self.rounds.append((committable, error_code))
+
+    def backlog(self, backlog: IngestBacklog) -> None:
+        self.waiting = backlog

@@ -1,0 +1,83 @@
+"""What is counted of ingests and commit rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import uuid4
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.adapters.meters import RecordMeters
+from service.model.ingest import IngestBacklog
+from service.model.writing import Committable, WriteResult
+from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
+
+
+def numbers(meters: RecordMeters) -> Mapping[str, float]:
+    return {
+        " ".join((sample.name, *sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(meters.exposition({}).decode())
+        for sample in family.samples
+    }
+
+
+def a_round(*results: WriteResult, ingests: int = 1) -> Committable:
+    return Committable(LOGS, uuid4(), tuple(uuid4() for _ in range(ingests)), results)
+
+
+def test_every_state_has_a_number_from_the_start() -> None:
+    found = numbers(RecordMeters())
+    for state in ("ACCEPTED", "COMMITTED", "FAILED"):
+        assert found[f"sluice_ingests_total {state}"] == 0
+    assert found["sluice_commit_rounds_total"] == found["sluice_ingests_waiting"] == 0
+
+
+def test_an_accepted_ingest_counts_its_rows_files_and_bytes() -> None:
+    meters = RecordMeters()
+    record = ingest_of([write_result(LOGS, 2), write_result(ORDERS, 3)])
+    meters.ingests.accepted(replace(record, write_ms=300))
+    found = numbers(meters)
+    assert found["sluice_ingests_total ACCEPTED"] == 1
+    assert found["sluice_ingest_files_total"] == 5
+    assert found["sluice_ingest_rows_total"] == 50
+    assert found["sluice_ingest_bytes_total"] == 5_000
+    assert found["sluice_ingest_write_seconds_sum"] == 0.3
+
+
+def test_a_round_counts_its_time_its_ingests_and_its_write_targets() -> None:
+    meters = RecordMeters()
+    results = [write_result(column_ids=(number % 7,)) for number in range(20)]
+    meters.ingests.round_ended(a_round(*results, ingests=20), None, 120)
+    found = numbers(meters)
+    assert found["sluice_ingests_total COMMITTED"] == 20
+    assert found["sluice_commit_rounds_total"] == 1
+    assert found["sluice_commit_seconds_sum"] == 0.12
+    assert found["sluice_commit_round_ingests_sum"] == 20
+    assert found["sluice_commit_round_write_targets_sum"] == 7
+
+
+def test_a_refused_round_counts_by_its_code_and_has_no_commit_time() -> None:
+    meters = RecordMeters()
+    meters.ingests.round_ended(a_round(write_result(), ingests=3), "TABLE_CHANGED", 50)
+    found = numbers(meters)
+    assert found["sluice_ingests_total FAILED"] == 3
+    assert found["sluice_commit_rounds_refused_total TABLE_CHANGED"] == 1
+    assert found["sluice_commit_rounds_total"] == found["sluice_commit_seconds_count"] == 0
+
+
+def test_refused_requests_and_rejected_records_are_counted() -> None:
+    meters = RecordMeters()
+    meters.ingests.refused("RECORDS_INVALID")
+    meters.ingests.rejected(3)
+    found = numbers(meters)
+    assert found["sluice_ingests_refused_total RECORDS_INVALID"] == 1
+    assert found["sluice_ingest_rejected_records_total"] == 3
+
+
+def test_what_waits_is_as_it_is_now() -> None:
+    meters = RecordMeters()
+    meters.ingests.backlog(IngestBacklog(8, 3))
+    meters.ingests.backlog(IngestBacklog(5, 2))
+    found = numbers(meters)
+    assert (found["sluice_ingests_waiting"], found["sluice_ingest_tables_waiting"]) == (5, 2)

@@ -1,0 +1,240 @@
+"""Arrow and Parquet: every value as it is, or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from service.errors import IngestInvalid
+from service.ingest.reading.exact_arrays import exact_array
+from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_rows import read_rows
+from service.ingest.reading.rows import BadRow
+from service.model.ingest import RecordFormat, Route
+from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
+
+NOON = datetime(2026, 1, 1, 12)
+
+
+def stream(table: pa.Table, rows_at_once: int | None = None) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, rows_at_once)
+    return sink.getvalue()
+
+
+def read(
+    body: bytes, plan: ReadPlan, record_format: RecordFormat = RecordFormat.ARROW_STREAM
+) -> tuple[list[Any], list[BadRow]]:
+    found = list(read_rows(io.BytesIO(body), record_format, plan))
+    rows = [row for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
+    return rows, [each for each in found if isinstance(each, BadRow)]
+
+
+def plan_of(*fields: Field) -> ReadPlan:
+    return ReadPlan((ReadTarget(fields),))
+
+
+def written(array: pa.Array, kind: Any, required: bool = False) -> tuple[list[Any], list[tuple[int, str]]]:
+    """What becomes of a column's values, and the rows of those that do not fit."""
+    field = Field(1, "v", Primitive(kind) if isinstance(kind, str) else kind, required)
+    rows, bad = read(stream(pa.table({"v": array})), plan_of(field))
+    return [each["v"] for each in rows], [(each.position.number, each.reason) for each in bad]
+
+
+@pytest.mark.parametrize(
+    ("array", "kind", "expected"),
+    [
+        (pa.array([True, None]), "boolean", [True, None]),
+        (pa.array([1, 255], pa.uint8()), "int", [1, 255]),
+        (pa.array([1, 2**31 - 1], pa.uint64()), "int", [1, 2**31 - 1]),
+        (pa.array([1], pa.int32()), "long", [1]),
+        (pa.array([0.5], pa.float32()), "double", [0.5]),
+        (pa.array([2**53], pa.int64()), "double", [2.0**53]),
+        (pa.array([0.5], pa.float32()), "float", [0.5]),
+        (pa.array([Decimal("1.5")]), "decimal(9, 2)", [Decimal("1.50")]),
+        (pa.array([Decimal("1.500")]), "decimal(9, 2)", [Decimal("1.50")]),
+        (pa.array(["a", None], pa.large_string()), "string", ["a", None]),
+        (pa.array(["a", "b", "a"]).dictionary_encode(), "string", ["a", "b", "a"]),
+        (pa.array(["a"], pa.string_view()), "string", ["a"]),
+        (pa.array([date(2026, 1, 1)], pa.date64()), "date", [date(2026, 1, 1)]),
+        (pa.array([time(1, 2)], pa.time32("s")), "time", [time(1, 2)]),
+        (pa.array([NOON], pa.timestamp("ms")), "timestamp", [NOON]),
+        (pa.array([NOON], pa.timestamp("ns")), "timestamp", [NOON]),
+        (pa.array([NOON], pa.timestamp("s", "Europe/Berlin")), "timestamptz", [NOON.replace(tzinfo=UTC)]),
+        (pa.array([b"x"], pa.large_binary()), "binary", [b"x"]),
+        (pa.array([b"xy"], pa.binary(2)), "fixed[2]", [b"xy"]),
+        (pa.array([b"x" * 16], pa.binary(16)), "uuid", [b"x" * 16]),
+        (pa.nulls(2), "long", [None, None]),
+    ],
+)
+def test_values_of_types_that_lose_nothing_are_taken(array: pa.Array, kind: str, expected: list[Any]) -> None:
+    assert written(array, kind) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("array", "kind"),
+    [
+        (pa.array([1, 2**31], pa.int64()), "int"),
+        (pa.array([1, 2**63], pa.uint64()), "long"),
+        (pa.array([1, 2**53 + 1], pa.int64()), "double"),
+        (pa.array([1, 2**24 + 1], pa.int64()), "float"),
+        (pa.array([Decimal("1.00"), Decimal("1.23")]), "decimal(9, 1)"),
+        (pa.array([Decimal("1.00"), Decimal("12345.00")]), "decimal(5, 2)"),
+        (pa.array([0, 1], pa.time64("ns")), "time"),
+        (pa.array([0, 1], pa.timestamp("ns")), "timestamp"),
+        (pa.array([0, 2**40], pa.timestamp("s")), "timestamp"),
+        (pa.array([0, 2**62], pa.timestamp("us", "UTC")), "timestamptz"),
+    ],
+)
+def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Array, kind: str) -> None:
+    values, [(row, reason)] = written(array, kind)
+    assert (len(values), row) == (1, 2)
+    assert reason.startswith("v: ")
+
+
+@pytest.mark.parametrize(
+    ("array", "kind"),
+    [
+        (pa.array(["1"]), "long"),
+        (pa.array([1.0]), "long"),
+        (pa.array([True]), "int"),
+        (pa.array([1]), "boolean"),
+        (pa.array([0.1]), "float"),
+        (pa.array([0.1]), "decimal(9, 2)"),
+        (pa.array([1]), "string"),
+        (pa.array([b"x"]), "string"),
+        (pa.array(["2026-01-01"]), "date"),
+        (pa.array([NOON], pa.timestamp("us")), "timestamptz"),
+        (pa.array([NOON], pa.timestamp("us", "UTC")), "timestamp"),
+        (pa.array([date(2026, 1, 1)]), "timestamp"),
+        (pa.array([b"x"]), "uuid"),
+        (pa.array([b"xyz"], pa.binary(3)), "fixed[2]"),
+        (pa.array([[1]]), "long"),
+        (pa.array([{"a": 1}]), ListOf(Field(2, "element", Primitive("long")))),
+        (pa.array([{"a": 1}]), Struct((Field(2, "b", Primitive("long")),))),
+    ],
+)
+def test_a_type_whose_values_could_not_fit_is_refused_as_a_whole(array: pa.Array, kind: Any) -> None:
+    with pytest.raises(IngestInvalid, match="Column v"):
+        written(array, kind)
+
+
+PLACE = Struct((Field(2, "city", Primitive("string"), is_required=True), Field(3, "zip", Primitive("long"))))
+TAGS = ListOf(Field(4, "element", Primitive("int"), is_required=True))
+COUNTS = MapOf(Field(5, "key", Primitive("string"), True), Field(6, "value", Primitive("long")))
+
+
+def test_structs_lists_and_maps_are_taken_by_the_names_and_types_inside_of_them() -> None:
+    places = pa.array([{"zip": 1, "city": "Ulm"}, None, {"zip": None, "city": "Bonn"}])
+    assert written(places, PLACE)[0] == [{"city": "Ulm", "zip": 1}, None, {"city": "Bonn", "zip": None}]
+    lists = pa.array([[1, 2], None, [], [3]], pa.large_list(pa.int64()))
+    assert written(lists, TAGS) == ([[1, 2], None, [], [3]], [])
+    assert written(pa.array([[1, 2], None], pa.list_(pa.int8(), 2)), TAGS)[0] == [[1, 2], None]
+    maps = pa.array([[("a", 1)], None, [], [("b", None)]], pa.map_(pa.string(), pa.int8()))
+    assert written(maps, COUNTS) == ([[("a", 1)], None, [], [("b", None)]], [])
+
+
+def test_a_required_field_has_no_null_even_where_its_struct_is_none() -> None:
+    for places in ([None, {"city": "Ulm"}], [None, None]):
+        array = pa.array(places, pa.struct([("city", pa.string())]))
+        found = exact_array(array, Field(1, "v", PLACE))
+        # The writer says in the file's schema that there is none.
+        assert found.field("city").null_count == 0
+
+
+def test_what_is_wrong_inside_is_told_for_its_row_alone() -> None:
+    values, bad = written(pa.array([{"city": "Ulm"}, {"city": None}, None]), PLACE)
+    assert (len(values), bad) == (2, [(2, "v.city is required")])
+    assert written(pa.array([None, None], pa.struct([("city", pa.string())])), PLACE)[0] == [None, None]
+    values, bad = written(pa.array([[1], [2**40], [None], [4]]), TAGS)
+    assert (values, [row for row, _ in bad]) == ([[1], [4]], [2, 3])
+
+
+def test_many_rows_in_parts_keep_their_order_and_their_numbers() -> None:
+    ids = [None if each % 997 == 0 else each for each in range(1, 25_001)]
+    body = stream(pa.table({"id": ids}), 12_345)
+    rows, bad = read(body, plan_of(Field(1, "id", Primitive("long"), True)))
+    assert [each["id"] for each in rows] == [each for each in ids if each is not None]
+    assert [each.position.number for each in bad] == [each for each in range(1, 25_001) if each % 997 == 0]
+
+
+def test_a_bad_row_can_be_sent_again_as_json() -> None:
+    table = pa.table(
+        {
+            "id": pa.nulls(1, pa.int64()),
+            "price": [Decimal("1.50")],
+            "at": pa.array([NOON], pa.timestamp("us", "UTC")),
+            "raw": [b"\xff"],
+            "share": [float("nan")],
+            "tags": [["a", None]],
+            "counts": pa.array([[("x", 1)]], pa.map_(pa.string(), pa.int64())),
+        }
+    )
+    fields = [
+        Field(1, "id", Primitive("long"), True),
+        Field(2, "price", Primitive("decimal(9, 2)")),
+        Field(3, "at", Primitive("timestamptz")),
+        Field(4, "raw", Primitive("binary")),
+        Field(7, "share", Primitive("double")),
+        Field(8, "tags", ListOf(Field(9, "element", Primitive("string")))),
+        Field(10, "counts", COUNTS),
+    ]
+    _, [bad] = read(stream(table), plan_of(*fields))
+    mended = json.dumps(json.loads(bad.payload) | {"id": 7}).encode()
+    [row], none = read(mended, plan_of(*fields), RecordFormat.NDJSON)
+    assert none == []
+    [expected] = table.to_pylist()
+    assert row.pop("share") != expected.pop("share")
+    assert row == expected | {"id": 7}
+
+
+def test_rows_go_where_their_column_says_and_other_columns_must_be_empty() -> None:
+    id_, name = Field(1, "id", Primitive("long")), Field(2, "name", Primitive("string"))
+    plan = ReadPlan((ReadTarget((id_,)), ReadTarget((name, id_))), Route("kind", {"a": 0, "7": 1}))
+    table = pa.table({"id": [1, 2, 3, 4], "kind": ["a", "7", "a", "b"], "name": [None, "x", "y", None]})
+    rows, bad = read(stream(table), plan)
+    assert rows == [{"id": 1}, {"name": "x", "id": 2}]
+    assert [(each.position.number, each.target) for each in bad] == [(3, 0), (4, None)]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"id": [1], "nothing": [1]}),
+        pa.Table.from_arrays([pa.array([1]), pa.array([1])], names=["id", "id"]),
+    ],
+)
+def test_columns_that_are_unknown_or_there_twice_are_refused(table: pa.Table) -> None:
+    with pytest.raises(IngestInvalid):
+        read(stream(table), plan_of(Field(1, "id", Primitive("long"))))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 8, 50, -1, -8, -9, -100])
+def test_what_breaks_off_is_refused(cut: int) -> None:
+    plan = plan_of(Field(1, "id", Primitive("long")))
+    table = pa.table({"id": list(range(1000))})
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    for body, record_format in (
+        (stream(table, 100), RecordFormat.ARROW_STREAM),
+        (sink.getvalue(), RecordFormat.PARQUET),
+    ):
+        assert len(read(body, plan, record_format)[0]) == 1000
+        for damaged in (body[:cut], body + b"x"):
+            with pytest.raises(IngestInvalid):
+                read(damaged, plan, record_format)
+
+
+def test_text_that_is_no_utf8_is_refused() -> None:
+    offsets, data = pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
+    array = pa.Array.from_buffers(pa.string(), 1, [None, offsets, data])
+    with pytest.raises(IngestInvalid, match="UTF8"):
+        written(array, "string")
