@@ -33,6 +33,7 @@ from api.routes import (
     pruning,
     query,
     query_list,
+    streams,
     tables,
 )
 from api.settings import Settings
@@ -71,7 +72,7 @@ def create_app(
     for routes in (
         *(query, query_list, chunks, explain),
         # Before the ingests by their id: a summary is none.
-        *(ingest_history, ingest),
+        *(ingest_history, ingest, streams),
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)

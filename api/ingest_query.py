@@ -15,11 +15,11 @@ from api.schemas.ingest_request import StreamedRoute, StreamedWrite
 
 _LISTS = ("writeSchema",)
 """Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
-_JSON = ("route",)
+_JSON = ("route", "schema", "evolve", "create")
 
 
 def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:
-    """What the parameters ask for; a route is JSON, as in a body of JSON.
+    """What the parameters ask for; a route, a schema and what comes with it are JSON, as in a body of JSON.
 
     Raises:
         InvalidRequest: a parameter is there twice, or is no JSON.

@@ -15,11 +15,16 @@ from api.schemas.ingest_request import (
     OneWrite,
     RouteBody,
     RoutedWrites,
+    SourceBody,
+    SourceRoute,
+    SourceWrite,
     StreamedRoute,
     StreamedWrite,
     TargetBody,
     WriteBody,
 )
+from api.schemas.streams import StreamToTable
+from api.table_creation import requested_schema
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import (
     ColumnFields,
@@ -33,10 +38,19 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
+from service.model.sources import SourceRecords
 from service.model.writing import TableKey
 
 _REST = "*"
 _QUERY = "/query"
+_SOURCE_FORMATS = {
+    "json": RecordFormat.NDJSON,
+    "ndjson": RecordFormat.NDJSON,
+    "csv": RecordFormat.CSV,
+    "parquet": RecordFormat.PARQUET,
+    "arrow": RecordFormat.ARROW_STREAM,
+}
+AnyTarget = TargetBody | WriteBody | OneWrite | StreamedWrite | SourceWrite | StreamToTable
 _NO_PART_OF_IT = {"request_id", "wait"}
 
 
@@ -55,7 +69,11 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
             writes = (_write(each, f"/writes/{at}", read_schema) for at, each in enumerate(body.writes))
             return replace(request, writes=tuple(writes))
         case RoutedWrites():
-            return replace(_routed(request, body.route, "", read_schema), shared=body.records)
+            return replace(routed(request, body.route, "", read_schema), shared=body.records)
+        case SourceRoute():
+            return replace(routed(request, body.route, "", read_schema), executed=_source(body.source))
+        case SourceWrite():
+            return replace(request, writes=(target(body, "", read_schema),), executed=_source(body.source))
         case OneWrite():
             return replace(request, writes=(_write(body, "", read_schema),))
 
@@ -72,9 +90,9 @@ def streamed_request(
     request = IngestRequest((), fingerprint, query.request_id, query.on_error)
     match query:
         case StreamedRoute():
-            return _routed(request, query.route, _QUERY, read_schema)
+            return routed(request, query.route, _QUERY, read_schema)
         case StreamedWrite():
-            return replace(request, writes=(_target(query, _QUERY, read_schema),))
+            return replace(request, writes=(target(query, _QUERY, read_schema),))
 
 
 def streamed_records(
@@ -95,12 +113,23 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
+def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
+    """The request with a route, and its writes.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
     targets = ((f"{place}/route/to/{_escaped(value)}", each) for value, each in route.to.items())
-    writes = tuple(_target(each, at, read_schema) for at, each in targets)
+    writes = tuple(target(each, at, read_schema) for at, each in targets)
     indexes = {value: index for index, value in enumerate(route.to)}
     otherwise = indexes.pop(_REST, None)
     return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
+
+
+def _source(body: SourceBody) -> SourceRecords:
+    compression = None if body.compression is None else Compression(body.compression.upper())
+    return SourceRecords(body.uri, _SOURCE_FORMATS[body.format], compression)
 
 
 def _escaped(value: str) -> str:
@@ -108,18 +137,23 @@ def _escaped(value: str) -> str:
 
 
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
-    return replace(_target(body, place, read_schema), records=body.records)
+    return replace(target(body, place, read_schema), records=body.records)
 
 
-def _target(
-    body: TargetBody | WriteBody | OneWrite | StreamedWrite, place: str, read_schema: ReadSchema
-) -> Write:
+def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
+    """What is written to, without its records.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
     return Write(
         key,
         (),
         _write_schema(body.write_schema, read_schema),
         place,
+        requested_schema(body, read_schema),
         is_upsert=body.mode == "upsert",
         equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
     )

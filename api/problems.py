@@ -36,6 +36,8 @@ from service.errors import (
 )
 from service.model.ingest import BadRecord, Violation
 from service.model.query import QueryError
+from service.model.schema_changes import SchemaDifference
+from service.model.table_creation import CreationFault
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
@@ -64,6 +66,10 @@ def _violation(violation: object) -> dict[str, Any]:
         case Violation(column, rule, detail, place):
             pointer = f"{place}/writeSchema"
             return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
+        case SchemaDifference(column, kind, detail, place):
+            return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}
+        case CreationFault(place, reason):
+            return {"detail": reason, "pointer": place}
         case BadRecord():
             return bad_record(violation)
         case (str(place), str(reason)):

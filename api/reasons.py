@@ -15,7 +15,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.NOT_A_QUERY: "The text is not one query that the gateway can read as a tree.",
         Reason.NO_EQUI_JOIN: "The tables are not joined by an equality.",
         Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",
-        Reason.BUILD_NOT_DETERMINISTIC: "The side that keys would come from may answer otherwise each time.",
+        Reason.BUILD_NOT_DETERMINISTIC: "What gives keys may answer anew each time, or is a closed view.",
         Reason.PROBE_NOT_PRUNABLE: "Files cannot be told apart by this column.",
         Reason.PROBE_IS_PRESERVED_SIDE: "An outer join keeps all rows of this side.",
         Reason.ANTI_JOIN: "Rows without a match are wanted.",
@@ -29,7 +29,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.COLLECT_FAILED: "Collecting the keys failed.",
         Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
         Reason.REWRITE_REJECTED: "The engine did not take the rewritten text; the query ran as it was sent.",
-        Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters.",
+        Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters, or it is a closed view.",
     }
 )
 

@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     SecretStr,
     StringConstraints,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import (
@@ -28,6 +29,7 @@ from pydantic_settings import (
 
 from service.model.maintenance import MaintenanceOperation
 from service.model.rewrites import RewriteKind
+from service.model.source_uris import SourceUri
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
@@ -241,6 +243,15 @@ class Settings(BaseSettings):
     ingest_tables: tuple[str, ...] = Field(
         ("*",), description="full names of the tables that callers may write to, `*` for any part; none: `[]`"
     )
+    ingest_created_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones that callers may make if they are missing; none: `[]`"
+    )
+    ingest_evolved_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"
+    )
+    ingest_max_fields: int = Field(
+        10_000, ge=1, le=1_000_000, description="fields, nested ones too, that callers may bring a table to"
+    )
     ingest_commit_interval_ms: int = Field(
         200,
         ge=0,
@@ -261,6 +272,46 @@ class Settings(BaseSettings):
     )
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
+    )
+    ingest_source_prefixes: Words = Field(
+        (),
+        description="folders whose files callers may have read, such as s3://bucket/inbox; none: no sources",
+    )
+    ingest_source_properties: dict[str, str] = Field(
+        {},
+        repr=False,
+        description="how sources are reached: properties of PyIceberg's FileIO, beside the environment",
+    )
+    ingest_source_max_files: int = Field(
+        10_000, ge=1, le=1_000_000, description="files of one source at most"
+    )
+    ingest_source_max_bytes: int = Field(
+        1024 * GIB, ge=KIB, le=2**60, description="bytes of one source at most; of one file, decompressed"
+    )
+    ingest_split_bytes: int = Field(
+        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an NDJSON file one task of Spark reads"
+    )
+    ingest_executed_body_bytes: int = Field(
+        256 * MIB, ge=KIB, le=2**60, description="NDJSON bodies of this size are written by Spark's executors"
+    )
+    ingest_block_bytes: int = Field(
+        8 * MIB, ge=KIB, le=64 * MIB, description="how much of such a body one task gets; two a core at once"
+    )
+    stream_max_running: int = Field(
+        20, ge=0, le=1000, description="streams that run at once, of all replicas together"
+    )
+    stream_checkpoints: str | None = Field(
+        None,
+        min_length=1,
+        max_length=4096,
+        description="address where Spark keeps what streams have read; all replicas must see it;"
+        " unset: in data_dir",
+    )
+    stream_kafka_servers: Words = Field(
+        (), description="bootstrap servers, host:port, that streams may read from; none: no Kafka"
+    )
+    stream_kafka_options: dict[str, str] = Field(
+        {}, repr=False, description="further options of Spark's Kafka source, such as kafka.security.protocol"
     )
     ingest_max_body_bytes: int = Field(
         4 * GIB, ge=KIB, le=1024 * GIB, description="size of a body of records alone, as it is sent"
@@ -353,6 +404,15 @@ class Settings(BaseSettings):
         if self.parquet_tables and self.spark_conf.get("spark.sql.catalogImplementation") == "hive":
             raise ValueError("parquet_tables would be written into the Hive metastore: create them there")
         return self
+
+    @field_validator("ingest_source_prefixes")
+    @classmethod
+    def _prefixes_are_folders(cls, prefixes: tuple[str, ...]) -> tuple[str, ...]:
+        for each in prefixes:
+            folder = SourceUri.parse(each)
+            if folder.fixed != folder.segments:
+                raise ValueError(f"{each} has globs; a prefix is a folder")
+        return prefixes
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

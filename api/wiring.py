@@ -1,4 +1,4 @@
-"""Brings the parts together. Only here, in `api.parts` and in `api.wiring_ingests` have adapters names."""
+"""Brings the parts together. Only here, in `api.parts` and in `api.wiring_*` have adapters names."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from api.parts import Parts
 from api.settings import Settings
 from api.wiring_ingests import build_ingests
 from api.wiring_maintenance import build_maintenances
+from api.wiring_streams import build_streams, large_inputs
 from service.adapters.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.journal import BufferedJournal
@@ -142,22 +143,33 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         result_ttl_ms=settings.result_ttl_s * 1000,
         shutdown_timeout_s=settings.shutdown_timeout_s,
     )
+    ingests = build_ingests(
+        settings,
+        parts.catalogs,
+        SparkRowDeltas(lambda: parts.engine.session),
+        parts.migrated_store_url,
+        parts.folder("spool"),
+        large_inputs(settings, parts.engine),
+        clock,
+        parts.stack,
+        meters.ingests,
+    )
+    streams = build_streams(
+        settings,
+        parts.engine,
+        ingests,
+        parts.migrated_store_url,
+        parts.folder("streams"),
+        clock,
+        parts.stack,
+    )
     return Gateway(
         ports,
         parts.metrics_store,
         parts.filter_cache,
         parts.query_history,
         meters,
-        build_ingests(
-            settings,
-            parts.catalogs,
-            SparkRowDeltas(lambda: parts.engine.session),
-            parts.migrated_store_url,
-            parts.folder("spool"),
-            clock,
-            parts.stack,
-            meters.ingests,
-        ),
+        ingests,
         build_maintenances(
             settings,
             parts.catalogs,
@@ -167,6 +179,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
             parts.stack,
         ),
         bounds,
+        streams,
         on_closed=parts.stack.close,
     )
 

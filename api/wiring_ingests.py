@@ -16,14 +16,17 @@ from service.adapters.ingest_history import PostgresIngestHistory
 from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.spool import SpoolDirectory
+from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
+from service.ingest.change_rules import ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
+from service.ingest.write_executed import LargeInputs
 from service.ingest_ports import IngestMeters, RowDeltas
 from service.model.schemas import TableSchema
 from service.ports import Clock
@@ -35,6 +38,7 @@ def build_ingests(
     row_deltas: RowDeltas,
     store_url: str,
     spool_folder: Path,
+    large: LargeInputs,
     clock: Clock,
     stack: ExitStack,
     meters: IngestMeters,
@@ -63,7 +67,12 @@ def build_ingests(
         clock,
         settings.ingest_tables,
         settings.ingest_max_decompressed_bytes,
-        meters,
+        large=large,
+        meters=meters,
+        changes=PyIcebergTableChanges(catalogs),
+        change_rules=ChangeRules(
+            settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields
+        ),
     )
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)

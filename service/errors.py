@@ -184,6 +184,18 @@ class WriteSchemaInvalid(IngestInvalid):
     code = "WRITE_SCHEMA_INVALID"
 
 
+class SchemaMismatch(IngestInvalid):
+    """The table's schema is another one, and stays as it is. Nothing was changed or written."""
+
+    code = "SCHEMA_MISMATCH"
+
+
+class CreationInvalid(IngestInvalid):
+    """The table cannot be made as asked for. Nothing was made or written."""
+
+    code = "CREATION_INVALID"
+
+
 class RecordsInvalid(IngestInvalid):
     """Some records do not fit the write schema. Nothing was written."""
 
@@ -194,6 +206,36 @@ class WriteNotAllowed(CallerError):
     """Callers may not write to this table here."""
 
     code = "WRITE_NOT_ALLOWED"
+
+
+class SourceNotAllowed(CallerError):
+    """Callers may not read from this location here."""
+
+    code = "SOURCE_NOT_ALLOWED"
+
+
+class SourceInvalid(IngestInvalid):
+    """The source names no files that can be read, or more than may be read at once."""
+
+    code = "SOURCE_INVALID"
+
+
+class SourceChanged(CallerError):
+    """A file of the source changed or went while it was read. Nothing was accepted: send it again."""
+
+    code = "SOURCE_CHANGED"
+
+
+class StreamNotFound(CallerError):
+    """There is no stream with this id."""
+
+    code = "STREAM_NOT_FOUND"
+
+
+class StreamInvalid(IngestInvalid):
+    """The stream cannot be run as it was asked for."""
+
+    code = "STREAM_INVALID"
 
 
 class TableChanged(CallerError):
@@ -270,6 +312,12 @@ class ResultTooLarge(QueryEnded):
     code = "RESULT_TOO_LARGE"
 
 
+class StreamFailed(GatewayError):
+    """A stream ended by itself."""
+
+    code = "STREAM_FAILED"
+
+
 # ---- what is down ---------------------------------------------------------------------------------
 
 
@@ -313,6 +361,12 @@ class StorageDown(PartDown):
     """The table's storage does not take files."""
 
     code = "STORAGE_DOWN"
+
+
+class ExecutorsFailed(PartDown):
+    """Spark's executors could not do this work; the log has the cause. Nothing was accepted."""
+
+    code = "EXECUTORS_FAILED"
 
 
 class CommittableVersionUnknown(PartDown):

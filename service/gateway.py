@@ -22,6 +22,7 @@ from service.errors import (
     ShuttingDown,
 )
 from service.ingest.ingests import Accepted, Ingests
+from service.ingest.streams import Streams
 from service.ingest_ports import Spool
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.model.explanation import Explanation
@@ -95,12 +96,14 @@ class Gateway:
         ingests: Ingests,
         maintenances: Maintenances,
         bounds: GatewayBounds,
+        streams: Streams | None = None,
         on_closed: Callable[[], None] = lambda: None,
     ) -> None:
         self._history = history
         self._meters = meters
         self._ingests = ingests
         self._maintenances = maintenances
+        self._streams = streams
         self._on_closed = on_closed
         self._ports = ports
         self._metrics_store = metrics_store
@@ -239,6 +242,17 @@ class Gateway:
         if self._closing.is_set():
             raise ShuttingDown
         return self._ingests.spools.new()
+
+    @property
+    def streams(self) -> Streams:
+        """All streams.
+
+        Raises:
+            ShuttingDown: the gateway takes nothing in any more, and runs nothing either.
+        """
+        if self._closing.is_set() or self._streams is None:
+            raise ShuttingDown
+        return self._streams
 
     def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
         """The ingest as it stands now.
@@ -381,6 +395,8 @@ class Gateway:
         self._closing.set()
         self._workers.close(self._bounds.shutdown_timeout_s)
         self._plannings.close()
+        if self._streams is not None:
+            self._streams.close(self._bounds.shutdown_timeout_s)
         self._ingests.close(self._bounds.shutdown_timeout_s)
         # What runs is begun anew by the next start; nobody waits for it here.
         self._maintenances.close(0)

@@ -6,14 +6,17 @@ contract suite. `api/wiring_ingests.py` alone brings them together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from service.model.ingest import IngestBacklog, IngestRecord, PendingRound
 from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
+from service.model.schema_changes import SchemaChange
+from service.model.sources import SourceFile, SourceSplit
+from service.model.table_creation import TableCreation
 from service.model.tables import TableName
 from service.model.writing import (
     CommitResult,
@@ -29,6 +32,9 @@ from service.model.writing import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 
 class WritableTables(Protocol):
     """Tables as those see them who write to them."""
@@ -39,6 +45,27 @@ class WritableTables(Protocol):
         Raises:
             TableNotFound: there is none of that name.
             CatalogDown: the catalog does not answer.
+        """
+
+
+class TableChanges(Protocol):
+    """Makes tables, and changes their schemas."""
+
+    def create(self, name: TableName, creation: TableCreation) -> bool:
+        """Makes the table, and the schemas around it that are missing; False when it is there by now.
+
+        Raises:
+            CreationInvalid: the catalog does not take such a table.
+            CatalogDown: the catalog does not answer.
+        """
+
+    def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
+        """Makes all changes as one commit of its own; False, and none, when the schema is another now.
+
+        Raises:
+            SchemaMismatch: the changes are none that this table can take.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time.
         """
 
 
@@ -221,4 +248,48 @@ class TableCommits(Protocol):
             TableNotFound: the table is gone.
             PartDown: the catalog does not answer, others commit all the time, or what upserts need is down;
                 try again later.
+        """
+
+
+class Sources(Protocol):
+    """Files that callers name, where the operator lets them."""
+
+    def files(self, uri: str) -> Sequence[SourceFile]:
+        """The files that an address means now, in the order of their names; one at least.
+
+        Raises:
+            SourceInvalid: it is no address, or means no file, or more than may be read at once.
+            SourceNotAllowed: the operator has not allowed it.
+            StorageDown: the storage does not answer.
+        """
+
+
+class SplitOpener(Protocol):
+    """Opens parts of sources wherever it is called: it is picklable, and travels to executors."""
+
+    def __call__(self, split: SourceSplit) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the split.
+
+        Raises:
+            SourceChanged: the file is not the one that was listed, before it was read or after.
+            SourceNotAllowed: a link that has been put there since leads elsewhere.
+            OSError: the storage does not give it.
+        """
+
+
+class Executors(Protocol):
+    """Runs functions on many cores, or many machines, at once."""
+
+    @property
+    def slots(self) -> int:
+        """How many items are worked on at once, when nothing else runs."""
+
+    def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
+        """What the function, which is picklable as items and results are, makes of each item, in their order.
+
+        An item may be worked on more than once, also at the same time; one result of it is given.
+
+        Raises:
+            ExecutorsFailed: an item failed again and again.
+            EngineNotReady, EngineLost: there is nothing to run it on.
         """

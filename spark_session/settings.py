@@ -108,7 +108,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     } | dict.fromkeys(THREAD_BOUNDS, str(PLANNING_THREADS))
     if settings.jars:
         defaults["spark.jars"] = ",".join(settings.jars)
-    if settings.master == "local" or settings.master.startswith("local["):
+    if is_local(settings.master):
         # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
         defaults["spark.sql.shuffle.partitions"] = "8"
         # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
@@ -120,6 +120,15 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     if settings.default_catalog is not None:
         defaults["spark.sql.defaultCatalog"] = settings.default_catalog
     return defaults
+
+
+def is_local(master: str) -> bool:
+    """Whether the driver's own JVM runs all tasks.
+
+    >>> is_local("local[*]"), is_local("local-cluster[2,1,1024]"), is_local("k8s://https://host")
+    (True, False, False)
+    """
+    return master == "local" or master.startswith("local[")
 
 
 def heap_bytes(settings: SparkSettings) -> int:

@@ -13,6 +13,7 @@ from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.local_relations import LocalRelationStore
 from spark_session.planned_tables import PlannedTables
+from spark_session.python_workers import prepare_workers
 from spark_session.row_collector import RowCollector
 from spark_session.row_deltas import RowDeltaWriter
 from spark_session.scan_metrics import ScanReader
@@ -41,7 +42,7 @@ class WarmSession:
         self.jvm = jvm
         self.context = context
         self._forbid_functions()
-        root = SparkSession(context)
+        self.root = root = SparkSession(context)
         self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
         self.planned_tables = PlannedTables(jvm.gateway)
@@ -67,7 +68,9 @@ class WarmSession:
         jvm = launch(properties, settings.log_dir)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=jvm.gateway.jvm).setAll(list(properties.items()))
-            session = cls(jvm, SparkContext(conf=conf, gateway=jvm.gateway), settings)
+            context = SparkContext(conf=conf, gateway=jvm.gateway)
+            prepare_workers(context, properties)
+            session = cls(jvm, context, settings)
             session._warm_up()
         except BaseException:
             jvm.kill()

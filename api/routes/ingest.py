@@ -67,7 +67,8 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     gateway = edge.door.gateway
     # Large bodies take their time here, and others wait for the event loop.
     asked = await edge.door.call(ingest_request, body, gateway.read_schema)
-    accepted = await edge.door.call(gateway.ingest, asked, caller)
+    call = edge.door.call if asked.executed is None else edge.door.call_long
+    accepted = await call(gateway.ingest, asked, caller)
     return await _answered(edge, caller, request, accepted, body.wait)
 
 

@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, WithJsonSchema
+from pydantic import Field, StringConstraints
 
+from api.schemas.matched_table import MatchedTable
+from api.schemas.schema_json import SchemaJson
 from api.schemas.wire import StrictModel
 from service.model.ingest import OnError
 
@@ -29,14 +31,6 @@ _WRITE_SCHEMA = (
     "or `infer`, the columns that the records have. Left out: all columns of the table. It never changes it."
 )
 
-
-# Described only: what is wrong in a schema is told place by place.
-_SCHEMA_JSON: dict[str, Any] = {
-    "type": "object",
-    "required": ["fields"],
-    "properties": {"fields": {"type": "array", "items": {"type": "object"}}},
-}
-SchemaJson = Annotated[dict[str, Any], WithJsonSchema(_SCHEMA_JSON)]
 WriteSchemaBody = Annotated[
     Literal["infer"] | list[ColumnName] | SchemaJson | None, Field(description=_WRITE_SCHEMA)
 ]
@@ -49,7 +43,7 @@ class IngestWait(StrEnum):
     COMMITTED = "COMMITTED"
 
 
-class _Target(StrictModel):
+class _Target(MatchedTable):
     table: FullName
     branch: Branch = "main"
     mode: Annotated[
@@ -130,7 +124,34 @@ class RoutedWrites(_Ingest):
     records: Annotated[list[JsonRecord], Field(min_length=1)]
 
 
-IngestBody = OneWrite | ManyWrites | RoutedWrites
+class SourceBody(StrictModel):
+    """Files that executors read, where the operator lets them."""
+
+    uri: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=4096, pattern=_NO_CONTROLS),
+        Field(description="an address such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
+    ]
+    format: Literal["json", "ndjson", "csv", "parquet", "arrow"]
+    compression: Annotated[
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+    ] = None
+
+
+class SourceWrite(_Target, _Ingest):
+    """Files for one table, under one write schema."""
+
+    source: SourceBody
+
+
+class SourceRoute(_Ingest):
+    """Files whose records go where one of their fields says."""
+
+    route: RouteBody
+    source: SourceBody
+
+
+IngestBody = OneWrite | ManyWrites | RoutedWrites | SourceWrite | SourceRoute
 
 
 class StreamedWrite(_Target, _Ingest):

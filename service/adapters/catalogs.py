@@ -144,6 +144,10 @@ class PyIcebergCatalogs:
             raise CatalogDown(f"There is no catalog {name} in the configuration.")
         return self._connections[name].ask(question)
 
+    def is_configured(self, name: str) -> bool:
+        """Whether there is a catalog of this name, up or down."""
+        return name in self._connections
+
     def close(self) -> None:
         """Lets go of every catalog; one that is asked again is opened anew."""
         for connection in self._connections.values():

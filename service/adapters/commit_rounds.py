@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.advisory_lock import advisory_lock
-from service.adapters.ingest_tables import IngestCommitRow
+from service.adapters.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.metrics_store import CONNECTION
 from service.adapters.next_round import WaitingCommit, next_round
 from service.adapters.open_round import OpenRound, is_in_round, is_waiting
@@ -106,10 +106,12 @@ def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | 
 
 def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Committable | None:
     row = IngestCommitRow
-    statement = select(row.ingest_id, row.results).where(is_in_round(key, round_id)).order_by(row.arrival)
+    sent = select(row.ingest_id, row.results, IngestRow.stream_batch).join(IngestRow)
+    statement = sent.where(is_in_round(key, round_id)).order_by(row.arrival)
     ingest_ids: list[UUID] = []
     write_results: list[WriteResult] = []
-    for ingest_id, data in connection.execute(statement).all():
+    stream_batches: list[str] = []
+    for ingest_id, data, stream_batch in connection.execute(statement).all():
         try:
             write_results += write_results_from_bytes(data or b"")
         except CommittableUnreadable as error:
@@ -119,4 +121,7 @@ def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Commi
             connection.execute(update(row).where(is_unreadable).values(values))
         else:
             ingest_ids.append(ingest_id)
-    return Committable(key, round_id, tuple(ingest_ids), tuple(write_results)) if ingest_ids else None
+            stream_batches += [stream_batch] if stream_batch else []
+    if not ingest_ids:
+        return None
+    return Committable(key, round_id, tuple(ingest_ids), tuple(write_results), tuple(stream_batches))

@@ -11,7 +11,10 @@ from uuid import UUID
 
 from pyiceberg.table.metadata import TableMetadata
 
+from service.model.writing import Committable
+
 ROUND = "sluice.commit-round-id"
+STREAM_BATCHES = "sluice.stream-batches"
 _LAST_ROUND = "sluice.last-commit-round."
 _LAST_SNAPSHOT = "sluice.last-commit-snapshot."
 
@@ -19,6 +22,12 @@ _LAST_SNAPSHOT = "sluice.last-commit-snapshot."
 def round_properties(branch: str, round_id: UUID, snapshot_id: int) -> Mapping[str, str]:
     """What a commit sets in the table's properties, together with its snapshot."""
     return {_LAST_ROUND + branch: str(round_id), _LAST_SNAPSHOT + branch: str(snapshot_id)}
+
+
+def round_summary(committable: Committable) -> dict[str, str]:
+    """What a snapshot's summary says of the round that it was made of."""
+    batches = ",".join(committable.stream_batches)
+    return {ROUND: str(committable.round_id)} | ({STREAM_BATCHES: batches} if batches else {})
 
 
 def snapshot_of_round(metadata: TableMetadata, branch: str, round_id: UUID) -> int | None:

@@ -75,7 +75,7 @@ def _nested_field(field: Field) -> NestedField:
     return NestedField(
         field.field_id,
         field.name,
-        _iceberg_type(field.type),
+        pyiceberg_type(field.type),
         field.is_required,
         field.doc,
         initial,
@@ -83,19 +83,20 @@ def _nested_field(field: Field) -> NestedField:
     )
 
 
-def _iceberg_type(kind: FieldType) -> IcebergType:
+def pyiceberg_type(kind: FieldType) -> IcebergType:
+    """One type, with all that is inside of it."""
     match kind:
         case Primitive(name):
             return IcebergType.model_validate(name)
         case Struct(fields):
             return StructType(*(_nested_field(each) for each in fields))
         case ListOf(element):
-            return ListType(element.field_id, _iceberg_type(element.type), element.is_required)
+            return ListType(element.field_id, pyiceberg_type(element.type), element.is_required)
         case MapOf(key, value):
             return MapType(
                 key.field_id,
-                _iceberg_type(key.type),
+                pyiceberg_type(key.type),
                 value.field_id,
-                _iceberg_type(value.type),
+                pyiceberg_type(value.type),
                 value.is_required,
             )

@@ -22,6 +22,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "request_id": record.request_id,
         "fingerprint": storable(record.fingerprint),
         "accepted_at": record.accepted_at,
+        "stream_batch": record.stream_batch,
         "rejected_count": record.rejected.count,
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
         "write_ms": record.write_ms,
@@ -75,6 +76,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         rejected=Rejected(
             row.rejected_count, tuple(_sample(JsonFields(each)) for each in row.rejected_samples)
         ),
+        stream_batch=row.stream_batch,
         write_ms=row.write_ms,
     )
 

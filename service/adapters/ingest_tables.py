@@ -22,6 +22,7 @@ class IngestRow(Base):
     request_id: Mapped[UUID | None]
     fingerprint: Mapped[str]
     accepted_at: Mapped[datetime] = mapped_column(index=True)
+    stream_batch: Mapped[str | None]
     rejected_count: Mapped[int] = mapped_column(server_default="0")
     rejected_samples: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     write_ms: Mapped[int]

@@ -26,7 +26,7 @@ from pyiceberg.table.update import (
 )
 
 from service.adapters.begin_append import begin_append
-from service.adapters.committed_rounds import ROUND, round_properties
+from service.adapters.committed_rounds import round_properties, round_summary
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
@@ -54,7 +54,7 @@ class SnapshotAppend:
             CommittableUnreadable: a file is described in a way that cannot be understood.
         """
         metadata, branch = table.metadata, committable.key.branch
-        append = begin_append(table, branch, {ROUND: str(committable.round_id)})
+        append = begin_append(table, branch, round_summary(committable))
         for data_file in _data_files(metadata, committable, read_data_file):
             append.append_data_file(data_file)
         updates, _ = append._commit()

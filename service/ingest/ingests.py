@@ -11,7 +11,7 @@ from uuid import UUID
 
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, TooManyIngests
 from service.ingest.committer import Committer
-from service.ingest.run import IngestPorts, run_ingest
+from service.ingest.run import IngestPorts, destinations_of, run_ingest
 from service.ingest_ports import IngestHistory, Spools
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.schemas import TableSchema
@@ -59,6 +59,14 @@ class Ingests:
         ):
             record = run_ingest(request, caller, self._ports, self._check_room)
         return Accepted(record, self._committer.follow(record))
+
+    def check(self, request: IngestRequest) -> None:
+        """Whether its tables can be written so; its records are not looked at.
+
+        Raises:
+            GatewayError: they cannot.
+        """
+        destinations_of(request, self._ports)
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         """The ingest as it is now.

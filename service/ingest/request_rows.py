@@ -14,7 +14,7 @@ from service.ingest.reading.rows import BadRow, Position, TargetRows
 from service.model.ingest import BadRecord, IngestRequest, RecordFormat, StreamedRecords
 from service.model.schemas import Field
 
-_WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
+WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def request_rows(
 
 
 def _streamed(streamed: StreamedRecords, plan: ReadPlan, max_bytes: int) -> Iterator[TargetRows | Unfit]:
-    has_lines = streamed.record_format in _WITH_LINES
+    has_lines = streamed.record_format in WITH_LINES
     payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
     with streamed.open() as raw:
         stream = decompressed(raw, streamed.compression, max_bytes)

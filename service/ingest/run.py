@@ -9,15 +9,25 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.dead_letters import DeadLetters
+from service.ingest.match_tables import match_tables
 from service.ingest.present_columns import present_columns
 from service.ingest.request_rows import request_rows
 from service.ingest.resolve_targets import resolve_targets
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
+from service.ingest.write_executed import ExecutedWrite, LargeInputs, WritePorts
 from service.ingest.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables, IngestLog, IngestMeters, WritableTables
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, WrittenTarget
+from service.ingest_ports import (
+    DataFiles,
+    DeadLetterTables,
+    IngestLog,
+    IngestMeters,
+    TableChanges,
+    WritableTables,
+)
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, WrittenTarget
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
 
@@ -35,7 +45,11 @@ class IngestPorts:
     """Full names of the tables that may be written to, with `*` for any part."""
     max_body_bytes: int = 2**40
     """What a body may have in it when it is decompressed."""
+    large: LargeInputs | None = None
+    """What writes large inputs; without it the gateway writes everything itself."""
     meters: IngestMeters = field(default_factory=Unmetered)
+    changes: TableChanges = field(kw_only=True)
+    change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
 
 def run_ingest(
@@ -49,6 +63,7 @@ def run_ingest(
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
+        SchemaMismatch, CreationInvalid: nothing was made, changed or written.
         CatalogDown, StorageDown: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
@@ -57,15 +72,9 @@ def run_ingest(
     if before is not None:
         return before
     check_room()
-    keys = dict.fromkeys(each.key for each in request.writes)
-    _check_allowed(keys, ports.writable_names)
-    tables = {key: ports.tables.writable(key.table, key.branch) for key in keys}
-    destinations = resolve_targets(
-        request.writes, tables, present_columns(request, tables, ports.max_body_bytes)
-    )
     ingest_id = uuid4()
-    sorted_out = _sorted_out(request, ingest_id, destinations, ports)
-    results = ports.data_files.write_all(sorted_out)
+    written = _written(request, ingest_id, destinations_of(request, ports), ports)
+    results = written.results
     record = IngestRecord(
         ingest_id,
         caller,
@@ -73,16 +82,51 @@ def run_ingest(
         request.fingerprint,
         ports.clock.now(),
         tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
-        sorted_out.rejected,
+        written.rejected,
         ports.clock.elapsed_ms() - began_ms,
+        request.stream_batch,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
-        _discard(sorted_out.tables, results, ports.data_files)
+        _discard(written.tables, results, ports.data_files)
         return _same(accepted, request)
     ports.meters.accepted(accepted)
     return accepted
+
+
+def destinations_of(request: IngestRequest, ports: IngestPorts) -> tuple[Destination, ...]:
+    """Where each write of the request goes.
+
+    Raises:
+        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: it cannot go there, nor be made to.
+        CatalogDown: the catalog does not answer.
+    """
+    keys = dict.fromkeys(each.key for each in request.writes)
+    _check_allowed(keys, ports.writable_names)
+    tables = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
+    present = present_columns(request, tables, ports.max_body_bytes)
+    return resolve_targets(request.writes, tables, present)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    results: Sequence[WriteResult]
+    rejected: Rejected
+    tables: Mapping[TableKey, WritableTable]
+
+
+def _written(
+    request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
+) -> _Written:
+    if ports.large is not None and ports.large.takes(request):
+        files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
+        executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large)
+        executed.run()
+        return _Written(executed.results, executed.rejected, executed.tables)
+    sorted_out = _sorted_out(request, ingest_id, destinations, ports)
+    results = ports.data_files.write_all(sorted_out)
+    return _Written(results, sorted_out.rejected, sorted_out.tables)
 
 
 def _sorted_out(

@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
 from service.model.schemas import Field
+from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey
+
+if TYPE_CHECKING:
+    from service.model.sources import SourceRecords
+    from service.model.streams import MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -107,6 +112,7 @@ class IngestRecord:
     rejected: Rejected = Rejected()
     write_ms: int = 0
     """From the beginning of the request until its files were written."""
+    stream_batch: str | None = None
 
     @property
     def state(self) -> IngestState:
@@ -194,14 +200,16 @@ RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
 class Write:
     """Records for one table and branch, under one write schema. Their fields are JSON values by name.
 
-    `place` is where it stands in the request, as a JSON pointer. An upsert replaces the rows that have the
-    same values in its equality fields; None: in the table's own identifier fields.
+    `place` is where it stands in the request, as a JSON pointer. `schema` is what the table is matched
+    against before; None: the table is taken as it is. An upsert replaces the rows that have the same values
+    in its equality fields; None: in the table's own identifier fields.
     """
 
     key: TableKey
     records: Sequence[Mapping[str, object]]
     write_schema: RequestedWriteSchema = None
     place: str = ""
+    schema: RequestedSchema | None = None
     is_upsert: bool = False
     equality_fields: tuple[str, ...] | None = None
 
@@ -259,3 +267,7 @@ class IngestRequest:
     on_error: OnError = OnError.REJECT_REQUEST
     shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
     route: Route | None = None
+    executed: SourceRecords | MicroBatchRecords | None = None
+    """Records that lie where only executors read them; then there are no others."""
+    stream_batch: str | None = None
+    """The micro-batch that it is: its checkpoint's id, and its own."""

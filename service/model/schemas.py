@@ -5,7 +5,7 @@ Source: the Iceberg table specification, "Schemas and Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -87,3 +87,21 @@ def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, .
         yield (column.name,), column
         for path, field in fields_with_paths(column.children):
             yield (column.name, *path), field
+
+
+def with_children(kind: FieldType, children: Iterable[Field]) -> FieldType:
+    """The same type with other fields right below it, as many as it has if it is a list or a map.
+
+    >>> element = Field(2, "element", Primitive("int"))
+    >>> with_children(ListOf(Field(3, "element", Primitive("long"))), [element]) == ListOf(element)
+    True
+    """
+    match kind:
+        case Struct():
+            return Struct(tuple(children))
+        case ListOf():
+            return ListOf(*children)
+        case MapOf():
+            return MapOf(*children)
+        case Primitive():
+            return kind

@@ -99,6 +99,8 @@ class WriteResult:
 class Committable:
     """All that one commit to a table and branch takes, whoever sent it and whatever its write schemas are.
 
+    `stream_batches` are the micro-batches in it, each as its checkpoint's id and its own.
+
     Source: Iceberg's `DynamicCommittable`.
     """
 
@@ -106,6 +108,7 @@ class Committable:
     round_id: UUID
     ingest_ids: tuple[UUID, ...]
     write_results: tuple[WriteResult, ...]
+    stream_batches: tuple[str, ...] = ()
 
     @property
     def target_count(self) -> int:

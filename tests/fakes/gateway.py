@@ -59,6 +59,7 @@ from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
 from tests.fakes.spools import FakeSpool, FakeSpools
+from tests.fakes.streams import FakeStreams
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
 SCAN = ScanRecord(
@@ -123,6 +124,11 @@ class FakeGateway(Gateway):
         self.may_ingest.set()
         self.spools = FakeSpools()
         self.maintained = FakeMaintenances(FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON))
+        self.own_streams = FakeStreams()
+
+    @property
+    def streams(self) -> FakeStreams:
+        return self.own_streams
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         if self.refusal is not None:

@@ -107,7 +107,11 @@ class FakeIngestLog:
         [round_id] = {each.round_id for each in rows}
         assert round_id is not None
         results = tuple(result for each in rows for result in each.results)
-        committable = Committable(key, round_id, tuple(each.ingest_id for each in rows), results)
+        ingest_ids = tuple(each.ingest_id for each in rows)
+        batches = (self._records[each].stream_batch for each in ingest_ids)
+        committable = Committable(
+            key, round_id, ingest_ids, results, tuple(each for each in batches if each is not None)
+        )
 
         def committed(result: CommitResult) -> None:
             self.committed.append(committable)

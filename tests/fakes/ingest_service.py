@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from service.adapters.clock import SystemClock
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.open import SplitsOfStorage
+from service.adapters.sources.storage import SourceAccess
+from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
+from service.ingest.write_executed import LargeBounds, LargeInputs
 from service.model.schemas import TableSchema
+from service.model.sources import SourceBounds
 from service.model.writing import WritableTable
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
+from tests.fakes.executors import FakeExecutors
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.spools import FakeSpools
+from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -25,15 +35,25 @@ class FakeIngests(Ingests):
     """Everything that it stands on is at hand. Close it: it has threads."""
 
     def __init__(
-        self, *tables: WritableTable, writable_names: tuple[str, ...] = ("*",), max_waiting: int = 100
+        self,
+        *tables: WritableTable,
+        writable_names: tuple[str, ...] = ("*",),
+        change_rules: ChangeRules = NOTHING_FORBIDDEN,
+        max_waiting: int = 100,
+        sources_folder: Path = Path("/nowhere"),
     ) -> None:
         self.tables = FakeWritableTables(*tables)
+        self.changes = FakeTableChanges(self.tables)
         self.files = FakeDataFiles()
         self.dead_letters = FakeDeadLetterTables(TableSchema(0, FIELDS))
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
         self.spools = FakeSpools()
         clock = SystemClock()
+        self.executors = FakeExecutors()
+        access = SourceAccess((sources_folder.as_uri(),))
+        self.sources = FoundSources(access, SourceBounds())
+        bounds = LargeBounds(split_bytes=512, block_bytes=512, body_bytes=4096)
         self.meters = FakeIngestMeters()
         ports = IngestPorts(
             self.tables,
@@ -42,6 +62,9 @@ class FakeIngests(Ingests):
             self.log,
             clock,
             writable_names,
+            large=LargeInputs(self.executors, self.sources, SplitsOfStorage(access), bounds),
+            changes=self.changes,
+            change_rules=change_rules,
             meters=self.meters,
         )
         committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)

@@ -17,6 +17,9 @@ class FakeWritableTables:
     def put(self, table: WritableTable) -> None:
         self._tables[table.key.table] = table
 
+    def drop(self, name: TableName) -> None:
+        del self._tables[name]
+
     def writable(self, name: TableName, branch: str) -> WritableTable:
         if self.is_down:
             raise CatalogDown(f"The catalog {name.catalog} does not answer.")

@@ -35,6 +35,9 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_DEFAULT_SCHEMA": "shop",
         # What scans read of how much is looked at here; every table is small enough to stay in memory.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
+        "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "sources").as_uri(),
+        "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
+        "SLUICE_INGEST_BLOCK_BYTES": str(256 * 1024),
     }
     gateway = RunningGateway.start(folder / "embedded", settings)
     try:
@@ -43,6 +46,14 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         yield gateway
     finally:
         gateway.stop()
+
+
+@pytest.fixture(scope="session")
+def sources_folder(folder: Path) -> Path:
+    """What the embedded gateway may read files from."""
+    path = folder / "sources"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback: one master and one worker, from PySpark's own files."""
+"""A standalone Spark cluster on loopback: one master and two workers, from PySpark's own files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORKER = "org.apache.spark.deploy.worker.Worker"
 
 @contextmanager
 def spark_cluster(folder: Path, port: int) -> Iterator[str]:
-    """The master's address, once a worker has registered with it; both end with the block."""
+    """The master's address, once its workers have registered with it; all end with the block."""
     url = f"spark://{HOST}:{port}"
     folder.mkdir(parents=True)
     with ExitStack() as stack:
@@ -26,22 +26,17 @@ def spark_cluster(folder: Path, port: int) -> Iterator[str]:
             stack, [MASTER, "--host", HOST, "--port", str(port), "--webui-port", "0"], folder, "master"
         )
         until(lambda: "I have been elected leader" in master.read_text(), 60)
-        arguments = [
-            "--host",
-            HOST,
-            "--webui-port",
-            "0",
-            "-c",
-            "2",
-            "-m",
-            "1g",
-            "-d",
-            str(folder / "work"),
-            url,
+        workers = [
+            _daemon(stack, [WORKER, *_arguments(folder / "work" / name), url], folder, name)
+            for name in ("worker-1", "worker-2")
         ]
-        worker = _daemon(stack, [WORKER, *arguments], folder, "worker")
-        until(lambda: "Successfully registered with master" in worker.read_text(), 60)
+        for each in workers:
+            until(lambda log=each: "Successfully registered with master" in log.read_text(), 60)  # type: ignore[misc]
         yield url
+
+
+def _arguments(folder: Path) -> list[str]:
+    return ["--host", HOST, "--webui-port", "0", "-c", "1", "-m", "1g", "-d", str(folder)]
 
 
 def _daemon(stack: ExitStack, command: Sequence[str], folder: Path, name: str) -> Path:

@@ -102,6 +102,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "ingest_commits",
         "maintenance_runs",
         "commit_rounds",
+        "streams",
     }
 
 

@@ -6,7 +6,13 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.errors import RecordsInvalid, ShuttingDown, WriteSchemaInvalid
+from service.errors import (
+    CreationInvalid,
+    RecordsInvalid,
+    SchemaMismatch,
+    ShuttingDown,
+    WriteSchemaInvalid,
+)
 from service.model.ingest import (
     BadRecord,
     ColumnFields,
@@ -15,7 +21,9 @@ from service.model.ingest import (
     Violation,
     WriteRule,
 )
-from service.model.tables import TableName
+from service.model.schema_changes import DifferenceKind, SchemaDifference
+from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
+from service.model.tables import PartitionField, SortField, TableName
 from service.model.writing import TableKey
 from tests.fakes.gateway import FakeGateway
 
@@ -177,3 +185,72 @@ async def test_the_same_body_has_the_same_fingerprint(
         await send(client, **body, requestId=str(uuid4()))
     first, second, third = (each.fingerprint for each in gateway.ingest_requests)
     assert first == second != third
+
+
+async def test_a_schema_to_match_against_comes_with_its_layout(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    create = {
+        "partitionSpec": [{"source": "day"}, {"source": "id", "transform": "bucket[8]", "name": "b"}],
+        "sortOrder": [{"source": "id"}, {"source": "day", "direction": "desc", "nullOrder": "nulls-first"}],
+        "properties": {"comment": "ours"},
+    }
+    schema = {"fields": [{"name": "id", "id": 7}, {"name": "day"}]}
+    assert (await send(client, **EVENTS, schema=schema, evolve=True, create=create)).status_code == 200
+    [write] = gateway.ingest_requests[0].writes
+    assert write.schema is not None
+    assert write.schema.schema is not None
+    assert [(each.name, each.field_id) for each in write.schema.schema.columns] == [("id", 1), ("day", 2)]
+    assert write.schema.evolves
+    assert write.schema.create == TableLayout(
+        (PartitionField("", "day", "identity"), PartitionField("b", "id", "bucket[8]")),
+        (
+            SortField("id", "identity", "asc", "nulls-first"),
+            SortField("day", "identity", "desc", "nulls-first"),
+        ),
+        {"comment": "ours"},
+    )
+
+
+async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    await send(client, **EVENTS)
+    assert gateway.ingest_requests[0].writes[0].schema is None
+    await send(client, **EVENTS, evolve=True, create={})
+    assert gateway.ingest_requests[1].writes[0].schema == RequestedSchema(None, True, TableLayout())
+
+
+@pytest.mark.parametrize(
+    ("create", "pointer"),
+    [
+        ({"partitionSpec": [{"transform": "day"}]}, "/create/partitionSpec/0/source"),
+        ({"sortOrder": [{"source": "id", "direction": "up"}]}, "/create/sortOrder/0/direction"),
+        ({"sortOrder": [{"source": "id", "nullOrder": "first"}]}, "/create/sortOrder/0/nullOrder"),
+        ({"properties": {"comment": 1}}, "/create/properties/comment"),
+        ({"location": "s3://elsewhere"}, "/create/location"),
+        ({"partitionSpec": [{"source": "a"}] * 101}, "/create/partitionSpec"),
+    ],
+)
+async def test_a_layout_that_is_not_understood_is_told_where(
+    client: httpx.AsyncClient, create: dict[str, Any], pointer: str
+) -> None:
+    response = await send(client, **EVENTS, schema={"fields": [{"name": "id"}]}, create=create)
+    assert response.json()["code"] == "INVALID_REQUEST"
+    assert pointer in [each["pointer"] for each in response.json()["errors"]]
+
+
+async def test_every_difference_and_every_reason_is_told_with_its_place(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    difference = SchemaDifference("id", DifferenceKind.TYPE_DIFFERS, "id is int.", "/writes/1")
+    gateway.refusal = SchemaMismatch("The schema differs.", [difference])
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.json()["code"]) == (422, "SCHEMA_MISMATCH")
+    assert response.json()["errors"] == [
+        {"detail": "id is int.", "pointer": "/writes/1/schema", "field": "id", "rule": "TYPE_DIFFERS"}
+    ]
+    gateway.refusal = CreationInvalid(
+        "It cannot be made.", [CreationFault("/create/properties/a", "not taken")]
+    )
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.json()["code"]) == (422, "CREATION_INVALID")
+    assert response.json()["errors"] == [{"detail": "not taken", "pointer": "/create/properties/a"}]

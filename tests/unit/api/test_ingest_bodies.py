@@ -28,6 +28,7 @@ from service.model.ingest import (
     Route,
     StreamedRecords,
 )
+from service.model.table_creation import TableLayout
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 
@@ -122,6 +123,19 @@ async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, ga
     assert isinstance(streamed(gateway)[0].writes[0].write_schema, ColumnFields)
 
 
+async def test_a_schema_and_what_comes_with_it_are_json(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    schema = json.dumps({"fields": [{"name": "id"}]})
+    response = await send(client, schema=schema, evolve="true", create='{"properties": {"comment": "a"}}')
+    assert response.status_code == 200, response.text
+    requested = streamed(gateway)[0].writes[0].schema
+    assert requested is not None
+    assert requested.schema is not None
+    assert [each.name for each in requested.schema.columns] == ["id"]
+    assert (requested.evolves, requested.create) == (True, TableLayout(properties={"comment": "a"}))
+
+
 async def test_a_route_is_json(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     to = {"http": {"table": "lake.logs.http"}, "*": {"table": TABLE, "writeSchema": ["id"]}}
     route = json.dumps({"field": "kind", "to": to})
@@ -153,6 +167,10 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
         ({"requestId": "7"}, "/query/requestId"),
         ({"writeSchema": "[1"}, "/query/writeSchema"),
         ({"route": "{"}, "/query/route"),
+        ({"schema": "{"}, "/query/schema"),
+        ({"evolve": "yes"}, "/query/evolve"),
+        ({"evolve": "1"}, "/query/evolve"),
+        ({"create": "[]"}, "/query/create"),
         ({"onError": "IGNORE"}, "/query/onError"),
     ],
 )

@@ -1,0 +1,29 @@
+"""What a table is matched against before it is written to: a part of the body of POST /ingest."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.schemas.schema_json import SchemaJson
+from api.schemas.table_creation import CreateBody
+from api.schemas.wire import StrictModel
+
+_SCHEMA = (
+    "what the table is matched against, by name: an Iceberg schema, whose ids may be left out. Columns of "
+    "the table that are wider, or are not in it, are fine; all else is told, unless the table may `evolve`"
+)
+_EVOLVE = (
+    "changes the table where the schema asks for it: adds optional fields, widens types, makes required "
+    "fields optional, nested ones too, as one commit of its own before the records. Nothing is dropped"
+)
+_CREATE = "makes the table from `schema` if it is missing, and the schemas around it; ignored if it is there"
+
+
+class MatchedTable(StrictModel):
+    """Without a schema the table is taken as it is."""
+
+    schema_: Annotated[SchemaJson | None, Field(alias="schema", description=_SCHEMA)] = None
+    evolve: Annotated[bool, Field(description=_EVOLVE)] = False
+    create: Annotated[CreateBody | None, Field(description=_CREATE)] = None

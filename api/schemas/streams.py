@@ -1,0 +1,139 @@
+"""Streams on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
+
+from api.schemas.durations import parse_duration
+from api.schemas.ingest_request import RouteBody, TargetBody
+from api.schemas.wire import StrictModel, WireModel
+from service.model.ingest import OnError
+from service.model.streams import StreamRecord, StreamState
+
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+def _interval(text: str) -> str:
+    if not 100 <= parse_duration(text) <= 86_400_000:
+        raise ValueError("interval is between 100ms and a day")
+    return text
+
+
+class DirectoryBody(StrictModel):
+    """Files that come into a folder, each read once. They must come whole, by a rename."""
+
+    directory: Annotated[_Text, Field(description="an address such as s3://bucket/folder, without globs")]
+    glob: Annotated[_Text | None, Field(description="which names in it count, such as *.ndjson")] = None
+    format: Literal["json", "ndjson"] = "ndjson"
+    files_per_batch: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+
+
+class KafkaBody(StrictModel):
+    """A topic whose messages are records."""
+
+    bootstrap_servers: Annotated[_Text, Field(description="host:port, separated by commas")]
+    topic: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+    starting_offsets: Literal["earliest", "latest"] = "earliest"
+    messages_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
+
+
+class KafkaSourceBody(StrictModel):
+    """Messages, each with one JSON object."""
+
+    kafka: KafkaBody
+    format: Literal["json", "ndjson"] = "json"
+
+
+class _Stream(StrictModel):
+    name: Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
+    source: DirectoryBody | KafkaSourceBody
+    interval: Annotated[
+        str,
+        AfterValidator(_interval),
+        Field(description="how often what has come is written", examples=["60s"]),
+    ] = "60s"
+    on_error: Annotated[OnError, Field(strict=False)] = OnError.REJECT_REQUEST
+
+    @property
+    def interval_ms(self) -> int:
+        """The interval in milliseconds."""
+        return parse_duration(self.interval)
+
+
+class StreamToTable(TargetBody, _Stream):
+    """All records go to one table."""
+
+
+class StreamByRoute(_Stream):
+    """Records go where one of their fields says."""
+
+    route: RouteBody
+
+
+StreamBody = StreamToTable | StreamByRoute
+STREAM_BODY: TypeAdapter[StreamBody] = TypeAdapter(StreamBody)
+
+
+class StreamError(WireModel):
+    """What ended a stream."""
+
+    code: str
+    detail: str
+
+
+class StreamProgress(WireModel):
+    """What a stream has brought into tables so far."""
+
+    batches: int
+    records: int
+    rejected: int
+    last_batch_id: int | None
+    last_batch_at: datetime | None
+
+
+class StreamAnswer(WireModel):
+    """A stream as it is now."""
+
+    stream_id: UUID
+    name: str
+    state: StreamState
+    error: StreamError | None
+    created_at: datetime
+    checkpoint_id: UUID | None
+    progress: StreamProgress
+    definition: dict[str, Any]
+    links: dict[str, str]
+
+
+class StreamList(WireModel):
+    """A caller's streams, the newest first."""
+
+    streams: list[StreamAnswer]
+
+
+def stream_answer(record: StreamRecord) -> StreamAnswer:
+    """The stream on the wire."""
+    error = None
+    if record.error_code is not None:
+        error = StreamError(code=record.error_code, detail=record.error_detail or "")
+    return StreamAnswer(
+        stream_id=record.stream_id,
+        name=record.name,
+        state=record.state,
+        error=error,
+        created_at=record.created_at,
+        checkpoint_id=record.checkpoint_id,
+        progress=StreamProgress(
+            batches=record.batch_count,
+            records=record.record_count,
+            rejected=record.rejected_count,
+            last_batch_id=record.last_batch_id,
+            last_batch_at=record.last_batch_at,
+        ),
+        definition=dict(record.body),
+        links={"self": f"/streams/{record.stream_id}", "resume": f"/streams/{record.stream_id}/resume"},
+    )

@@ -1,0 +1,36 @@
+"""From the wire to the schema and the layout that a table is matched against, or made from."""
+
+from __future__ import annotations
+
+from api.schemas.matched_table import MatchedTable
+from api.schemas.table_creation import CreateBody, Direction, NullOrder, SortBody
+from service.ingest.ingests import ReadSchema
+from service.ingest.provisional_ids import with_provisional_ids
+from service.model.table_creation import RequestedSchema, TableLayout
+from service.model.tables import PartitionField, SortField
+
+
+def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSchema | None:
+    """What the table is matched against; None where nothing was asked for.
+
+    Raises:
+        IngestInvalid: the schema is none.
+    """
+    if body.schema_ is None and body.create is None:
+        return None
+    schema = None if body.schema_ is None else read_schema(with_provisional_ids(body.schema_))
+    return RequestedSchema(schema, body.evolve, None if body.create is None else _layout(body.create))
+
+
+def _layout(body: CreateBody) -> TableLayout:
+    return TableLayout(
+        tuple(PartitionField(each.name or "", each.source, each.transform) for each in body.partition_spec),
+        tuple(_sort_field(each) for each in body.sort_order),
+        dict(body.properties),
+    )
+
+
+def _sort_field(body: SortBody) -> SortField:
+    usual = NullOrder.FIRST if body.direction is Direction.ASC else NullOrder.LAST
+    null_order = body.null_order or usual
+    return SortField(body.source, body.transform, body.direction.value, null_order.value)

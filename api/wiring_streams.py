@@ -1,0 +1,78 @@
+"""Brings the parts of large inputs and of streams together, as `api.wiring` does with all others."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from api.settings import Settings
+from api.stream_request import stream_definition
+from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.open import SplitsOfStorage
+from service.adapters.sources.storage import SourceAccess
+from service.adapters.sources.stream_sources import AllowedStreamSources
+from service.adapters.stream_store import PostgresStreamStore
+from service.ingest.ingests import Ingests
+from service.ingest.streams import StreamPace, StreamPorts, Streams
+from service.ingest.write_executed import LargeBounds, LargeInputs
+from service.model.sources import SourceBounds
+from service.ports import Clock
+from spark_session.engine import SparkEngine
+from spark_session.executors import SparkExecutors
+from spark_session.stream_queries import SparkStreamQueries
+
+_ENTRIES_A_FILE = 20
+
+
+def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
+    """What files that lie somewhere, and large bodies, are written with."""
+    access = _access(settings)
+    bounds = LargeBounds(
+        settings.ingest_split_bytes,
+        settings.ingest_block_bytes,
+        settings.ingest_executed_body_bytes,
+        settings.ingest_source_max_bytes,
+    )
+    executors = SparkExecutors(lambda: engine.session)
+    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bounds)
+
+
+def build_streams(
+    settings: Settings,
+    engine: SparkEngine,
+    ingests: Ingests,
+    store_url: str,
+    checkpoints: Path,
+    clock: Clock,
+    stack: ExitStack,
+) -> Streams:
+    """Begins to run what is to be run; the store's tables must be there."""
+    store = PostgresStreamStore(store_url)
+    stack.callback(store.close)
+    queries = SparkStreamQueries(
+        lambda: engine.session,
+        settings.stream_checkpoints or checkpoints.as_uri(),
+        settings.stream_kafka_options,
+    )
+    sources = AllowedStreamSources(_sources(settings), _access(settings), settings.stream_kafka_servers)
+    streams = Streams(
+        StreamPorts(store, queries, sources, clock),
+        ingests,
+        partial(stream_definition, read_schema=schema_from_json),
+        StreamPace(running_at_most=settings.stream_max_running),
+    )
+    stack.callback(streams.close, 0)
+    streams.start()
+    return streams
+
+
+def _access(settings: Settings) -> SourceAccess:
+    return SourceAccess(settings.ingest_source_prefixes, settings.ingest_source_properties)
+
+
+def _sources(settings: Settings) -> FoundSources:
+    most = settings.ingest_source_max_files
+    bounds = SourceBounds(most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE)
+    return FoundSources(_access(settings), bounds)

@@ -1,0 +1,51 @@
+"""Which tables callers may make and change, as the operator has set it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from service.errors import IngestInvalid, WriteNotAllowed
+from service.model.tables import TableName
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRules:
+    """Names are full names of tables, with `*` for any part. `max_fields` counts nested fields too."""
+
+    creatable_names: tuple[str, ...] = ("*",)
+    evolvable_names: tuple[str, ...] = ("*",)
+    max_fields: int = 10_000
+
+    def check_creation(self, name: TableName, field_count: int) -> None:
+        """Returns where the table may be made.
+
+        Raises:
+            WriteNotAllowed, IngestInvalid: it may not.
+        """
+        if not _is_among(name, self.creatable_names):
+            raise WriteNotAllowed(f"There is no table {name}, and callers may not make it here.")
+        self._check_count(name, field_count)
+
+    def check_evolution(self, name: TableName, field_count: int) -> None:
+        """Returns where the table's schema may become one of so many fields.
+
+        Raises:
+            WriteNotAllowed, IngestInvalid: it may not.
+        """
+        if not _is_among(name, self.evolvable_names):
+            raise WriteNotAllowed(f"Callers may not change the schema of {name} here.")
+        self._check_count(name, field_count)
+
+    def _check_count(self, name: TableName, field_count: int) -> None:
+        if field_count > self.max_fields:
+            raise IngestInvalid(
+                f"{name} would have {field_count} fields; at most {self.max_fields} are made here."
+            )
+
+
+NOTHING_FORBIDDEN = ChangeRules()
+
+
+def _is_among(name: TableName, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(str(name), each) for each in patterns)

@@ -1,0 +1,60 @@
+"""What is wrong with the partition spec or the sort order of a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from service.ingest.transform_types import transform_fault
+from service.model.schemas import Field, Primitive, Struct
+from service.model.table_creation import TableLayout, partition_name
+from service.model.tables import PartitionField
+
+Fault = tuple[str, str]
+"""A place, as a JSON pointer without its first slash, and a reason."""
+
+
+def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[Fault]:
+    """Every reason at once; nothing where the layout is one for these columns."""
+    types = dict(_types(columns, ""))
+    names: set[str] = set()
+    made: set[tuple[str, str]] = set()
+    for index, each in enumerate(layout.partition_fields):
+        place = f"partitionSpec/{index}"
+        yield from _source_faults(place, each.source, each.transform, types)
+        yield from _name_faults(place, each, types, names)
+        # Two buckets of one column, however large, are one too many for Iceberg.
+        kind = (each.source, each.transform.partition("[")[0])
+        if kind in made:
+            yield f"{place}/transform", f"{each.source} is partitioned by {kind[1]} already"
+        made.add(kind)
+    for index, order in enumerate(layout.sort_fields):
+        yield from _source_faults(f"sortOrder/{index}", order.source, order.transform, types)
+
+
+def _types(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:
+    for field in fields:
+        yield prefix + field.name, field
+        if isinstance(field.type, Struct):
+            yield from _types(field.type.fields, f"{prefix}{field.name}.")
+
+
+def _source_faults(place: str, source: str, transform: str, types: Mapping[str, Field]) -> Iterator[Fault]:
+    field = types.get(source)
+    if field is None:
+        yield f"{place}/source", f"the schema has no field {source} outside of lists and maps"
+    elif not isinstance(field.type, Primitive):
+        yield f"{place}/source", f"{source} has fields of its own: name one of them"
+    elif reason := transform_fault(transform, field.type.name):
+        yield f"{place}/transform", reason
+
+
+def _name_faults(
+    place: str, field: PartitionField, types: Mapping[str, Field], names: set[str]
+) -> Iterator[Fault]:
+    name = partition_name(field)
+    if name.lower() in names:
+        yield f"{place}/name", f"{name} is the name of another partition field"
+    names.add(name.lower())
+    is_own = field.transform == "identity" and name == field.source
+    if not is_own and name.lower() in {each.lower() for each in types}:
+        yield f"{place}/name", f"{name} is the name of a column: give the partition field another one"

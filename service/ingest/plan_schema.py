@@ -1,0 +1,81 @@
+"""What a table's schema has to become for the writes of one request."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from service.ingest.change_schema import change_schema
+from service.ingest.compare_schemas import compare_schemas
+from service.ingest.refused_changes import refused_changes
+from service.model.ingest import Write
+from service.model.schema_changes import (
+    AddField,
+    DifferenceKind,
+    MakeOptional,
+    SchemaChange,
+    SchemaDifference,
+    WidenField,
+)
+from service.model.schemas import TableSchema, fields_with_paths
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPlan:
+    """All changes together, or every difference in their way. `field_count`: of the table, after changes."""
+
+    changes: tuple[SchemaChange, ...]
+    differences: tuple[SchemaDifference, ...]
+    field_count: int
+
+
+def plan_schema(
+    writes: Iterable[Write], schema: TableSchema, partition_names: Collection[str] = ()
+) -> SchemaPlan:
+    """The writes' schemas are matched one after the other, each with what those before it have changed."""
+    columns = schema.columns
+    differences: list[SchemaDifference] = []
+    for write in writes:
+        if write.schema is None or write.schema.schema is None:
+            continue
+        now = replace(schema, columns=columns)
+        changes, found = _asked(write.schema.schema, write.schema.evolves, now, partition_names)
+        differences += [replace(each, place=write.place) for each in found]
+        columns = change_schema(columns, changes)
+    if columns is schema.columns:
+        return SchemaPlan((), tuple(differences), 0)
+    changes = compare_schemas(columns, schema.columns).changes
+    return SchemaPlan(changes, tuple(differences), sum(1 for _ in fields_with_paths(columns)))
+
+
+def _asked(
+    sent: TableSchema, evolves: bool, now: TableSchema, partition_names: Collection[str]
+) -> tuple[tuple[SchemaChange, ...], tuple[SchemaDifference, ...]]:
+    comparison = compare_schemas(sent.columns, now.columns)
+    refused = tuple(refused_changes(comparison.changes, now, partition_names))
+    unasked = () if evolves else _unasked(comparison.changes, refused)
+    differences = comparison.differences + refused + unasked
+    return (() if differences else comparison.changes), differences
+
+
+def _unasked(
+    changes: tuple[SchemaChange, ...], refused: tuple[SchemaDifference, ...]
+) -> tuple[SchemaDifference, ...]:
+    # What would be refused anyway is told once, and not promised to go away.
+    known = {each.column for each in refused}
+    told = [_as_difference(each) for each in changes]
+    return tuple(each for each in told if not any(f"{name}.".startswith(f"{each.column}.") for name in known))
+
+
+def _as_difference(change: SchemaChange) -> SchemaDifference:
+    name = ".".join(change.path)
+    match change:
+        case AddField():
+            detail = f'The table has no field {name}: it would be added with "evolve": true.'
+            return SchemaDifference(name, DifferenceKind.FIELD_MISSING, detail)
+        case WidenField(_, before, after):
+            detail = f'{name} is {before} in the table: it would become {after} with "evolve": true.'
+            return SchemaDifference(name, DifferenceKind.TYPE_NARROWER, detail)
+        case MakeOptional():
+            detail = f'{name} is required in the table: it would become optional with "evolve": true.'
+            return SchemaDifference(name, DifferenceKind.FIELD_REQUIRED, detail)

@@ -1,0 +1,66 @@
+"""Changes that a comparison asks for, and that a table cannot take over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from service.model.schema_changes import (
+    AddField,
+    DifferenceKind,
+    MakeOptional,
+    SchemaChange,
+    SchemaDifference,
+    WidenField,
+)
+from service.model.schemas import Field, Primitive, TableSchema, fields_with_paths
+
+# The Iceberg table specification, "Format Versioning".
+_FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})
+
+
+def refused_changes(
+    changes: Iterable[SchemaChange], schema: TableSchema, partition_names: Collection[str]
+) -> Iterator[SchemaDifference]:
+    """One for each reason why a table of format version 2 with this schema stays as it is.
+
+    Names that differ only in upper and lower case count as the same: engines such as Spark cannot tell them
+    apart. A column may not be called like a partition field either, or the table cannot be read any more.
+    """
+    paths = list(fields_with_paths(schema.columns))
+    taken = {".".join(path).lower() for path, _ in paths} | {each.lower() for each in partition_names}
+    needed = {
+        path[:depth]
+        for path, each in paths
+        if each.field_id in schema.identifier_field_ids
+        for depth in range(1, len(path) + 1)
+    }
+    for change in changes:
+        match change:
+            case AddField():
+                yield from _in_new_field(change, taken)
+            case MakeOptional(path):
+                if path in needed:
+                    name = ".".join(path)
+                    detail = f"{name} tells the table's rows apart, and stays required: add it to the schema."
+                    yield SchemaDifference(name, DifferenceKind.IDENTIFIER_FIELD, detail)
+            case WidenField():
+                pass
+
+
+def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifference]:
+    for path, field in fields_with_paths((change.field,)):
+        name = ".".join((*change.parent, *path))
+        if name.lower() in taken:
+            detail = f"{name} cannot be told from a name that the table has already."
+            yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
+        taken.add(name.lower())
+        yield from _of_format_3(name, field)
+
+
+def _of_format_3(name: str, field: Field) -> Iterator[SchemaDifference]:
+    if field.initial_default is not None or field.write_default is not None:
+        detail = f"{name} has a default, which takes a table of format version 3."
+        yield SchemaDifference(name, DifferenceKind.FORMAT_TOO_OLD, detail)
+    if isinstance(field.type, Primitive) and field.type.name in _FROM_FORMAT_3:
+        detail = f"{name} is {field.type.name}, which takes a table of format version 3."
+        yield SchemaDifference(name, DifferenceKind.FORMAT_TOO_OLD, detail)

@@ -1,0 +1,124 @@
+"""One stream's micro-batches, each of which is an ingest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as FutureTimeoutError
+
+from service.errors import GatewayError, ShuttingDown, StreamFailed
+from service.ingest.ingests import Accepted, Ingests
+from service.model.ingest import (
+    IngestRecord,
+    IngestRequest,
+    IngestState,
+)
+from service.model.streams import (
+    BatchDone,
+    MicroBatch,
+    MicroBatchRecords,
+    StreamDefinition,
+    StreamRecord,
+    batch_request_id,
+)
+from service.model.writing import TableKey
+from service.ports import Clock
+from service.stream_ports import RunningStream, StreamLease, StreamStore
+
+_LOOK_AROUND_S = 0.2
+# A table that changes under every single attempt will change under the next one, too.
+_ATTEMPTS = 10
+
+
+class StreamRun:
+    """A stream that this replica runs, under a lease.
+
+    A micro-batch is an ingest whose requestId is made of the checkpoint and the batch. One that is given
+    again, after a crash at whatever moment, finds the ingest of then, and writes nothing.
+    """
+
+    def __init__(
+        self,
+        record: StreamRecord,
+        definition: StreamDefinition,
+        lease: StreamLease,
+        ingests: Ingests,
+        store: StreamStore,
+        clock: Clock,
+        check_files: Callable[[Sequence[str]], None],
+    ) -> None:
+        self.record = record
+        self.lease = lease
+        self.query: RunningStream | None = None
+        self._definition = definition
+        self._ingests = ingests
+        self._store = store
+        self._clock = clock
+        self._check_files = check_files
+        self._last_batch_id = record.last_batch_id
+        self._stopping = threading.Event()
+
+    def take(self, batch: MicroBatch) -> None:
+        """Returns once the batch is in the tables.
+
+        Raises:
+            GatewayError: it is not, and will not be before it is given again.
+        """
+        known = self.record.checkpoint_id
+        if known is not None and known != batch.checkpoint_id:
+            raise StreamFailed(
+                "What this stream has read is not known any more: its checkpoint is gone, or another one's."
+                " Going on would write rows again."
+            )
+        if self._last_batch_id is not None and batch.batch_id <= self._last_batch_id:
+            return
+        done = self._written(batch)
+        self._store.done(self.record.stream_id, done)
+        self._last_batch_id = batch.batch_id
+
+    def stop(self) -> None:
+        """Ends the query, and lets another replica have the stream."""
+        self._stopping.set()
+        if self.query is not None:
+            self.query.stop()
+        self.lease.release()
+
+    def _written(self, batch: MicroBatch) -> BatchDone:
+        left_out: frozenset[TableKey] = frozenset()
+        records = rejected = 0
+        for attempt in range(_ATTEMPTS):
+            request = IngestRequest(
+                self._definition.writes,
+                fingerprint=f"stream {batch.checkpoint_id} {batch.batch_id}",
+                request_id=batch_request_id(batch.checkpoint_id, batch.batch_id, attempt),
+                on_error=self._definition.on_error,
+                route=self._definition.route,
+                stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
+                executed=MicroBatchRecords(batch, self._check_files, left_out),
+            )
+            ended = self._settled(self._ingests.accept(request, self.record.caller))
+            committed = [each for each in ended.commits if each.error_code is None]
+            records += sum(target.record_count for each in committed for target in each.targets)
+            rejected = max(rejected, ended.rejected.count)
+            left_out |= {each.key for each in committed}
+            if ended.state is IngestState.COMMITTED:
+                return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
+        raise _refused(ended)
+
+    def _settled(self, accepted: Accepted) -> IngestRecord:
+        while not self._stopping.is_set():
+            try:
+                accepted.settled.result(_LOOK_AROUND_S)
+            except FutureTimeoutError:
+                continue
+            record = self._ingests.find(accepted.record.ingest_id, self.record.caller)
+            if record.state is not IngestState.ACCEPTED:
+                return record
+            # The committer is closing: what waits is committed by the next one.
+            self._stopping.wait(_LOOK_AROUND_S)
+        raise ShuttingDown("The stream is being stopped.")
+
+
+def _refused(ended: IngestRecord) -> GatewayError:
+    first = next(each for each in ended.commits if each.error_code is not None)
+    return StreamFailed(f"{first.key.table} refused the files: {first.error_detail} ({first.error_code})")

@@ -1,0 +1,216 @@
+"""All streams: taken in, run by one replica each, and found again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+
+from service.errors import GatewayError, PartDown, StreamFailed, StreamInvalid, StreamNotFound
+from service.ingest.ingests import Ingests
+from service.ingest.stream_run import StreamRun
+from service.model.ingest import IngestRequest
+from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState
+from service.ports import Clock
+from service.stream_ports import StreamQueries, StreamSources, StreamStore
+
+log = structlog.get_logger(__name__)
+
+ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
+"""A stream from what its caller sent once; raises IngestInvalid where this version cannot read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPace:
+    """How many streams one replica runs, and how soon it notices what others did. Times in milliseconds."""
+
+    running_at_most: int = 20
+    look_around_ms: int = 2_000
+    first_pause_ms: int = 1_000
+    longest_pause_ms: int = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPorts:
+    """What streams are run with."""
+
+    store: StreamStore
+    queries: StreamQueries
+    sources: StreamSources
+    clock: Clock
+
+
+@dataclass(slots=True)
+class _Pause:
+    failures: int
+    until_ms: float
+
+
+class Streams:
+    """Any thread may call any method. One thread of its own starts and stops what runs here."""
+
+    def __init__(self, ports: StreamPorts, ingests: Ingests, read_body: ReadBody, pace: StreamPace) -> None:
+        self.read_body = read_body
+        self._ports = ports
+        self._ingests = ingests
+        self._pace = pace
+        self._runs: dict[UUID, StreamRun] = {}
+        self._pauses: dict[UUID, _Pause] = {}
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._supervise, name="streams", daemon=True)
+
+    def start(self) -> None:
+        """Begins to run what is to be run, of earlier processes too."""
+        self._thread.start()
+
+    def create(self, name: str, body: Mapping[str, Any], caller: str) -> StreamRecord:
+        """Takes a stream in; it begins within moments, here or in another replica.
+
+        Raises:
+            StreamInvalid, SourceNotAllowed: its source cannot be read here.
+            GatewayError: its tables cannot be written so.
+        """
+        definition = self.read_body(body)
+        if any(each.is_upsert for each in definition.writes):
+            raise StreamInvalid("Streams append. Send upserts with POST /ingest.")
+        self._ports.sources.check(definition.source)
+        self._ingests.check(
+            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
+        )
+        if len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most:
+            raise StreamInvalid(
+                f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
+            )
+        record = StreamRecord(uuid4(), caller, name, body, self._ports.clock.now())
+        self._ports.store.add(record)
+        self._wake.set()
+        return record
+
+    def list(self, caller: str) -> Sequence[StreamRecord]:
+        """The caller's streams, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._ports.store.streams(caller)
+
+    def find(self, stream_id: UUID, caller: str) -> StreamRecord:
+        """The stream as it is now.
+
+        Raises:
+            StreamNotFound: this caller has no such stream.
+            MetricsStoreDown: the store does not answer.
+        """
+        found = next((each for each in self.list(caller) if each.stream_id == stream_id), None)
+        if found is None:
+            raise StreamNotFound
+        return found
+
+    def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
+        """Stops a stream that runs, or resumes one that does not; it goes on where it was.
+
+        Raises:
+            StreamNotFound: this caller has no such stream.
+            MetricsStoreDown: the store does not answer.
+        """
+        self.find(stream_id, caller)
+        self._ports.store.move(stream_id, state)
+        self._wake.set()
+        return self.find(stream_id, caller)
+
+    def close(self, timeout_s: float) -> None:
+        """Ends what runs here; it goes on after the next start, or in another replica."""
+        self._closing.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+
+    def _supervise(self) -> None:
+        while not self._closing.is_set():
+            self._wake.clear()
+            try:
+                self._look_around()
+            except GatewayError as down:
+                log.warning("streams_not_looked_after", reason=down.detail)
+            except Exception:  # the outermost edge of a thread that must never end
+                log.exception("streams_crashed")
+            self._wake.wait(self._pace.look_around_ms / 1000)
+        for each in self._runs.values():
+            each.stop()
+
+    def _look_around(self) -> None:
+        wanted = {each.stream_id: each for each in self._ports.store.streams(state=StreamState.RUNNING)}
+        for stream_id, run in list(self._runs.items()):
+            if stream_id not in wanted or not run.lease.is_held():
+                self._end(run)
+            elif run.query is None or not run.query.is_active():
+                self._ended(run)
+            else:
+                self._pauses.pop(stream_id, None)
+        for stream_id in wanted:
+            if stream_id not in self._runs and self._is_due(stream_id):
+                self._begin(stream_id)
+
+    def _begin(self, stream_id: UUID) -> None:
+        lease = self._ports.store.lease(stream_id)
+        if lease is None:
+            return
+        # What it has read stands in the store since whoever had the lease before has let it go.
+        running = self._ports.store.streams(state=StreamState.RUNNING)
+        record = next((each for each in running if each.stream_id == stream_id), None)
+        if record is None:
+            lease.release()
+            return
+        try:
+            definition = self.read_body(record.body)
+            run = StreamRun(
+                record,
+                definition,
+                lease,
+                self._ingests,
+                self._ports.store,
+                self._ports.clock,
+                self._check_files(definition),
+            )
+            run.query = self._ports.queries.start(
+                stream_id, definition.source, definition.interval_ms, run.take
+            )
+        except GatewayError as failure:
+            lease.release()
+            self._failed(stream_id, failure)
+            return
+        self._runs[stream_id] = run
+        log.info("stream_started", stream_id=str(stream_id))
+
+    def _check_files(self, definition: StreamDefinition) -> Callable[[Sequence[str]], None]:
+        if isinstance(definition.source, DirectorySource):
+            return self._ports.sources.check_files
+        return lambda _: None
+
+    def _end(self, run: StreamRun) -> None:
+        del self._runs[run.record.stream_id]
+        run.stop()
+        log.info("stream_stopped", stream_id=str(run.record.stream_id))
+
+    def _ended(self, run: StreamRun) -> None:
+        failure = None if run.query is None else run.query.failure()
+        self._end(run)
+        self._failed(run.record.stream_id, failure or StreamFailed("The stream ended without a reason."))
+
+    def _failed(self, stream_id: UUID, failure: GatewayError) -> None:
+        log.warning("stream_failed", stream_id=str(stream_id), error=failure.code, reason=failure.detail)
+        if not isinstance(failure, PartDown):
+            self._ports.store.move(stream_id, StreamState.FAILED, failure)
+            return
+        failures = self._pauses[stream_id].failures + 1 if stream_id in self._pauses else 1
+        pause_ms = min(self._pace.first_pause_ms << min(failures - 1, 20), self._pace.longest_pause_ms)
+        self._pauses[stream_id] = _Pause(failures, self._ports.clock.elapsed_ms() + pause_ms)
+
+    def _is_due(self, stream_id: UUID) -> bool:
+        pause = self._pauses.get(stream_id)
+        return pause is None or pause.until_ms <= self._ports.clock.elapsed_ms()

@@ -1,0 +1,116 @@
+"""Where files lie that callers want read: addresses with globs, taken as they are written.
+
+Nothing is decoded and nothing resolved: an address that could mean another place than it says is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+FILE = "file"
+SCHEMES = frozenset({FILE, "s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "oss", "hdfs"})
+_URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)?", re.DOTALL)
+_GLOB = re.compile(r"[*?\[]")
+# What a storage might decode once more: the dot, the slashes, NUL, and the percent sign itself.
+_ENCODED = re.compile(r"%(2e|2f|5c|00|25)", re.IGNORECASE)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUri:
+    """An address in parts. `segments` are what stands between the slashes of its path, globs as written."""
+
+    scheme: str
+    authority: str
+    segments: tuple[str, ...]
+
+    @staticmethod
+    def parse(text: str) -> SourceUri:
+        """The address.
+
+        Raises:
+            ValueError: it is none, or might mean another place than it says.
+
+        >>> SourceUri.parse("s3://bucket/in/*.json.gz").segments
+        ('in', '*.json.gz')
+        """
+        found = _URI.fullmatch(text)
+        if found is None:
+            raise ValueError("it is no address such as file:///data/*.ndjson or s3://bucket/folder/*.parquet")
+        uri = SourceUri(found["scheme"], found["authority"], _segments(found["path"] or "/"))
+        if uri.scheme not in SCHEMES:
+            raise ValueError(f"{uri.scheme}: is not read here; known are {', '.join(sorted(SCHEMES))}")
+        if (uri.scheme == FILE) != (not uri.authority):
+            raise ValueError("file: has three slashes, file:///folder; all others name a bucket or a host")
+        # Azure has its container there; for others it would be a password.
+        has_user = "@" in uri.authority and not uri.scheme.startswith(("abfs", "wasb"))
+        if has_user or _CONTROLS.search(text):
+            raise ValueError("it has characters that no address has")
+        return uri
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The segments before the first one with a glob."""
+        globs = (number for number, each in enumerate(self.segments) if is_glob(each))
+        return self.segments[: next(globs, len(self.segments))]
+
+    def is_below(self, prefix: SourceUri) -> bool:
+        """Whether everything that it can mean lies in the folder `prefix`, or is that file.
+
+        >>> prefix = SourceUri.parse("s3://b/in")
+        >>> [SourceUri.parse(f"s3://b/{each}").is_below(prefix) for each in ("in/a", "in-secret/a", "*/a")]
+        [True, False, False]
+        """
+        is_same_store = (self.scheme, self.authority) == (prefix.scheme, prefix.authority)
+        return is_same_store and self.fixed[: len(prefix.segments)] == prefix.segments
+
+    def child(self, name: str) -> SourceUri:
+        """What this name is in the folder."""
+        return SourceUri(self.scheme, self.authority, (*self.segments, name))
+
+    @property
+    def path(self) -> str:
+        """As the storage's own file system names it: with the bucket, or from the root.
+
+        >>> SourceUri.parse("s3://bucket/in/a").path, SourceUri.parse("file:///in/a").path
+        ('bucket/in/a', '/in/a')
+        """
+        return "/".join((self.authority if self.is_bucket else "", *self.segments)) or "/"
+
+    @property
+    def is_bucket(self) -> bool:
+        """Whether the authority is a part of its paths."""
+        return self.scheme not in (FILE, "hdfs")
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}/{'/'.join(self.segments)}"
+
+
+def is_glob(segment: str) -> bool:
+    """Whether it stands for more than one name."""
+    return _GLOB.search(segment) is not None
+
+
+def is_match(name: str, segment: str) -> bool:
+    """Whether a name is meant by a segment; what a glob does not spell out is no hidden file.
+
+    >>> [is_match(each, "*.json") for each in ("a.json", ".a.json", "_a.json")], is_match("_a", "_*")
+    ([True, False, False], True)
+    """
+    if not is_glob(segment):
+        return name == segment
+    is_hidden = name.startswith((".", "_")) and not segment.startswith(name[0])
+    return not is_hidden and fnmatchcase(name, segment)
+
+
+def _segments(path: str) -> tuple[str, ...]:
+    segments = tuple(path[1:].split("/")) if path != "/" else ()
+    if segments and not segments[-1]:
+        segments = segments[:-1]
+    if any(each in ("", ".", "..") for each in segments):
+        raise ValueError("its path has an empty step, `.` or `..`")
+    if _ENCODED.search(path):
+        raise ValueError("its path has percent-encoded dots or slashes; write names as they are")
+    return segments

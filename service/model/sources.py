@@ -1,0 +1,79 @@
+"""Files that callers want read, and the parts in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from service.model.ingest import Compression, RecordFormat
+
+_ENDINGS = {".gz": Compression.GZIP, ".zst": Compression.ZSTD, ".zstd": Compression.ZSTD}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecords:
+    """Records in files. Without `compression` each file's name tells it."""
+
+    uri: str
+    record_format: RecordFormat
+    compression: Compression | None = None
+
+    def compression_of(self, uri: str) -> Compression:
+        """How this file is compressed.
+
+        >>> SourceRecords("s3://b/*", RecordFormat.CSV).compression_of("s3://b/a.csv.gz").value
+        'GZIP'
+        """
+        if self.compression is not None:
+            return self.compression
+        if self.record_format not in (RecordFormat.NDJSON, RecordFormat.CSV):
+            # They have their own, whatever they are called.
+            return Compression.NONE
+        found = (kind for ending, kind in _ENDINGS.items() if uri.lower().endswith(ending))
+        return next(found, Compression.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file as it was when it was listed. `uri` names it; no globs are left in it."""
+
+    uri: str
+    byte_count: int
+    modified_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSplit:
+    """A part of a file: the lines that begin from `start` on and before `end`. Without `end`, all of it."""
+
+    file: SourceFile
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBounds:
+    """How much one source may have. `entries` are names that are looked at, whether they are meant or not."""
+
+    files: int = 10_000
+    byte_count: int = 1 << 40
+    entries: int = 200_000
+
+
+def source_splits(files: Sequence[SourceFile], split_bytes: int, *, is_splittable: bool) -> list[SourceSplit]:
+    """Every file as one split, or as several of about equal size where lines can be found from anywhere.
+
+    >>> [(each.start, each.end) for each in source_splits([SourceFile("a", 25, 0)], 10, is_splittable=True)]
+    [(0, 9), (9, 18), (18, 25)]
+    """
+    return [split for file in files for split in _splits(file, split_bytes if is_splittable else 0)]
+
+
+def _splits(file: SourceFile, split_bytes: int) -> Iterator[SourceSplit]:
+    count = -(-file.byte_count // split_bytes) if split_bytes else 1
+    if count <= 1:
+        yield SourceSplit(file)
+        return
+    size = -(-file.byte_count // count)
+    for start in range(0, file.byte_count, size):
+        yield SourceSplit(file, start, min(start + size, file.byte_count))

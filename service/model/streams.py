@@ -1,0 +1,131 @@
+"""Streams: ingests that go on by themselves, micro-batch by micro-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+from uuid import UUID, uuid5
+
+from service.model.ingest import OnError, RecordFormat, Route, Write
+from service.model.writing import TableKey
+
+R = TypeVar("R")
+
+
+class StreamState(StrEnum):
+    """Where a stream stands. A `RUNNING` one goes on after every restart, a `FAILED` one never by itself."""
+
+    RUNNING = "RUNNING"
+    STOPPED = "STOPPED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorySource:
+    """Files that come into a folder, each read once; `glob` says which of its names count."""
+
+    uri: str
+    glob: str | None = None
+    files_per_batch: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSource:
+    """Messages of a topic, whose values are records."""
+
+    bootstrap_servers: str
+    topic: str
+    starting_offsets: str = "earliest"
+    messages_per_batch: int = 100_000
+
+
+StreamSource = DirectorySource | KafkaSource
+
+
+@dataclass(frozen=True, slots=True)
+class StreamDefinition:
+    """What a stream reads, and where it writes it. `writes` have no records of their own."""
+
+    source: StreamSource
+    record_format: RecordFormat
+    writes: tuple[Write, ...]
+    route: Route | None
+    on_error: OnError
+    interval_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """A stream as its store has it. `body` is what its caller sent.
+
+    `checkpoint_id` is Spark's own of what was read, `last_batch_id` is in the tables.
+    """
+
+    stream_id: UUID
+    caller: str
+    name: str
+    body: Mapping[str, Any]
+    created_at: datetime
+    state: StreamState = StreamState.RUNNING
+    error_code: str | None = None
+    error_detail: str | None = None
+    checkpoint_id: UUID | None = None
+    last_batch_id: int | None = None
+    last_batch_at: datetime | None = None
+    batch_count: int = 0
+    record_count: int = 0
+    rejected_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDone:
+    """What a micro-batch brought."""
+
+    checkpoint_id: UUID
+    batch_id: int
+    at: datetime
+    record_count: int
+    rejected_count: int
+
+
+class MicroBatch(Protocol):
+    """What has come since the last one. After a crash the same one is given again, with the same records."""
+
+    @property
+    def checkpoint_id(self) -> UUID:
+        """What tells this stream's position from any other's."""
+
+    @property
+    def batch_id(self) -> int:
+        """Grows by one with every micro-batch of a checkpoint."""
+
+    def files(self) -> Sequence[str]:
+        """The files that were read by `map`, if it was files."""
+
+    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+        """What the function, which is picklable, makes of each part's records, on executors."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatchRecords:
+    """The records of a micro-batch; tables in `left_out` have theirs already, from an earlier try.
+
+    `check_files` raises SourceNotAllowed where a file is not what its name says.
+    """
+
+    batch: MicroBatch
+    check_files: Callable[[Sequence[str]], None]
+    left_out: frozenset[TableKey] = frozenset()
+
+
+def batch_request_id(checkpoint_id: UUID, batch_id: int, attempt: int = 0) -> UUID:
+    """The id of the ingest that a micro-batch is; the same one whenever it is given again.
+
+    >>> checkpoint = UUID("6f0a3c52-9a1f-4f0e-8f4c-0b1c6a7d2e55")
+    >>> batch_request_id(checkpoint, 7) == batch_request_id(checkpoint, 7) != batch_request_id(checkpoint, 8)
+    True
+    """
+    return uuid5(checkpoint_id, f"{batch_id}" if attempt == 0 else f"{batch_id}/{attempt}")

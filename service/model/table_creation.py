@@ -1,0 +1,58 @@
+"""A table that is to be made for what is written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from service.model.schemas import TableSchema
+from service.model.tables import PartitionField, SortField
+
+_SUFFIXES = {"identity": "", "bucket": "_bucket", "truncate": "_trunc", "void": "_null"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """How a new table's files are to lie. `source` is a column's name, with dots into structs.
+
+    A partition field without a name is called as Iceberg calls it.
+    """
+
+    partition_fields: tuple[PartitionField, ...] = ()
+    sort_fields: tuple[SortField, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TableCreation:
+    """All that a new table is made from; its ids are provisional."""
+
+    schema: TableSchema
+    layout: TableLayout = TableLayout()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedSchema:
+    """A schema that the table is matched against, if any; `create` makes the table from it."""
+
+    schema: TableSchema | None
+    evolves: bool = False
+    create: TableLayout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreationFault:
+    """Why a table cannot be made as asked for. `place` is a JSON pointer into the request."""
+
+    place: str
+    reason: str
+
+
+def partition_name(partition: PartitionField) -> str:
+    """Its own name, or the one that Iceberg's `PartitionSpec.Builder` gives it.
+
+    >>> partition_name(PartitionField("", "id", "bucket[8]")), partition_name(PartitionField("", "at", "day"))
+    ('id_bucket', 'at_day')
+    """
+    kind = partition.transform.partition("[")[0]
+    return partition.name or partition.source + _SUFFIXES.get(kind, f"_{kind}")

@@ -1,0 +1,109 @@
+"""What streams need from outside: Protocols of at most five methods, as in `service.ingest_ports`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from service.errors import GatewayError
+from service.model.streams import BatchDone, MicroBatch, StreamRecord, StreamSource, StreamState
+
+
+class StreamLease(Protocol):
+    """The right to run one stream, which one replica has at a time."""
+
+    def is_held(self) -> bool:
+        """Whether it still is ours; it goes with the connection to where it is kept."""
+
+    def release(self) -> None:
+        """Lets another replica have it."""
+
+
+class StreamStore(Protocol):
+    """All streams, of all replicas."""
+
+    def add(self, record: StreamRecord) -> None:
+        """Keeps a new stream.
+
+        Raises:
+            MetricsStoreDown: the store does not answer; the stream may or may not be in it.
+        """
+
+    def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
+        """Those of a caller, or in a state, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def move(self, stream_id: UUID, state: StreamState, error: GatewayError | None = None) -> None:
+        """Takes down a new state: of a stream that is running, or `RUNNING` of any; else nothing is changed.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def done(self, stream_id: UUID, batch: BatchDone) -> None:
+        """Takes down that a micro-batch is in the tables; once, however often it is told.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def lease(self, stream_id: UUID) -> StreamLease | None:
+        """The right to run the stream; None: another replica has it.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class RunningStream(Protocol):
+    """One stream's query."""
+
+    def is_active(self) -> bool:
+        """Whether it reads on."""
+
+    def failure(self) -> GatewayError | None:
+        """What ended it, if it did not end by itself."""
+
+    def stop(self) -> None:
+        """Ends it; what it was working on is worked on again when it is started anew."""
+
+
+OnBatch = Callable[[MicroBatch], None]
+"""Writes a micro-batch; when it returns, the batch counts as read."""
+
+
+class StreamQueries(Protocol):
+    """Runs streams."""
+
+    def start(
+        self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
+    ) -> RunningStream:
+        """Reads on from where the stream was.
+
+        Raises:
+            StreamInvalid: the source cannot be read.
+            EngineNotReady, EngineLost: there is nothing to run it on.
+        """
+
+
+class StreamSources(Protocol):
+    """Where streams may read, as the operator lets them."""
+
+    def check(self, source: StreamSource) -> None:
+        """Whether a stream may read there.
+
+        Raises:
+            SourceNotAllowed: it may not.
+            StreamInvalid: it is no source for a stream.
+        """
+
+    def check_files(self, uris: Sequence[str]) -> None:
+        """Whether files of a folder are where their names say.
+
+        Raises:
+            SourceNotAllowed: one lies outside of what may be read.
+        """

@@ -1,0 +1,77 @@
+"""Functions of the gateway's own, run by Spark's executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+
+from service.errors import EngineLost, EngineNotReady, ExecutorsFailed
+from spark_session.python_workers import PYTHON
+from spark_session.warm_session import WarmSession
+
+log = structlog.get_logger(__name__)
+
+POOL = "ingests"
+_MISSING = "No module named 'service'"
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class SparkExecutors:
+    """Implements `service.ingest_ports.Executors`; `session` gives the session of now, if there is one."""
+
+    def __init__(self, session: Callable[[], WarmSession | None]) -> None:
+        self._session = session
+
+    @property
+    def slots(self) -> int:
+        """How many items are worked on at once, when nothing else runs; 1 while there is no session."""
+        session = self._session()
+        return 1 if session is None else max(int(session.context.defaultParallelism), 1)
+
+    def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
+        """See `service.ingest_ports.Executors`."""
+        if not items:
+            return []
+        session = self._session()
+        if session is None:
+            raise EngineNotReady
+        with spark_errors(session):
+            label(session.context, tag)
+            # An RDD, since the DataFrame's `mapInArrow` wants pandas, for nothing that is done here.
+            results: list[R] = session.context.parallelize(items, len(items)).map(function).collect()
+        return results
+
+
+def label(context: SparkContext, tag: str) -> None:
+    """Has this thread's next Spark jobs carry the tag, in a pool of their own beside the queries'."""
+    context.clearJobTags()
+    context.addJobTag(tag)
+    context.setLocalProperty("spark.scheduler.pool", POOL)
+
+
+@contextmanager
+def spark_errors(session: WarmSession) -> Iterator[None]:
+    """Turns what PySpark and its sockets raise into the gateway's own; the log has the cause."""
+    try:
+        yield
+    except (PySparkException, Py4JError, OSError, EOFError, AssertionError, AttributeError) as failure:
+        if not session.is_alive() or session.is_stopped():
+            raise EngineLost from failure
+        log.warning("executors_failed", error=type(failure).__name__, reason=str(failure)[:2000])
+        raise ExecutorsFailed(_detail(str(failure))) from failure
+
+
+def _detail(text: str) -> str | None:
+    if _MISSING in text:
+        return (
+            "The Python of Spark's executors has no module `service`: install this gateway's wheel there, and"
+            f" name that Python by {PYTHON} in SLUICE_SPARK_CONF."
+        )
+    return None

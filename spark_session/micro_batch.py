@@ -1,0 +1,43 @@
+"""One micro-batch of a stream, in the gateway's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from pyspark.sql import DataFrame
+
+from spark_session.executors import spark_errors
+from spark_session.partitions import of_partition
+from spark_session.warm_session import WarmSession
+
+# Spark's id of what a query has read; it stands in the checkpoint, and stays over restarts.
+_QUERY_ID = "sql.streaming.queryId"
+R = TypeVar("R")
+
+
+class SparkMicroBatch:
+    """Implements `service.model.streams.MicroBatch`; to be used within Spark's callback, by its thread."""
+
+    def __init__(self, session: WarmSession, rows: DataFrame, batch_id: int) -> None:
+        self._session = session
+        self._rows = rows
+        self.batch_id = batch_id
+        self._files: set[str] = set()
+        self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
+
+    def files(self) -> Sequence[str]:
+        """See `service.model.streams.MicroBatch`."""
+        return sorted(self._files)
+
+    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+        """See `service.model.streams.MicroBatch`."""
+        with spark_errors(self._session):
+            results: list[tuple[R, set[str]]] = self._rows.rdd.mapPartitions(
+                partial(of_partition, function)
+            ).collect()
+        for _, files in results:
+            self._files |= files
+        return [result for result, _ in results]

@@ -1,0 +1,72 @@
+"""Streams in memory: batches that are given when a test says so, as often as it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+from service.errors import GatewayError
+from service.model.streams import StreamSource
+from service.stream_ports import OnBatch
+
+R = TypeVar("R")
+
+
+class FakeMicroBatch:
+    """Its records come in two parts, and one part has none."""
+
+    def __init__(self, checkpoint_id: UUID, batch_id: int, *lines: bytes) -> None:
+        self.checkpoint_id = checkpoint_id
+        self.batch_id = batch_id
+        self._lines = lines
+        self.run_count = 0
+
+    def files(self) -> Sequence[str]:
+        return ()
+
+    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+        self.run_count += 1
+        half = len(self._lines) // 2
+        parts = (self._lines[:half], self._lines[half:], ())
+        return [function(iter(each)) for each in parts]
+
+
+class FakeRunningStream:
+    def __init__(self, on_batch: OnBatch) -> None:
+        self.on_batch = on_batch
+        self.is_stopped = False
+        self.failed: GatewayError | None = None
+
+    def is_active(self) -> bool:
+        return not self.is_stopped and self.failed is None
+
+    def failure(self) -> GatewayError | None:
+        return self.failed
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+class FakeStreamQueries:
+    """`refuses` is raised by the next start."""
+
+    def __init__(self) -> None:
+        self.started: list[UUID] = []
+        self.running: dict[UUID, FakeRunningStream] = {}
+        self.refuses: GatewayError | None = None
+        self.checkpoint_id = uuid4()
+
+    def start(
+        self,
+        stream_id: UUID,
+        source: StreamSource,  # noqa: ARG002
+        interval_ms: int,  # noqa: ARG002
+        on_batch: OnBatch,
+    ) -> FakeRunningStream:
+        self.started.append(stream_id)
+        if self.refuses is not None:
+            refused, self.refuses = self.refuses, None
+            raise refused
+        self.running[stream_id] = FakeRunningStream(on_batch)
+        return self.running[stream_id]

@@ -1,0 +1,40 @@
+"""Streams that are kept and never run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from api.stream_request import stream_definition
+from service.adapters.iceberg_schema_json import schema_from_json
+from service.errors import StreamNotFound
+from service.ingest.streams import Streams
+from service.model.streams import StreamRecord, StreamState
+from tests.fakes.stream_store import FakeStreamStore
+
+
+class FakeStreams(Streams):
+    def __init__(self) -> None:
+        self.store = FakeStreamStore()
+
+    def create(self, name: str, body: Mapping[str, Any], caller: str) -> StreamRecord:
+        stream_definition(body, schema_from_json)
+        record = StreamRecord(uuid4(), caller, name, body, datetime(2026, 1, 1, 12, tzinfo=UTC))
+        self.store.add(record)
+        return record
+
+    def list(self, caller: str) -> Sequence[StreamRecord]:
+        return self.store.streams(caller)
+
+    def find(self, stream_id: UUID, caller: str) -> StreamRecord:
+        found = self.store.records.get(stream_id)
+        if found is None or found.caller != caller:
+            raise StreamNotFound
+        return found
+
+    def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
+        self.find(stream_id, caller)
+        self.store.move(stream_id, state)
+        return self.find(stream_id, caller)

@@ -1,0 +1,99 @@
+"""Tables in memory that can be made and changed, also by somebody else right before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from uuid import uuid4
+
+from service.errors import CatalogDown, TableNotFound
+from service.ingest.change_schema import change_schema
+from service.model.schema_changes import SchemaChange
+from service.model.schemas import Field, TableSchema, fields_with_paths, with_children
+from service.model.table_creation import TableCreation, partition_name
+from service.model.tables import TableName
+from service.model.writing import MAIN, TableKey, WritableTable
+from tests.fakes.writable_tables import FakeWritableTables
+
+
+class FakeTableChanges:
+    """`before` is called ahead of the next change, `never` lets somebody else be first each time.
+
+    `evolved` and `created` tell what was done.
+    """
+
+    def __init__(self, tables: FakeWritableTables) -> None:
+        self._tables = tables
+        self._last_ids: dict[TableName, int] = {}
+        self.before: Callable[[], object] = lambda: None
+        self.never = False
+        self.created: list[TableName] = []
+        self.evolved: list[tuple[TableName, tuple[SchemaChange, ...]]] = []
+
+    def create(self, name: TableName, creation: TableCreation) -> bool:
+        self._begin(name)
+        if self.never:
+            return False
+        try:
+            self._tables.writable(name, MAIN)
+        except TableNotFound:
+            self._tables.put(self._made(name, creation))
+            self.created.append(name)
+            return True
+        return False
+
+    def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
+        name = table.key.table
+        self._begin(name)
+        now = self._tables.writable(name, table.key.branch)
+        if self.never or (now.table_uuid, now.schema.schema_id) != (table.table_uuid, table.schema.schema_id):
+            return False
+        last = self._last_ids.get(name, _highest(now.schema.columns))
+        columns = change_schema(now.schema.columns, changes)
+        new_ids = count(last + 1)
+        changed = tuple(_with_new_ids(each, new_ids) for each in columns)
+        self._last_ids[name] = max(last, _highest(changed))
+        schema = replace(now.schema, schema_id=now.schema.schema_id + 1, columns=changed)
+        self._tables.put(replace(now, schema=schema))
+        self.evolved.append((name, tuple(changes)))
+        return True
+
+    def _begin(self, name: TableName) -> None:
+        before, self.before = self.before, lambda: None
+        before()
+        if self._tables.is_down:
+            raise CatalogDown(f"The catalog {name.catalog} does not answer.")
+
+    def _made(self, name: TableName, creation: TableCreation) -> WritableTable:
+        ids = count(1)
+        columns = tuple(_with_new_ids(_without_ids(each), ids) for each in creation.schema.columns)
+        new = {
+            old.field_id: made.field_id for old, made in zip(creation.schema.columns, columns, strict=True)
+        }
+        identifiers = frozenset(new[each] for each in creation.schema.identifier_field_ids)
+        layout = creation.layout
+        return WritableTable(
+            TableKey(name),
+            uuid4(),
+            2,
+            TableSchema(0, columns, identifiers),
+            0,
+            tuple(replace(each, name=partition_name(each)) for each in layout.partition_fields),
+            layout.sort_fields,
+            b"",
+        )
+
+
+def _highest(columns: Sequence[Field]) -> int:
+    return max((each.field_id for _, each in fields_with_paths(tuple(columns))), default=0)
+
+
+def _with_new_ids(field: Field, ids: Iterator[int]) -> Field:
+    new_id = field.field_id or next(ids)
+    children = [_with_new_ids(each, ids) for each in field.children]
+    return replace(field, field_id=new_id, type=with_children(field.type, children))
+
+
+def _without_ids(field: Field) -> Field:
+    return replace(field, field_id=0, type=with_children(field.type, map(_without_ids, field.children)))

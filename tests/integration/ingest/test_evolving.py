@@ -1,0 +1,66 @@
+"""Several gateways that make and evolve one table at once, on a real PostgreSQL catalog."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.clock import SystemClock
+from service.adapters.table_changes import PyIcebergTableChanges
+from service.adapters.writable_tables import PyIcebergWritableTables
+from service.ingest.change_rules import NOTHING_FORBIDDEN
+from service.ingest.match_tables import match_tables
+from service.model.ingest import Write
+from service.model.schemas import Field, Primitive, TableSchema
+from service.model.table_creation import RequestedSchema, TableLayout
+from service.model.tables import TableName
+from service.model.writing import TableKey, WritableTable
+from tests.integration.ingest.lakehouse import IngestLakehouse
+
+pytestmark = pytest.mark.integration
+CLIENTS = 8
+LONG, STRING = Primitive("long"), Primitive("string")
+
+
+class Gateway:
+    """What one gateway has open."""
+
+    def __init__(self, lakehouse: IngestLakehouse) -> None:
+        self.catalogs = PyIcebergCatalogs({"lake": lakehouse.properties}, SystemClock())
+        self._tables = PyIcebergWritableTables(self.catalogs)
+        self._changes = PyIcebergTableChanges(self.catalogs, first_pause_s=0.005)
+
+    def match(self, key: TableKey, *columns: Field) -> WritableTable:
+        requested = RequestedSchema(TableSchema(0, columns), evolves=True, create=TableLayout())
+        writes = [Write(key, (), schema=requested)]
+        return match_tables(writes, self._tables, self._changes, NOTHING_FORBIDDEN)[key]
+
+
+def test_of_many_who_make_and_evolve_a_table_each_column_is_there_once(lakehouse: IngestLakehouse) -> None:
+    gateways = [Gateway(lakehouse), Gateway(lakehouse)]
+    key = TableKey(TableName("lake", f"new_{lakehouse.key.table.table}", "events"))
+    barrier = Barrier(CLIENTS)
+
+    def client(number: int) -> list[WritableTable]:
+        gateway = gateways[number % 2]
+        found: list[WritableTable] = []
+        for step in range(3):
+            barrier.wait(30)
+            shared = (Field(1, "id", LONG), Field(2, f"shared_{step}", STRING))
+            found.append(gateway.match(key, *shared, Field(3, f"own_{number}", LONG)))
+        return found
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        found = [table for each in clients.map(client, range(CLIENTS)) for table in each]
+    for each in gateways:
+        each.catalogs.close()
+    final = max(found, key=lambda each: each.schema.schema_id)
+    ids = {each.name: each.field_id for each in final.schema.columns}
+    wanted = {"id", *(f"shared_{step}" for step in range(3)), *(f"own_{each}" for each in range(CLIENTS))}
+    assert set(ids) == wanted
+    assert len(final.schema.columns) == len(wanted) == len(set(ids.values()))
+    # Whoever was answered when was answered with the ids that the columns have for good.
+    assert all(ids[column.name] == column.field_id for table in found for column in table.schema.columns)

@@ -1,0 +1,162 @@
+"""Tables that are made and evolved by what is sent to them, over HTTP, read back by Spark and PyIceberg."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.integration.asking import rows
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def name() -> str:
+    """Of a table that is not there, in a schema that is not."""
+    return f"lake.made_{uuid4().hex[:8]}.events"
+
+
+def field(name: str, kind: Any, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind} | more
+
+
+def schema(*fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "struct", "fields": list(fields)}
+
+
+def send(gateway: httpx.Client, table: str, *records: dict[str, Any], **body: Any) -> httpx.Response:
+    return gateway.post("/ingest", json={"table": table, "records": records} | body)
+
+
+def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
+    gateway: httpx.Client, lake: SqlCatalog, name: str
+) -> None:
+    place = {"type": "struct", "fields": [field("city", "string", required=True)]}
+    first = send(
+        gateway,
+        name,
+        {"id": 1, "shard": 7, "place": {"city": "Rome"}, "price": "1.50"},
+        schema=schema(
+            field("id", "int", required=True),
+            field("shard", "int"),
+            field("place", place),
+            field("price", "decimal(5, 2)"),
+        ),
+        create={
+            "partitionSpec": [{"source": "shard"}, {"source": "place.city", "transform": "truncate[1]"}],
+            "sortOrder": [{"source": "id", "direction": "desc"}],
+            "properties": {"comment": "made by what is sent"},
+        },
+    )
+    assert first.status_code == 200, first.text
+    wider = {"type": "struct", "fields": [field("city", "string"), field("zip", "long")]}
+    second = send(
+        gateway,
+        name,
+        {"shard": 2**40, "place": {"zip": 123}, "price": "12345.25", "tags": ["a"]},
+        schema=schema(
+            field("shard", "long"),
+            field("place", wider),
+            field("price", "decimal(9, 2)"),
+            field("tags", {"type": "list", "element": "string", "element-required": True}, required=True),
+        ),
+        evolve=True,
+        writeSchema=["tags", "shard", "place", "price"],
+    )
+    assert second.status_code == 200, second.text
+    table = lake.load_table(name.removeprefix("lake."))
+    assert table.properties["comment"] == "made by what is sent"
+    assert [str(each.transform) for each in table.spec().fields] == ["identity", "truncate[1]"]
+    assert len(table.sort_order().fields) == 1
+    assert [(each.name, str(each.field_type), each.required) for each in table.schema().fields[:2]] == [
+        ("id", "int", False),
+        ("shard", "long", False),
+    ]
+    expected = [
+        [None, 2**40, None, 123, "12345.25", ["a"]],
+        [1, 7, "Rome", None, "1.50", None],
+    ]
+    sql = f"SELECT id, shard, place.city, place.zip, price, tags FROM {name} ORDER BY shard DESC"
+    assert rows(gateway, sql) == expected
+    assert rows(gateway, f"SELECT count(*) FROM {name} WHERE shard = 7 AND place.city = 'Rome'") == [[1]]
+    read = sorted(table.scan().to_arrow().to_pylist(), key=lambda row: -row["shard"])
+    assert [
+        [each["id"], each["shard"], each["place"], str(each["price"]), each["tags"]] for each in read
+    ] == [
+        [None, 2**40, {"city": None, "zip": 123}, "12345.25", ["a"]],
+        [1, 7, {"city": "Rome", "zip": None}, "1.50", None],
+    ]
+    assert table.scan(row_filter="shard = 7").to_arrow().num_rows == 1
+
+
+def test_what_differs_is_told_and_nothing_is_changed(
+    gateway: httpx.Client, lake: SqlCatalog, name: str
+) -> None:
+    made = send(gateway, name, {"id": 1}, schema=schema(field("id", "int")), create={})
+    assert made.status_code == 200, made.text
+    sent = schema(field("id", "long"), field("new", "string"))
+    unasked = send(gateway, name, {"id": 2, "new": "a"}, schema=sent)
+    assert (unasked.status_code, unasked.json()["code"]) == (422, "SCHEMA_MISMATCH")
+    assert [(each["pointer"], each["field"], each["rule"]) for each in unasked.json()["errors"]] == [
+        ("/schema", "id", "TYPE_NARROWER"),
+        ("/schema", "new", "FIELD_MISSING"),
+    ]
+    impossible = send(
+        gateway,
+        name,
+        {"id": "2"},
+        schema=schema(field("id", "string"), field("new", "string")),
+        evolve=True,
+    )
+    assert [each["rule"] for each in impossible.json()["errors"]] == ["TYPE_DIFFERS"]
+    refused = send(
+        gateway,
+        f"{name}_2",
+        {"id": 1},
+        schema=sent,
+        create={"properties": {"write.data.path": "file:///etc", "py-io-impl": "os.system"}},
+    )
+    assert (refused.status_code, refused.json()["code"]) == (422, "CREATION_INVALID")
+    assert [each["pointer"] for each in refused.json()["errors"]] == [
+        "/create/properties/write.data.path",
+        "/create/properties/py-io-impl",
+    ]
+    table = lake.load_table(name.removeprefix("lake."))
+    assert [each.name for each in table.schema().fields] == ["id"]
+    assert len(table.metadata.schemas) == 1
+    assert not lake.table_exists(f"{name}_2".removeprefix("lake."))
+    missing = send(gateway, f"{name}_2", {"id": 1}, schema=sent, evolve=True)
+    assert (missing.status_code, missing.json()["code"]) == (404, "TABLE_NOT_FOUND")
+
+
+def test_clients_that_evolve_a_table_at_once_lose_nothing(
+    gateway: httpx.Client, lake: SqlCatalog, name: str
+) -> None:
+    def client(number: int) -> list[httpx.Response]:
+        own = f"c{number}"
+        return [
+            send(
+                gateway,
+                name,
+                {"id": number, own: value, f"s{value}": "x"},
+                schema=schema(field("id", "long"), field(own, "int"), field(f"s{value}", "string")),
+                evolve=True,
+                create={},
+                writeSchema="infer",
+            )
+            for value in range(3)
+        ]
+
+    with ThreadPoolExecutor(8) as clients:
+        answers = [answer for each in clients.map(client, range(8)) for answer in each]
+    assert {(each.status_code, each.text if each.is_error else "") for each in answers} == {(200, "")}
+    names = [each.name for each in lake.load_table(name.removeprefix("lake.")).schema().fields]
+    assert sorted(names) == sorted(["id", "s0", "s1", "s2", *(f"c{number}" for number in range(8))])
+    counts = ", ".join(f"count({each})" for each in sorted(names))
+    # Sorted: c0 … c7, each by one client; id; s0 … s2, each by all.
+    assert rows(gateway, f"SELECT {counts} FROM {name}") == [[*[3] * 8, 24, 8, 8, 8]]

@@ -1,0 +1,101 @@
+"""Sources and streams on the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from service.model.ingest import Compression, RecordFormat
+from service.model.sources import SourceRecords
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+FOLDER = {"directory": "file:///in"}
+STREAM = {"name": "clicks", "table": "lake.logs.events", "source": FOLDER}
+
+
+async def sent_source(client: httpx.AsyncClient, gateway: FakeGateway, **source: Any) -> SourceRecords:
+    body = {"table": "lake.logs.events", "source": {"uri": "s3://b/*", "format": "ndjson"} | source}
+    answer = await client.post("/ingest", json=body)
+    assert answer.status_code == 200, answer.text
+    executed = gateway.ingest_requests[-1].executed
+    assert isinstance(executed, SourceRecords)
+    return executed
+
+
+async def test_a_source_is_files_in_a_format(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    assert await sent_source(client, gateway) == SourceRecords("s3://b/*", RecordFormat.NDJSON)
+    found = await sent_source(client, gateway, format="csv", compression="zstd")
+    assert found == SourceRecords("s3://b/*", RecordFormat.CSV, Compression.ZSTD)
+    assert (await sent_source(client, gateway, format="json")).record_format is RecordFormat.NDJSON
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"table": "lake.logs.events", "source": {"uri": "s3://b/*"}},
+        {"table": "lake.logs.events", "source": {"uri": "", "format": "csv"}},
+        {"table": "lake.logs.events", "source": {"uri": "s3://b/*", "format": "xml"}},
+        {"table": "lake.logs.events", "source": {"uri": "s3://b/*", "format": "csv"}, "records": [{}]},
+        {"source": {"uri": "s3://b/*", "format": "csv"}},
+    ],
+)
+async def test_a_source_that_is_none_is_refused(client: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
+    answer = await client.post("/ingest", json=wrong)
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+async def test_a_stream_is_made_found_listed_stopped_and_resumed(client: httpx.AsyncClient) -> None:
+    made = await client.post("/streams", json=STREAM)
+    assert made.status_code == 201, made.text
+    answer = made.json()
+    assert (answer["name"], answer["state"], answer["error"]) == ("clicks", "RUNNING", None)
+    assert answer["definition"]["source"]["directory"] == "file:///in"
+    assert answer["definition"]["interval"] == "60s"
+    link = answer["links"]["self"]
+    assert (await client.get(link)).json() == answer
+    assert (await client.get("/streams")).json() == {"streams": [answer]}
+    assert (await client.delete(link)).json()["state"] == "STOPPED"
+    assert (await client.post(answer["links"]["resume"])).json() == answer
+
+
+async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
+    body = {
+        "source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "clicks"}},
+        "route": {"field": "kind", "to": {"*": {"table": "lake.logs.events", "writeSchema": ["id"]}}},
+        "interval": "500ms",
+    }
+    made = await client.post("/streams", json=body)
+    assert made.status_code == 201, made.text
+    assert made.json()["definition"]["route"]["to"]["*"]["writeSchema"] == ["id"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"interval": "99ms"},
+        {"interval": "10 minutes"},
+        {"source": {"directory": "file:///in", "format": "parquet"}},
+        {"source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "a b"}}},
+        {"source": {"kafka": {"bootstrapServers": "k:1", "topic": "a", "kafka.sasl.jaas.config": "x"}}},
+        {"mode": "merge"},
+        {"table": "events"},
+        {"records": [{}]},
+    ],
+)
+async def test_a_stream_that_is_none_is_refused(client: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
+    answer = await client.post("/streams", json=STREAM | wrong)
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+async def test_streams_that_are_not_there_are_told(client: httpx.AsyncClient) -> None:
+    for answer in (
+        await client.get(f"/streams/{uuid4()}"),
+        await client.delete(f"/streams/{uuid4()}"),
+        await client.post(f"/streams/{uuid4()}/resume"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (404, "STREAM_NOT_FOUND")

@@ -1,0 +1,262 @@
+"""Tables that are found, made and changed before anything is written, over fakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from service.errors import (
+    CreationInvalid,
+    IngestInvalid,
+    RecordsInvalid,
+    SchemaMismatch,
+    TableChanged,
+    TableNotFound,
+    WriteNotAllowed,
+)
+from service.ingest.change_rules import ChangeRules
+from service.model.ingest import ColumnNames, IngestRequest, Write
+from service.model.schema_changes import AddField, MakeOptional, SchemaDifference
+from service.model.schemas import Field, Primitive, Struct, TableSchema
+from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
+from service.model.tables import PartitionField, SortField, TableName
+from service.model.writing import TableKey, WritableTable
+from tests.fakes.ingest_service import FakeIngests
+from tests.unit.ingest.wide_table import LONG, STRING, with_columns
+
+WITHIN_S = 20
+ID, NOTE, NEW = Field(1, "id", LONG), Field(2, "note", STRING), Field(3, "new", STRING)
+EVENTS = with_columns(ID, NOTE)
+OTHERS = replace(EVENTS, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
+MISSING = TableName("lake", "new", "events")
+
+
+@pytest.fixture
+def ingests() -> Iterator[FakeIngests]:
+    made = FakeIngests(EVENTS, OTHERS)
+    yield made
+    made.close(WITHIN_S)
+
+
+def write(
+    record: Mapping[str, object],
+    *columns: Field,
+    table: TableName = EVENTS.key.table,
+    evolves: bool = True,
+    create: TableLayout | None = None,
+    write_schema: tuple[str, ...] | None = None,
+    place: str = "",
+) -> Write:
+    names = None if write_schema is None else ColumnNames(write_schema)
+    schema = RequestedSchema(TableSchema(0, columns), evolves, create) if columns else None
+    return Write(TableKey(table), (record,), names, place, schema)
+
+
+def send(ingests: FakeIngests, *writes: Write) -> None:
+    ingests.accept(IngestRequest(writes, "f"), "ann").settled.result(WITHIN_S)
+
+
+def columns_of(ingests: FakeIngests, name: TableName = EVENTS.key.table) -> list[tuple[int, str]]:
+    return [(each.field_id, each.name) for each in ingests.tables.writable(name, "main").schema.columns]
+
+
+def test_files_are_written_with_the_ids_of_the_evolved_table(ingests: FakeIngests) -> None:
+    send(ingests, write({"id": 1, "new": "a"}, ID, NOTE, NEW, write_schema=("new", "id")))
+    assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new")]
+    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    assert (result.target.schema_id, result.target.write_schema_column_ids) == (1, (3, 1))
+
+
+def test_a_schema_that_fits_changes_nothing(ingests: FakeIngests) -> None:
+    send(ingests, write({"id": 1}, Field(9, "id", Primitive("int")), evolves=False))
+    assert (ingests.changes.evolved, len(ingests.files.files)) == ([], 1)
+
+
+def test_a_table_evolves_once_for_all_writes_and_branches(ingests: FakeIngests) -> None:
+    second = replace(
+        write({"new": "b", "more": 1}, ID, NEW, Field(4, "more", LONG)),
+        key=TableKey(EVENTS.key.table, "audit"),
+    )
+    send(ingests, write({"new": "a"}, ID, NEW), second)
+    assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new"), (4, "more")]
+    assert len(ingests.changes.evolved) == 1
+
+
+def test_what_somebody_else_has_added_meanwhile_is_not_added_again(ingests: FakeIngests) -> None:
+    def other() -> None:
+        table = ingests.tables.writable(EVENTS.key.table, "main")
+        ingests.changes.evolve(table, [AddField((), replace(NEW, field_id=0))])
+
+    ingests.changes.before = other
+    send(ingests, write({"new": "a", "more": 1}, ID, NEW, Field(4, "more", LONG)))
+    assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new"), (4, "more")]
+    added = [change for _, changes in ingests.changes.evolved for change in changes]
+    assert [each.field.name for each in added if isinstance(each, AddField)] == ["new", "more"]
+
+
+def test_what_somebody_else_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:
+    def other() -> None:
+        table = ingests.tables.writable(EVENTS.key.table, "main")
+        ingests.changes.evolve(table, [AddField((), Field(0, "new", LONG))])
+
+    ingests.changes.before = other
+    with pytest.raises(SchemaMismatch, match="new is long in the table, which cannot become string"):
+        send(ingests, write({"new": "a"}, ID, NEW))
+    assert not ingests.files.files
+
+
+def test_a_table_that_changes_all_the_time_is_given_up(ingests: FakeIngests) -> None:
+    ingests.changes.never = True
+    with pytest.raises(TableChanged, match="all the time"):
+        send(ingests, write({"new": "a"}, ID, NEW))
+
+
+def test_nothing_is_changed_when_any_table_of_the_request_refuses(ingests: FakeIngests) -> None:
+    bad = write({}, Field(1, "id", STRING), table=OTHERS.key.table, place="/writes/1")
+    made = write({}, ID, table=MISSING, create=TableLayout())
+    unasked = write({}, ID, NEW, table=OTHERS.key.table, evolves=False, place="/writes/3")
+    with pytest.raises(SchemaMismatch, match=r"from that of lake.logs.others in 2 place\(s\)") as refused:
+        send(ingests, write({"new": "a"}, ID, NEW), bad, made, unasked)
+    told = [each for each in refused.value.violations if isinstance(each, SchemaDifference)]
+    assert [(each.place, each.column) for each in told] == [("/writes/1", "id"), ("/writes/3", "new")]
+    assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
+
+
+def test_bad_records_leave_the_table_evolved_and_nothing_written(ingests: FakeIngests) -> None:
+    with pytest.raises(RecordsInvalid):
+        send(ingests, write({"new": 1}, ID, NEW))
+    assert (3, "new") in columns_of(ingests)
+    assert not ingests.files.files
+
+
+def test_a_missing_table_is_made_and_written_to(ingests: FakeIngests) -> None:
+    layout = TableLayout(
+        (PartitionField("", "day", "identity"), PartitionField("", "place.city", "bucket[8]")),
+        (SortField("id", "identity", "desc", "nulls-last"),),
+        {"comment": "ours"},
+    )
+    columns = (ID, Field(2, "day", Primitive("date")), Field(3, "place", Struct((Field(4, "city", STRING),))))
+    record = {"id": 1, "day": "2026-01-01", "place": {"city": "Rome"}}
+    send(ingests, write(record, *columns, table=MISSING, create=layout, evolves=False))
+    table = ingests.tables.writable(MISSING, "main")
+    assert [each.name for each in table.partition_fields] == ["day", "place.city_bucket"]
+    assert ingests.changes.created == [MISSING]
+    send(ingests, write(record, *columns, table=MISSING, create=TableLayout(), evolves=False))
+    assert ingests.changes.created == [MISSING]
+    assert len(ingests.files.files) == 2
+
+
+def test_a_later_write_may_evolve_what_an_earlier_one_has_made(ingests: FakeIngests) -> None:
+    send(
+        ingests,
+        write({"id": 1}, ID, table=MISSING, create=TableLayout()),
+        write({"new": "a"}, ID, NEW, table=MISSING),
+        write({"id": 2}, table=MISSING, write_schema=("id",)),
+    )
+    assert columns_of(ingests, MISSING) == [(1, "id"), (2, "new")]
+
+
+def test_of_two_who_make_a_table_one_does_and_the_other_goes_on(ingests: FakeIngests) -> None:
+    mine = write({"id": 1}, ID, table=MISSING, create=TableLayout())
+    theirs = write({"note": "a", "id": 2}, ID, NOTE, table=MISSING, create=TableLayout())
+    ingests.changes.before = lambda: send(ingests, theirs)
+    send(ingests, mine)
+    assert ingests.changes.created == [MISSING]
+    assert columns_of(ingests, MISSING) == [(1, "id"), (2, "note")]
+    assert len(ingests.files.files) == 2
+
+
+def test_a_missing_table_that_nobody_asks_for_is_told_before_any_other_is_made(ingests: FakeIngests) -> None:
+    made = write({"id": 1}, ID, table=MISSING, create=TableLayout())
+    with pytest.raises(TableNotFound):
+        send(ingests, made, write({"id": 1}, ID, table=TableName("lake", "new", "others")))
+    assert not ingests.changes.created
+
+
+def test_a_table_is_made_from_a_schema_only(ingests: FakeIngests) -> None:
+    create = RequestedSchema(None, create=TableLayout())
+    with pytest.raises(CreationInvalid, match="from a schema that has columns"):
+        send(ingests, replace(write({"id": 1}, table=MISSING), schema=create))
+    send(ingests, replace(write({"id": 1}), schema=create))
+    assert len(ingests.files.files) == 1
+
+
+def test_what_is_there_and_no_table_is_told(ingests: FakeIngests) -> None:
+    ingests.changes.never = True
+    with pytest.raises(CreationInvalid, match="is no table that can be written to"):
+        send(ingests, write({"id": 1}, ID, table=MISSING, create=TableLayout()))
+
+
+@pytest.mark.parametrize("part", ["..", "a/b", "a b", "", "ä", "a%2fb", "-x", "a\\b", "x" * 129])
+def test_no_name_leads_out_of_the_warehouse(ingests: FakeIngests, part: str) -> None:
+    for name in (TableName("lake", "logs", part), TableName("lake", f"logs.{part}", "t")):
+        with pytest.raises(CreationInvalid):
+            send(ingests, write({"id": 1}, ID, table=name, create=TableLayout()))
+    assert not ingests.changes.created
+
+
+def test_every_reason_why_a_table_cannot_be_made_is_told(ingests: FakeIngests) -> None:
+    layout = TableLayout(
+        (PartitionField("", "nope", "identity"), PartitionField("", "note", "day")),
+        (SortField("note", "bucket[0]", "asc", "nulls-first"),),
+        {"write.data.path": "s3://elsewhere", "format-version": "3"},
+    )
+    name = TableName("lake", "logs", "a/b")
+    columns = (ID, NOTE, Field(3, "Note", STRING))
+    with pytest.raises(CreationInvalid) as refused:
+        send(ingests, write({"id": 1}, *columns, table=name, create=layout, place="/writes/0"))
+    told = [each.place for each in refused.value.violations if isinstance(each, CreationFault)]
+    assert told == [
+        "/writes/0/table",
+        "/writes/0/schema",
+        "/writes/0/create/partitionSpec/0/source",
+        "/writes/0/create/partitionSpec/1/transform",
+        "/writes/0/create/sortOrder/0/transform",
+        "/writes/0/create/properties/write.data.path",
+        "/writes/0/create/properties/format-version",
+    ]
+
+
+def _refused_by(rules: ChangeRules, *writes: Write) -> FakeIngests:
+    ingests = FakeIngests(EVENTS, OTHERS, change_rules=rules)
+    try:
+        send(ingests, *writes)
+    finally:
+        ingests.close(WITHIN_S)
+    return ingests
+
+
+def test_the_operator_says_which_tables_are_made_and_changed() -> None:
+    creates = write({"id": 1}, ID, table=MISSING, create=TableLayout())
+    evolves = write({"id": 1}, ID, NEW)
+    with pytest.raises(WriteNotAllowed, match=r"no table lake\.new\.events, and callers may not make it"):
+        _refused_by(ChangeRules(creatable_names=("lake.logs.*",)), creates)
+    with pytest.raises(WriteNotAllowed, match=r"may not change the schema of lake\.logs\.events"):
+        _refused_by(ChangeRules(evolvable_names=()), evolves)
+    # What needs no change is no change.
+    _refused_by(ChangeRules((), ()), write({"id": 1}, ID, NOTE, create=TableLayout()))
+    with pytest.raises(IngestInvalid, match="would have 3 fields; at most 2"):
+        _refused_by(ChangeRules(max_fields=2), evolves)
+    with pytest.raises(IngestInvalid, match="would have 3 fields; at most 2"):
+        _refused_by(ChangeRules(max_fields=2), write({}, ID, NOTE, NEW, table=MISSING, create=TableLayout()))
+
+
+def test_a_required_column_may_be_left_out_when_the_table_evolves() -> None:
+    table = with_columns(replace(ID, is_required=True), NOTE)
+    ingests = FakeIngests(table)
+    send(ingests, write({"note": "a"}, NOTE, write_schema=("note",)))
+    [change] = [each for _, changes in ingests.changes.evolved for each in changes]
+    assert change == MakeOptional(("id",))
+    ingests.close(WITHIN_S)
+
+
+def test_tables_of_another_format_are_left_alone() -> None:
+    table: WritableTable = replace(EVENTS, format_version=3)
+    ingests = FakeIngests(table)
+    with pytest.raises(IngestInvalid, match="format version 3"):
+        send(ingests, write({"new": "a"}, ID, NEW))
+    assert not ingests.changes.evolved
+    ingests.close(WITHIN_S)

@@ -1,0 +1,114 @@
+"""What a table's schema becomes for several writes, and what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from service.ingest.plan_schema import plan_schema
+from service.model.ingest import Write
+from service.model.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
+from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
+from service.model.table_creation import RequestedSchema
+from tests.unit.ingest.wide_table import LONG, STRING, TABLE
+
+INT = Primitive("int")
+ID, NOTE = Field(1, "id", INT, is_required=True), Field(2, "note", STRING)
+SCHEMA = TableSchema(0, (ID, NOTE))
+
+
+def write(*columns: Field, evolves: bool = True, place: str = "") -> Write:
+    return Write(TABLE.key, (), place=place, schema=RequestedSchema(TableSchema(0, columns), evolves))
+
+
+def kinds(writes: Sequence[Write], schema: TableSchema = SCHEMA, *names: str) -> list[tuple[str, str]]:
+    return [(each.column, each.kind.value) for each in plan_schema(writes, schema, names).differences]
+
+
+def test_writes_are_matched_one_after_the_other() -> None:
+    first = write(ID, Field(7, "n", INT))
+    second = write(ID, Field(9, "n", LONG), Field(10, "s", Struct((Field(11, "a", INT),))))
+    third = write(ID, Field(9, "s", Struct((Field(11, "b", INT),))))
+    plan = plan_schema([first, second, third], SCHEMA)
+    assert plan.changes == (
+        AddField((), Field(0, "n", LONG)),
+        AddField((), Field(0, "s", Struct((Field(0, "a", INT), Field(0, "b", INT))))),
+    )
+    assert (plan.differences, plan.field_count) == ((), 6)
+
+
+def test_what_an_earlier_write_has_changed_a_later_one_need_not_ask_for() -> None:
+    later = write(ID, Field(9, "n", INT), evolves=False, place="/writes/1")
+    assert not plan_schema([write(ID, Field(7, "n", LONG)), later], SCHEMA).differences
+    [difference] = plan_schema([later, write(ID, Field(7, "n", LONG))], SCHEMA).differences
+    assert (difference.column, difference.kind) == ("n", DifferenceKind.FIELD_MISSING)
+    assert difference.place == "/writes/1"
+
+
+def test_nothing_is_planned_for_writes_that_send_no_schema() -> None:
+    plan = plan_schema([Write(TABLE.key, ())], SCHEMA)
+    assert (plan.changes, plan.differences) == ((), ())
+
+
+def test_without_evolve_all_that_would_have_to_change_is_told() -> None:
+    sent = write(Field(1, "id", LONG), Field(2, "new", STRING), evolves=False)
+    assert [each.detail for each in plan_schema([sent], SCHEMA).differences] == [
+        'id is required in the table: it would become optional with "evolve": true.',
+        'id is int in the table: it would become long with "evolve": true.',
+        'The table has no field new: it would be added with "evolve": true.',
+    ]
+
+
+def test_what_would_be_refused_anyway_is_not_promised() -> None:
+    deep = Struct((Field(4, "b", INT), Field(5, "B", INT)))
+    sent = write(ID, Field(3, "NOTE", STRING), Field(6, "s", deep), Field(7, "ok", INT), evolves=False)
+    assert kinds([sent]) == [("NOTE", "NAME_TAKEN"), ("s.B", "NAME_TAKEN"), ("ok", "FIELD_MISSING")]
+
+
+def test_all_changes_of_one_write_or_none() -> None:
+    plan = plan_schema([write(ID, Field(9, "note", INT), Field(10, "new", INT))], SCHEMA)
+    assert [each.column for each in plan.differences] == ["note"]
+    assert plan.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([Field(3, "NOTE", STRING)], [("NOTE", "NAME_TAKEN")]),
+        ([Field(3, "a", STRING), Field(4, "A", STRING)], [("A", "NAME_TAKEN")]),
+        ([Field(3, "id_bucket", STRING)], [("id_bucket", "NAME_TAKEN")]),
+        ([Field(3, "s", Struct((Field(4, "b", INT), Field(5, "B", INT))))], [("s.B", "NAME_TAKEN")]),
+        ([Field(3, "at", Primitive("timestamp_ns"))], [("at", "FORMAT_TOO_OLD")]),
+        (
+            [Field(3, "l", ListOf(Field(4, "element", Primitive("timestamptz_ns"))))],
+            [("l.element", "FORMAT_TOO_OLD")],
+        ),
+        ([Field(3, "d", INT, initial_default=1, write_default=1)], [("d", "FORMAT_TOO_OLD")]),
+    ],
+)
+def test_fields_that_readers_could_not_read_are_not_added(
+    columns: list[Field], expected: list[tuple[str, str]]
+) -> None:
+    assert kinds([write(ID, *columns)], SCHEMA, "id_bucket") == expected
+
+
+def test_a_name_with_dots_is_not_taken_for_a_field_of_a_struct() -> None:
+    schema = TableSchema(0, (Field(1, "place", Struct((Field(2, "city", STRING),))),))
+    sent = write(*schema.columns, Field(3, "place.city", STRING))
+    assert kinds([sent], schema) == [("place.city", "NAME_TAKEN")]
+
+
+def test_what_tells_rows_apart_stays_required_and_may_be_widened() -> None:
+    schema = replace(SCHEMA, identifier_field_ids=frozenset({1}))
+    assert kinds([write(NOTE)], schema) == [("id", "IDENTIFIER_FIELD")]
+    widened = plan_schema([write(Field(1, "id", LONG, is_required=True), NOTE)], schema)
+    assert (widened.changes, widened.differences) == ((WidenField(("id",), "int", "long"),), ())
+    key = Field(2, "key", INT, is_required=True)
+    nested = TableSchema(0, (Field(1, "s", Struct((key,)), is_required=True),), frozenset({2}))
+    assert kinds([write(Field(1, "s", Struct((key,))))], nested) == [("s", "IDENTIFIER_FIELD")]
+
+
+def test_a_required_column_that_is_not_sent_becomes_optional() -> None:
+    assert plan_schema([write(NOTE)], SCHEMA).changes == (MakeOptional(("id",)),)

@@ -1,0 +1,240 @@
+"""Streams over fakes: micro-batches that are given again, parts that go down, replicas that take over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.adapters.clock import SystemClock
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.storage import SourceAccess
+from service.adapters.sources.stream_sources import AllowedStreamSources
+from service.errors import (
+    EngineNotReady,
+    RecordsInvalid,
+    SourceNotAllowed,
+    StreamFailed,
+    StreamInvalid,
+    StreamNotFound,
+    TableNotFound,
+)
+from service.ingest.streams import StreamPace, StreamPorts, Streams
+from service.model.ingest import ColumnNames, OnError, RecordFormat, Write
+from service.model.sources import SourceBounds
+from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from tests.fakes.ingest_service import FakeIngests
+from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
+from tests.fakes.stream_store import FakeStreamStore
+from tests.integration.running import until
+from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
+
+WITHIN_S = 20
+TABLE = with_columns(ID, NOTE, DAY)
+PACE = StreamPace(running_at_most=2, look_around_ms=10, first_pause_ms=10, longest_pause_ms=20)
+
+
+class Running:
+    """One replica's streams, on a store that it shares."""
+
+    def __init__(self, ingests: FakeIngests, store: FakeStreamStore, folder: Path) -> None:
+        self.ingests = ingests
+        self.store = store
+        self.queries = FakeStreamQueries()
+        access = SourceAccess((folder.as_uri(),))
+        sources = AllowedStreamSources(FoundSources(access, SourceBounds()), access, ["kafka:9092"])
+        ports = StreamPorts(store, self.queries, sources, SystemClock())
+        self.streams = Streams(ports, ingests, self.definition, PACE)
+        self.folder = folder
+        self.streams.start()
+
+    def definition(self, body: Mapping[str, Any]) -> StreamDefinition:
+        key = TableKey(TableName("lake", "logs", body.get("table", "events")))
+        return StreamDefinition(
+            DirectorySource(body.get("uri", self.folder.as_uri())),
+            RecordFormat.NDJSON,
+            (Write(key, (), ColumnNames(("id",)), is_upsert=body.get("mode") == "upsert"),),
+            None,
+            OnError(body.get("onError", "REJECT_REQUEST")),
+            1000,
+        )
+
+    def create(self, **body: Any) -> UUID:
+        return self.streams.create("clicks", body, "ann").stream_id
+
+    def record(self, stream_id: UUID) -> StreamRecord:
+        return self.streams.find(stream_id, "ann")
+
+    def give(self, stream_id: UUID, batch: FakeMicroBatch) -> None:
+        """As Spark does: whatever is raised ends the query."""
+        until(lambda: stream_id in self.queries.running)
+        query = self.queries.running[stream_id]
+        try:
+            query.on_batch(batch)
+        except Exception as failure:
+            query.failed = failure  # type: ignore[assignment]
+            raise
+
+    def ids(self) -> list[int]:
+        return sorted(row["id"] for rows in self.ingests.files.files.values() for row in rows)
+
+
+@pytest.fixture
+def ingests() -> Iterator[FakeIngests]:
+    made = FakeIngests(TABLE)
+    yield made
+    made.close(WITHIN_S)
+
+
+@pytest.fixture
+def store() -> FakeStreamStore:
+    return FakeStreamStore()
+
+
+@pytest.fixture
+def running(ingests: FakeIngests, store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
+    made = Running(ingests, store, tmp_path)
+    yield made
+    made.streams.close(WITHIN_S)
+
+
+def batch(number: int, *ids: int, checkpoint: UUID) -> FakeMicroBatch:
+    return FakeMicroBatch(checkpoint, number, *(f'{{"id": {each}}}'.encode() for each in ids))
+
+
+CHECKPOINT = uuid4()
+
+
+def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:
+    stream_id = running.create()
+    running.give(stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
+    running.give(stream_id, batch(1, 3, checkpoint=CHECKPOINT))
+    record = running.record(stream_id)
+    assert (record.batch_count, record.record_count, record.last_batch_id) == (2, 3, 1)
+    assert record.checkpoint_id == CHECKPOINT
+    assert running.ids() == [1, 2, 3]
+    assert len(running.ingests.commits.rounds) == 2
+
+
+def test_a_batch_that_is_given_again_is_not_read_again(running: Running) -> None:
+    stream_id = running.create()
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    again = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(stream_id, again)
+    assert again.run_count == 0
+    assert running.ids() == [1]
+
+
+def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Running) -> None:
+    first, second = running.create(), running.create()
+    running.give(first, batch(0, 1, checkpoint=CHECKPOINT))
+    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    again = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(second, again)
+    assert again.run_count == 0
+    assert running.ids() == [1]
+    assert running.record(second).record_count == 1
+
+
+def test_another_checkpoint_is_not_read_from(running: Running) -> None:
+    stream_id = running.create()
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    until(lambda: not running.store.held)
+    running.queries.running.clear()
+    running.streams.move(stream_id, StreamState.RUNNING, "ann")
+    with pytest.raises(StreamFailed, match="checkpoint is gone"):
+        running.give(stream_id, batch(0, 1, checkpoint=uuid4()))
+    until(lambda: running.record(stream_id).state is StreamState.FAILED)
+    assert running.ids() == [1]
+
+
+def test_a_bad_record_ends_the_stream_and_nothing_of_its_batch_is_written(running: Running) -> None:
+    stream_id = running.create()
+    with pytest.raises(RecordsInvalid):
+        running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
+    until(lambda: running.record(stream_id).state is StreamState.FAILED)
+    assert running.record(stream_id).error_code == "RECORDS_INVALID"
+    assert running.ids() == []
+    assert not running.store.held
+
+
+def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running) -> None:
+    stream_id = running.create(onError="DEAD_LETTER")
+    running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
+    record = running.record(stream_id)
+    assert (record.state, record.rejected_count) == (StreamState.RUNNING, 1)
+
+
+def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None:
+    running.queries.refuses = EngineNotReady()
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    assert running.queries.started == [stream_id, stream_id]
+    assert running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_a_stream_that_spark_refuses_says_why(running: Running) -> None:
+    running.queries.refuses = StreamInvalid("Spark has no Kafka connector here.")
+    stream_id = running.create()
+    until(lambda: running.record(stream_id).state is StreamState.FAILED)
+    assert running.record(stream_id).error_detail == "Spark has no Kafka connector here."
+
+
+def test_a_stopped_stream_ends_and_its_lease_is_let_go(running: Running) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    assert running.streams.move(stream_id, StreamState.STOPPED, "ann").state is StreamState.STOPPED
+    until(lambda: running.queries.running[stream_id].is_stopped)
+    until(lambda: not running.store.held)
+
+
+def test_one_replica_runs_a_stream_and_another_takes_over(
+    running: Running, ingests: FakeIngests, store: FakeStreamStore, tmp_path: Path
+) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    other = Running(ingests, store, tmp_path)
+    try:
+        running.streams.close(WITHIN_S)
+        until(lambda: stream_id in other.queries.running)
+        assert running.queries.running[stream_id].is_stopped
+    finally:
+        other.streams.close(WITHIN_S)
+
+
+def test_a_lease_that_was_lost_ends_the_query(running: Running) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    first = running.queries.running[stream_id]
+    running.store.held.clear()
+    until(lambda: first.is_stopped)
+    until(lambda: running.queries.running[stream_id] is not first)
+
+
+def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path) -> None:
+    with pytest.raises(SourceNotAllowed):
+        running.create(uri=tmp_path.parent.as_uri())
+    with pytest.raises(StreamInvalid, match="no globs"):
+        running.create(uri=f"{tmp_path.as_uri()}/*")
+    with pytest.raises(TableNotFound):
+        running.create(table="nothing")
+    with pytest.raises(StreamInvalid, match="append"):
+        running.create(mode="upsert")
+    for _ in range(PACE.running_at_most):
+        running.create()
+    with pytest.raises(StreamInvalid, match="stream_max_running"):
+        running.create()
+
+
+def test_streams_of_others_are_not_found(running: Running) -> None:
+    stream_id = running.create()
+    with pytest.raises(StreamNotFound):
+        running.streams.find(stream_id, "bob")
+    with pytest.raises(StreamNotFound):
+        running.streams.move(stream_id, StreamState.STOPPED, "bob")

@@ -1,0 +1,195 @@
+"""Large inputs over fakes: what tasks give back is brought together, or nothing of it is left."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.parquet_data_files import ParquetDataFiles
+from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged
+from service.ingest.split_task import SplitTask
+from service.model.ingest import (
+    ColumnNames,
+    IngestRecord,
+    IngestRequest,
+    IngestState,
+    OnError,
+    RecordFormat,
+    Route,
+    StreamedRecords,
+    Write,
+)
+from service.model.sources import SourceRecords
+from service.model.streams import MicroBatchRecords
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from tests.fakes.ingest_service import FakeIngests
+from tests.fakes.micro_batches import FakeMicroBatch
+from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
+
+WITHIN_S = 20
+TABLE = with_columns(ID, NOTE, DAY)
+OTHER = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
+WRITE = Write(TABLE.key, (), ColumnNames(("id", "note")))
+
+
+@pytest.fixture
+def ingests(tmp_path: Path) -> Iterator[FakeIngests]:
+    made = FakeIngests(TABLE, OTHER, sources_folder=tmp_path)
+    yield made
+    made.close(WITHIN_S)
+
+
+def of_source(folder: Path, names: str, *writes: Write, **more: object) -> IngestRequest:
+    source = SourceRecords(f"{folder.as_uri()}/{names}", RecordFormat.NDJSON)
+    return replace(IngestRequest(writes or (WRITE,), "f", executed=source), **more)  # type: ignore[arg-type]
+
+
+def ended(ingests: FakeIngests, request: IngestRequest) -> IngestRecord:
+    accepted = ingests.accept(request, "ann")
+    accepted.settled.result(WITHIN_S)
+    return ingests.find(accepted.record.ingest_id, "ann")
+
+
+def lines(*ids: object) -> bytes:
+    return b"".join(json.dumps({"id": each}).encode() + b"\n" for each in ids)
+
+
+def ids(ingests: FakeIngests) -> list[int]:
+    return sorted(row["id"] for rows in ingests.files.files.values() for row in rows)
+
+
+def test_all_files_of_a_source_become_one_commit(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(1, 2))
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(lines(3)))
+    record = ended(ingests, of_source(tmp_path, "*"))
+    assert record.state is IngestState.COMMITTED
+    assert ids(ingests) == [1, 2, 3]
+    [commit] = record.commits
+    assert [(each.column_ids, each.record_count) for each in commit.targets] == [((1, 6), 3)]
+    assert len(ingests.commits.rounds) == 1
+
+
+def test_large_files_are_read_in_parts_and_every_line_once(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(*range(1000)))
+    ended(ingests, of_source(tmp_path, "a.json"))
+    assert ids(ingests) == list(range(1000))
+    assert sum(ingests.executors.jobs) > 10
+    assert max(ingests.executors.jobs) <= 16
+
+
+def test_a_bad_record_in_any_part_leaves_no_file(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(*range(1000), "x"))
+    with pytest.raises(RecordsInvalid, match="1 of 1001 records") as refused:
+        ended(ingests, of_source(tmp_path, "a.json"))
+    assert not ingests.files.files
+    [told] = refused.value.violations
+    assert "a.json, lines after byte" in getattr(told, "place")  # noqa: B009
+
+
+def test_bad_records_become_dead_letters(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(1, "x"))
+    record = ended(ingests, of_source(tmp_path, "a.json", on_error=OnError.DEAD_LETTER))
+    assert record.rejected.count == 1
+    names = {str(each.key.table): sum(t.record_count for t in each.targets) for each in record.commits}
+    assert names == {"lake.logs.events": 1, "lake.logs.events__dead_letter": 1}
+
+
+def test_a_job_that_fails_has_its_known_files_deleted(ingests: FakeIngests, tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.json").write_bytes(lines(number))
+    first_wave = 16
+    fail = ingests.executors.map
+
+    def second_job_fails(function: object, items: object, tag: str) -> object:
+        if ingests.executors.jobs:
+            ingests.executors.fails_after = 2
+        return fail(function, items, tag)  # type: ignore[arg-type]
+
+    ingests.executors.map = second_job_fails  # type: ignore[method-assign,assignment]
+    with pytest.raises(ExecutorsFailed):
+        ended(ingests, of_source(tmp_path, "*.json"))
+    assert ingests.executors.jobs == [first_wave, 4]
+    # What the failed job wrote is in no result: orphans, which belong to no table.
+    assert ids(ingests) == [6, 7]
+    assert not ingests.commits.rounds
+
+
+def test_without_records_there_is_nothing_to_write(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"\n")
+    with pytest.raises(IngestInvalid, match="no records"):
+        ended(ingests, of_source(tmp_path, "a.json"))
+
+
+def test_a_broken_file_is_named(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(lines(*range(5000)))[:-9])
+    with pytest.raises(IngestInvalid, match=r"a\.json\.gz"):
+        ended(ingests, of_source(tmp_path, "a.json.gz"))
+    assert not ingests.files.files
+
+
+def test_a_file_that_changes_while_it_is_read_is_written_nowhere(
+    ingests: FakeIngests, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_bytes(lines(1))
+    found = ingests.sources.files((tmp_path / "a.json").as_uri())
+    (tmp_path / "a.json").write_bytes(lines(1, 2))
+    ingests.sources.files = lambda uri: found  # type: ignore[method-assign]  # noqa: ARG005
+    with pytest.raises(SourceChanged, match=r"a\.json was changed"):
+        ended(ingests, of_source(tmp_path, "a.json"))
+    assert not ingests.files.files
+
+
+def test_a_large_body_goes_to_executors_and_a_small_one_does_not(ingests: FakeIngests) -> None:
+    def sent(*numbers: int) -> IngestRequest:
+        data = lines(*numbers)
+        body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
+        return IngestRequest((WRITE,), "f", shared=body)
+
+    ended(ingests, sent(*range(10)))
+    assert not ingests.executors.jobs
+    ended(ingests, sent(*range(10, 1000)))
+    assert ids(ingests) == list(range(1000))
+    assert len(ingests.executors.jobs) > 1
+
+
+def test_lines_of_a_large_body_are_told_by_their_number(ingests: FakeIngests) -> None:
+    data = lines(*range(997), "x", 998)
+    body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
+    with pytest.raises(RecordsInvalid) as refused:
+        ended(ingests, IngestRequest((WRITE,), "f", shared=body))
+    assert [getattr(each, "line") for each in refused.value.violations] == [998]  # noqa: B009
+
+
+def test_a_micro_batch_is_written_once_and_not_where_it_is_already(ingests: FakeIngests) -> None:
+    route = Route("note", {"a": 0}, otherwise=1)
+    writes = (WRITE, Write(OTHER.key, (), ColumnNames(("id", "note"))))
+    batch = FakeMicroBatch(uuid4(), 0, b'{"id":1,"note":"a"}', b'{"id":2,"note":"b"}', b'{"id":3,"note":"a"}')
+    shared = MicroBatchRecords(batch, lambda _: None, frozenset({TABLE.key}))
+    record = ended(ingests, IngestRequest(writes, "f", route=route, executed=shared))
+    assert [each.key for each in record.commits] == [OTHER.key]
+    assert ids(ingests) == [2]
+
+
+def test_what_travels_to_executors_is_picklable(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(1))
+    tasks: list[SplitTask] = []
+    ran = ingests.executors.map
+
+    def kept(function: SplitTask, items: object, tag: str) -> object:
+        tasks.append(function)
+        return ran(function, items, tag)  # type: ignore[arg-type]
+
+    ingests.executors.map = kept  # type: ignore[method-assign,assignment]
+    ended(ingests, of_source(tmp_path, "a.json", on_error=OnError.DEAD_LETTER))
+    task = replace(tasks[0], data_files=ParquetDataFiles(WriteBounds()))
+    assert pickle.loads(pickle.dumps(task)).plan == task.plan
