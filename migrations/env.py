@@ -6,10 +6,11 @@ from alembic import context
 
 from service.adapters.ingest_tables import IngestRow
 from service.adapters.maintenance_tables import MaintenanceRow
+from service.adapters.stream_tables import StreamRow
 
-# Whose modules are imported, they know; the ingest log's build upon those of queries.
-assert IngestRow.metadata is MaintenanceRow.metadata
+# One metadata for all, which knows the tables of the modules that are imported.
 TABLES = IngestRow.metadata
+assert TABLES is MaintenanceRow.metadata is StreamRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()
