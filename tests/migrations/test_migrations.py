@@ -71,7 +71,8 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
-        [waiting] = schema.get_indexes("ingest_commits")
+        indexes = {each["name"]: each for each in schema.get_indexes("ingest_commits")}
+        waiting = indexes["ix_ingest_commits_waiting"]
         assert "snapshot_id IS NULL" in waiting["dialect_options"]["postgresql_where"]
 
 
@@ -101,6 +102,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "filters",
         "ingests",
         "ingest_commits",
+        "maintenance_runs",
         "commit_rounds",
         "streams",
     }
