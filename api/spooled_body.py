@@ -33,20 +33,21 @@ class SpooledBody:
 
 @asynccontextmanager
 async def spooled_body(
-    request: Request, spool: Spool, prefix: bytes, in_thread: InThread
+    request: Request, spool: Spool, prefix: bytes | None, in_thread: InThread
 ) -> AsyncIterator[SpooledBody]:
     """The whole body, and no more than a part of it in memory; gone when the context is left.
 
-    `prefix` goes into the digest before the body.
+    `prefix` goes into the digest before the body; without one, there is no digest.
 
     Raises:
         StorageDown: there is no room for it.
         ClientGone: the client hung up before its end.
     """
-    digest = hashlib.sha256(prefix)
+    digest = None if prefix is None else hashlib.sha256(prefix)
 
     def keep(part: bytearray) -> None:
-        digest.update(part)
+        if digest is not None:
+            digest.update(part)
         spool.write(part)
 
     try:
@@ -57,7 +58,7 @@ async def spooled_body(
                 await in_thread(keep, part)
                 part = bytearray()
         await in_thread(keep, part)
-        yield SpooledBody(spool, digest.hexdigest())
+        yield SpooledBody(spool, "" if digest is None else digest.hexdigest())
     except ClientDisconnect:
         raise ClientGone from None
     finally:

@@ -92,15 +92,10 @@ class SparkPadded:
         ).append()
 
 
-_PADDED = log_schema().as_arrow()
-
-
 def padded(batches: Batches) -> pa.Table:
-    """All rows with all columns of the table."""
-    names = [pa.schema([pa.field(each.name, _plain(each.type)) for each in _PADDED])]
-    return pa.concat_tables([names[0].empty_table(), *batches], promote_options="default").cast(
-        pa.schema([pa.field(each.name, _plain(each.type), each.nullable) for each in _PADDED])
-    )
+    """All rows with all columns of the table, in one chunk: Spark would make a task, and files, of each."""
+    rows = pa.concat_tables([_NO_ROWS, *batches], promote_options="permissive")
+    return rows.select(_PADDED.names).cast(_PADDED).combine_chunks()
 
 
 def timed(write: Callable[[Batches], None], batches: Batches, table: Table) -> Written:
@@ -140,12 +135,18 @@ def _groups(batches: Batches, rows_at_once: int) -> Sequence[Batches]:
     return groups
 
 
+def _cpu_s() -> float:
+    process = psutil.Process()
+    every = [process, *(each for each in process.children(recursive=True) if each.name() == "java")]
+    return sum(each.cpu_times().user + each.cpu_times().system for each in every)
+
+
 def _plain(kind: pa.DataType) -> pa.DataType:
     # PyIceberg's own schema says large_string: it would copy what is a string.
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 
-def _cpu_s() -> float:
-    process = psutil.Process()
-    every = [process, *(each for each in process.children(recursive=True) if each.name() == "java")]
-    return sum(each.cpu_times().user + each.cpu_times().system for each in every)
+_PADDED = pa.schema(
+    [pa.field(each.name, _plain(each.type), each.nullable) for each in log_schema().as_arrow()]
+)
+_NO_ROWS = pa.schema([pa.field(each.name, each.type) for each in _PADDED]).empty_table()

@@ -39,7 +39,8 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     kind, packed = record_format(request.scope), compression(request.scope)
     assert kind is not None
     gateway = edge.door.gateway
-    prefix = parameters(asked) + f"{kind}/{packed}".encode()
+    # Only who sends a requestId can send the same again.
+    prefix = parameters(asked) + f"{kind}/{packed}".encode() if asked.request_id else None
     spool = gateway.new_spool()
     async with spooled_body(request, spool, prefix, edge.door.call) as body:
         wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.read_schema)

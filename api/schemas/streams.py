@@ -54,7 +54,12 @@ class _Stream(StrictModel):
     interval: Annotated[
         str,
         AfterValidator(_interval),
-        Field(description="how often what has come is written", examples=["60s"]),
+        Field(
+            description="how often what has come is written: 100ms at least, a day at most",
+            # Described only, and somewhat narrower: `_interval` says what is wrong in better words.
+            json_schema_extra={"pattern": r"^([1-9][0-9]{2,6}ms|[1-9][0-9]{0,3}s|[1-9][0-9]{0,2}m)$"},
+            examples=["60s"],
+        ),
     ] = "60s"
     on_error: Annotated[OnError, Field(strict=False)] = OnError.REJECT_REQUEST
 

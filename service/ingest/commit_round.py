@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.errors import CommittableUnreadable, TableChanged, TableNotFound
+from service.errors import CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.writing import CommitResult, Committable, TableKey
 
-Refusal = TableChanged | TableNotFound | CommittableUnreadable
+Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
+_REFUSALS = (TableChanged, TableNotFound, CommittableUnreadable, UpsertNotPossible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def commit_round(key: TableKey, log: IngestLog, commits: TableCommits, max_files
             return None
         try:
             result = commits.commit(pending.committable)
-        except (TableChanged, TableNotFound, CommittableUnreadable) as refusal:
+        except _REFUSALS as refusal:
             pending.refused(refusal.code, refusal.detail)
             return CommitRound(pending.committable, None, refusal)
         pending.committed(result)

@@ -177,6 +177,7 @@ def _commit(key: TableKey, results: Sequence[WriteResult]) -> IngestCommit:
                 len(each.data_files),
                 each.record_count,
                 each.byte_count,
+                each.target.equality_field_ids,
             )
             for each in results
             if each.target.key == key

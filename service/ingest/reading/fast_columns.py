@@ -36,7 +36,7 @@ class FastColumn:
     finish: Finish
 
 
-# Beyond it, whole numbers have no place among doubles, and which ones do is not asked here.
+# From here on a whole number may have been rounded on its way into a double; whether it was is not asked.
 _EXACT_DOUBLE = 2.0**53
 # A number of so many digits comes through a double unchanged, as those do that arrive one by one.
 _EXACT_DIGITS = 15
@@ -98,7 +98,7 @@ def check_floating(columns: Sequence[pa.Array]) -> bool:
     """
     values = pa.concat_arrays([each.cast(pa.float64()) for each in columns])
     # NaN is no number, and compares with none.
-    if pc.all(pc.less_equal(pc.abs(values), _EXACT_DOUBLE)).as_py() is False:
+    if pc.all(pc.less(pc.abs(values), _EXACT_DOUBLE)).as_py() is False:
         raise Doubt
     # Below zero, only the inverse of a zero with a sign is infinite.
     return bool(pc.min_max(pc.divide(1.0, values))["min"].as_py() != -math.inf)

@@ -16,10 +16,10 @@ from service.adapters.ingest_log import PostgresIngestLog
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
-from service.ingest_ports import IngestLog, TableCommits
+from service.ingest_ports import IngestLog, RowDeltas, TableCommits
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.writing import TableKey, WriteResult
 from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
 from tests.fakes.ingests import ACCEPTED_AT
 
@@ -35,6 +35,7 @@ class IngestLakehouse:
         self, log_url: str, catalog_url: str, warehouse: str, table_name: str, stack: ExitStack
     ) -> None:
         self.log_url = log_url
+        self.row_deltas: RowDeltas | None = None
         self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         self.key = TableKey(TableName("lake", "game", table_name))
         self._stack = stack
@@ -55,7 +56,7 @@ class IngestLakehouse:
         """Another replica's."""
         catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
         self._stack.callback(catalogs.close)
-        return kind(catalogs, read_data_file, first_pause_s=0.01)
+        return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
 
     def start_committer(
         self, log: IngestLog | None = None, commits: TableCommits | None = None, pace: CommitPace = PACE
@@ -71,9 +72,12 @@ class IngestLakehouse:
     def accept(self, ids: Sequence[int], log: IngestLog | None = None) -> IngestRecord:
         """Writes a file with these ids, and has it accepted."""
         table = self.table()
-        results = [written(table, target_of(table, self.key), ids)]
+        return self.accept_result(written(table, target_of(table, self.key), ids), log)
+
+    def accept_result(self, result: WriteResult, log: IngestLog | None = None) -> IngestRecord:
+        """Has what was written accepted."""
         record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(self.key, ()),))
-        return (log or self.log).accept(record, results)
+        return (log or self.log).accept(record, [result])
 
     def commit_all(self, *records: IngestRecord) -> None:
         """Has a new replica commit what waits."""

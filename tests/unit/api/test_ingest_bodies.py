@@ -205,11 +205,15 @@ async def test_bad_records_are_told_by_their_lines(client: httpx.AsyncClient, ga
 async def test_the_same_body_has_the_same_fingerprint(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    await send(client)
-    await send(client, wait="ACCEPTED")
-    await send(client, b'{"id":3}')
-    await send(client, branch="b")
-    await send(client, content_type="text/csv")
+    sent: list[tuple[bytes, dict[str, Any]]] = [
+        (LINES, {}),
+        (LINES, {"wait": "ACCEPTED"}),
+        (b'{"id":3}', {}),
+        (LINES, {"branch": "b"}),
+        (LINES, {"content_type": "text/csv"}),
+    ]
+    for body, asked in sent:
+        await send(client, body, requestId=str(uuid4()), **asked)
     first, second, *others = (each.fingerprint for each in gateway.ingest_requests)
     assert first == second
     assert len({first, *others}) == 4

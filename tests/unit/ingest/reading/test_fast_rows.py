@@ -73,9 +73,8 @@ def fields(*types: str, required: bool = False) -> tuple[Field, ...]:
 
 
 digits = some.integers(min_value=-(10**40), max_value=10**40).map(str)
-LITERALS = some.sampled_from(
-    (Path(__file__).parent / "fixtures" / "json_values.txt").read_text("utf-8").splitlines()
-)
+KNOWN = (Path(__file__).parent / "fixtures" / "json_values.txt").read_text("utf-8").splitlines()
+LITERALS = some.sampled_from(KNOWN)
 NUMBERS = some.one_of(
     digits,
     some.floats(allow_nan=False).map(repr),
@@ -93,6 +92,14 @@ TEXTS = some.one_of(
     some.uuids().map(lambda uuid: f'"{uuid}"'),
 )
 VALUES = some.one_of(LITERALS, LITERALS, NUMBERS, TEXTS)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_known_values_of_every_type_are_those_that_come_one_by_one(name: str) -> None:
+    plan = ReadPlan((ReadTarget(fields(name)),))
+    for each in KNOWN:
+        block = f'{{"c0":{each}}}\n{{"c0":null}}\n'.encode()
+        assert at_once(block, plan) == one_by_one(block, plan), each
 
 
 @pytest.mark.parametrize("name", TYPES)
