@@ -44,11 +44,11 @@ def by_pyiceberg(table: Table) -> list[Row]:
     return _rows(table.refresh().scan().to_arrow())
 
 
-def by_duckdb(file: DataFile) -> list[Row]:
-    """What lies in the file: of columns that it does not have, there is nothing."""
+def by_duckdb(path: str) -> list[Row]:
+    """What lies in a file: of columns that it does not have, there is nothing."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        found = connection.from_parquet(path_of(file)).to_arrow_table()
+        found = connection.from_parquet(path).to_arrow_table()
     return _rows(found)
 
 
@@ -75,7 +75,7 @@ def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> No
     assert by_id(by_pyiceberg(table)) == rows
     in_files: dict[object, Row] = {}
     for file in data_files(table):
-        found = by_id(by_duckdb(file))
+        found = by_id(by_duckdb(path_of(file)))
         assert in_files.keys().isdisjoint(found)
         in_files |= found
         assert_ids_are_told(table, file)

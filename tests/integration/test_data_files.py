@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,9 +31,13 @@ from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
+from service.adapters.iceberg_schemas import table_schema
 from service.adapters.writable_tables import writer_state
+from service.errors import WriteSchemaInvalid
+from service.ingest.resolve_write_schema import resolve_write_schema
+from service.model.ingest import ColumnNames, WriteRule
 from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult, WriteTarget
+from service.model.writing import TableKey, WritableTable, WriteResult, WriteTarget
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.settings import SparkSettings
@@ -184,6 +189,41 @@ def test_a_skipped_column_with_an_initial_default_reads_as_that(lake: Lake) -> N
     ]
     counts = json.loads(result.data_files[0])["null-value-counts"]
     assert dict(zip(counts["keys"], counts["values"], strict=True)) == {1: 0, 2: 2}
+
+
+def test_what_the_rules_say_of_defaults_is_what_readers_make_of_them(lake: Lake) -> None:
+    name = lake.create("id BIGINT", "TBLPROPERTIES ('format-version'='3')")
+    iceberg = lake.spark._jvm.org.apache.iceberg
+    integer, lit = iceberg.types.Types.IntegerType.get(), iceberg.expressions.Expressions.lit
+    update = lake.java(name).updateSchema()
+    update.addRequiredColumn("level", integer, "how high", lit(7).to(integer))
+    update.commit()
+    assert ids_of(lake.table(name), "id") == (1,)
+    result = lake.append(name, ["id"], pa.record_batch({"id": [1]}))
+    lake.java(name).updateSchema().updateColumnDefault("level", lit(9).to(integer)).commit()
+    with pytest.raises(WriteSchemaInvalid) as refused:
+        ids_of(lake.table(name), "id")
+    assert [getattr(each, "rule", None) for each in refused.value.violations] == [WriteRule.DEFAULT_DIFFERS]
+    assert ids_of(lake.table(name), "level", "id") == (2, 1)
+    lake.append(name, ["level", "id"], pa.record_batch({"level": [8], "id": [2]}))
+    # Iceberg's own writer writes the new default; what is missing in a file reads as the initial one.
+    lake.spark.sql(f"INSERT INTO {name} (id) VALUES (3)")
+    expected = [{"id": 1, "level": 7}, {"id": 2, "level": 8}, {"id": 3, "level": 9}]
+    assert lake.rows(f"SELECT * FROM {name} ORDER BY id") == expected
+    assert lake.table(name).scan().to_arrow().sort_by("id").to_pylist() == expected
+    with duckdb.connect() as connection:
+        [path] = [json.loads(each)["file-path"][7:] for each in result.data_files]
+        assert connection.from_parquet(path).to_arrow_table().to_pylist() == [{"id": 1}]
+
+
+def ids_of(table: Table, *names: str) -> tuple[int, ...]:
+    """What a write schema of these names becomes."""
+    writable = WritableTable(
+        KEY, table.metadata.table_uuid, 3, table_schema(table.schema()), table.spec().spec_id, (), (), b""
+    )
+    resolved = resolve_write_schema(ColumnNames(names), writable)
+    assert resolved is not None
+    return resolved.column_ids
 
 
 def test_no_file_without_the_column_is_read_for_its_values(lake: Lake) -> None:

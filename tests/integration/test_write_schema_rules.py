@@ -1,8 +1,7 @@
 """Every rule of `writeSchema` over HTTP: what breaks it, and what keeps it, which all readers read alike.
 
-Not here: `SORT_COLUMN_SKIPPED`, for nobody asks for order over HTTP; the rules of equality fields, which are
-those of upserts; and `DEFAULT_DIFFERS` with required columns that have an initial default, which tables of
-the format versions that can be written to do not know.
+Not here: `SORT_COLUMN_SKIPPED`, for nobody asks for order over HTTP; and the rules of initial defaults, which
+tables of the format versions that can be written to do not have (`test_data_files.py` has them).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from pyiceberg.types import (
 )
 
 from service.model.ingest import WriteRule
-from tests.integration.readers import Row, assert_read_alike, by_duckdb, data_files, named, path_of
+from tests.integration.readers import Row, assert_read_alike, by_duckdb, by_spark, data_files, named, path_of
 
 pytestmark = pytest.mark.integration
 
@@ -240,17 +239,72 @@ def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
     assert_read_alike(gateway, table, [case.row])
     [file] = data_files(table)
     assert pq.read_schema(path_of(file)).names == case.columns
-    assert list(by_duckdb(file)[0]) == case.columns
+    assert list(by_duckdb(path_of(file))[0]) == case.columns
+
+
+KEYS = ["id", "day"]
+UPSERTS: dict[str, tuple[WriteRule, Row, str, Row]] = {
+    "no equality fields": (
+        WriteRule.NO_EQUALITY_FIELDS,
+        {"writeSchema": ["day", "note", "id"]},
+        "",
+        {"writeSchema": ["day", "note", "id"], "equalityFields": KEYS},
+    ),
+    "part of a struct": (
+        WriteRule.NOT_AN_EQUALITY_FIELD,
+        {"writeSchema": ["day", "note", "id", "place"], "equalityFields": [*KEYS, "place.city"]},
+        "place.city",
+        {"writeSchema": ["day", "note", "id", "place"], "equalityFields": KEYS},
+    ),
+    "equality field skipped": (
+        WriteRule.EQUALITY_FIELD_SKIPPED,
+        {"writeSchema": ["day", "note", "id"], "equalityFields": [*KEYS, "level"]},
+        "level",
+        {"writeSchema": ["day", "level", "note", "id"], "equalityFields": [*KEYS, "level"]},
+    ),
+    "partition source no equality field": (
+        WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD,
+        {"writeSchema": ["day", "note", "id"], "equalityFields": ["id"]},
+        "day",
+        {"writeSchema": ["day", "note", "id"], "equalityFields": ["day", "id"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UPSERTS)
+def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_its_row(
+    gateway: httpx.Client, new_table: NewTable, name: str
+) -> None:
+    rule, breaks, fault, keeps = UPSERTS[name]
+    table = new_table()
+    old: list[Row] = [FIRST | {"note": "old"}, FIRST | {"id": 2, "note": "old"}]
+    assert send(gateway, table, *old, writeSchema=["id", "day", "note"]).status_code == 200
+    new = FIRST | {"note": "new"}
+    refused = send(gateway, table, new, mode="upsert", **breaks)
+    assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
+    assert [(each["field"], each["rule"]) for each in refused.json()["errors"]] == [(fault, rule.value)]
+    assert len(table.refresh().snapshots()) == 1
+
+    accepted = send(gateway, table, new, mode="upsert", **keeps)
+    assert accepted.status_code == 200, accepted.text
+    found = by_spark(gateway, f"SELECT * FROM {named(table)} ORDER BY id")
+    assert found == [TOLD | {"note": "new"}, TOLD | {"id": 2, "note": "old"}]
+    # PyIceberg reads no equality deletes; what lies in the files, all can see.
+    files = table.refresh().inspect.files().select(["content", "file_path"]).to_pylist()
+    paths = {
+        content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)
+    }
+    columns = keeps["writeSchema"]
+    assert [{**TOLD, "note": "new"}[each] for each in columns] in [
+        list(row.values()) for path in paths[0] for row in by_duckdb(path) if list(row) == columns
+    ]
+    [deletes] = paths[2]
+    assert by_duckdb(deletes) == [{each: TOLD[each] for each in columns if each in keeps["equalityFields"]}]
 
 
 def test_every_rule_that_can_be_broken_over_http_has_a_case() -> None:
-    elsewhere = {
-        WriteRule.SORT_COLUMN_SKIPPED,
-        WriteRule.EQUALITY_FIELD_SKIPPED,
-        WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD,
-        WriteRule.DEFAULT_DIFFERS,
-    }
-    assert {each.rule for each in CASES.values()} | elsewhere == set(WriteRule)
+    broken = {each.rule for each in CASES.values()} | {rule for rule, _, _, _ in UPSERTS.values()}
+    assert set(WriteRule) - broken == {WriteRule.SORT_COLUMN_SKIPPED, WriteRule.DEFAULT_DIFFERS}
 
 
 def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, new_table: NewTable) -> None:
@@ -280,5 +334,7 @@ def test_files_are_in_the_tables_order_where_they_have_its_columns(
     assert gateway.post("/ingest", json={"writes": writes}).status_code == 200
     rows = [NOTHING | {"note": None} | each | {"day": TOLD_DAY} for each in [*records, *without]]
     assert_read_alike(gateway, table, rows)
-    orders = {file.sort_order_id: [each["id"] for each in by_duckdb(file)] for file in data_files(table)}
+    orders = {
+        file.sort_order_id: [each["id"] for each in by_duckdb(path_of(file))] for file in data_files(table)
+    }
     assert orders == {table.sort_order().order_id: [3, 0, 2, 1], 0: [9, 8]}
