@@ -32,7 +32,7 @@ def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Fi
     """
     reason = next(_reasons(table, target, written), None)
     if reason is not None:
-        raise TableChanged(f"{table.key.table} was changed: {reason} Send the ingest again.")
+        raise changed(table, reason)
     return replace(
         target,
         schema_id=table.schema.schema_id,
@@ -41,14 +41,16 @@ def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Fi
     )
 
 
+def changed(table: WritableTable, reason: str) -> TableChanged:
+    """The refusal that tells this reason."""
+    return TableChanged(f"{table.key.table} was changed: {reason} Send the ingest again.")
+
+
 def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:
     if target.table_uuid not in (None, table.table_uuid):
         yield "it is another table of the same name."
     if table.format_version > NEWEST_FORMAT:
         yield f"it has format version {table.format_version} now."
-    if target.is_upsert:
-        # What a delete file was to delete is told by the old columns and partitions.
-        yield "files of upserts for another schema or partition spec are not written again."
     current = {
         each.field_id: (".".join(path), each) for path, each in fields_with_paths(table.schema.columns)
     }

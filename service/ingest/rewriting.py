@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from service.errors import CommittableUnreadable, GatewayError, IngestInvalid, TableChanged
-from service.ingest.refitted_target import is_current, refitted_target
+from service.ingest.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest import RoundPart, RoundRevision
 from service.model.writing import TableKey, WritableTable, WriteResult
@@ -64,10 +64,12 @@ class Rewriting:
         return RoundRevision(part.ingest_id, tuple(made))
 
     def _rewritten(self, table: WritableTable, result: WriteResult) -> Iterator[WriteResult]:
-        # Only files have something to be written again; without any, nothing is left out either.
-        if not result.data_files and not result.delete_files:
+        if result.target.is_upsert or result.delete_files:
+            # Which rows a delete file means is told by the partition and the columns of then.
+            raise changed(table, "files of upserts are not written again.")
+        if not result.data_files:
             return
-        written = self.rows.columns(table, result.data_files[0]) if result.data_files else ()
+        written = self.rows.columns(table, result.data_files[0])
         target = refitted_target(table, result.target, written)
         made = self.data_files.write(table, target, self.rows.batches(table, target, result.data_files))
         yield made
