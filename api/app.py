@@ -28,6 +28,7 @@ from api.routes import (
     health,
     ingest,
     ingest_history,
+    maintenance,
     metrics,
     pruning,
     query,
@@ -72,7 +73,7 @@ def create_app(
         *(query, query_list, chunks, explain),
         # Before the ingests by their id: a summary is none.
         *(ingest_history, ingest, streams),
-        *(pruning, tables, filters, health, metrics),
+        *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.

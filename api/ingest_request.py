@@ -148,8 +148,15 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         IngestInvalid: a schema in it is none.
     """
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
-    schema = requested_schema(body, read_schema)
-    return Write(key, (), _write_schema(body.write_schema, read_schema), place, schema)
+    return Write(
+        key,
+        (),
+        _write_schema(body.write_schema, read_schema),
+        place,
+        requested_schema(body, read_schema),
+        is_upsert=body.mode == "upsert",
+        equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
+    )
 
 
 def _write_schema(

@@ -27,6 +27,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from service.model.maintenance import MaintenanceOperation
 from service.model.rewrites import RewriteKind
 from service.model.source_uris import SourceUri
 
@@ -332,6 +333,30 @@ class Settings(BaseSettings):
     )
     ingest_retention_days: int = Field(
         30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
+    )
+    ingest_upsert_bytes: int = Field(
+        128 * MIB,
+        ge=MIB,
+        le=16 * GIB,
+        description="rows of an upsert in memory, one for each key; it takes about three times that",
+    )
+    maintenance_interval_s: int = Field(
+        3600,
+        ge=0,
+        le=31_536_000,
+        description="how long after an upsert its table is maintained, and how often at most; 0: never",
+    )
+    maintenance_operations: tuple[MaintenanceOperation, ...] = Field(
+        (MaintenanceOperation.COMPACT,), description="what is done then"
+    )
+    maintenance_snapshot_age_h: int = Field(
+        120, ge=0, le=87_600, description="hours that snapshots stay, where maintenance forgets them"
+    )
+    maintenance_snapshots_kept: int = Field(
+        1, ge=1, le=100_000, description="snapshots that stay, however old they are"
+    )
+    maintenance_orphan_age_h: int = Field(
+        72, ge=24, le=87_600, description="hours that files stay which no snapshot has"
     )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 

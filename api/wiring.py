@@ -12,6 +12,7 @@ import migrations
 from api.parts import Parts
 from api.settings import Settings
 from api.wiring_ingests import build_ingests
+from api.wiring_maintenance import build_maintenances
 from api.wiring_streams import build_streams, large_inputs
 from service.adapters.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
@@ -41,6 +42,8 @@ from service.query.rewrite import RewriteBounds
 from service.query.run import QueryPorts
 from spark_session.engine_relations import EngineRelations
 from spark_session.jars import check_java, resolve
+from spark_session.row_deltas import SparkRowDeltas
+from spark_session.table_upkeep import SparkTableUpkeep
 from spark_session.views import SparkViews
 
 RELATION_FETCHERS = 2
@@ -143,6 +146,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
     ingests = build_ingests(
         settings,
         parts.catalogs,
+        SparkRowDeltas(lambda: parts.engine.session),
         parts.migrated_store_url,
         parts.folder("spool"),
         large_inputs(settings, parts.engine),
@@ -166,6 +170,14 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         parts.query_history,
         meters,
         ingests,
+        build_maintenances(
+            settings,
+            parts.catalogs,
+            SparkTableUpkeep(lambda: parts.engine.session),
+            parts.migrated_store_url,
+            clock,
+            parts.stack,
+        ),
         bounds,
         streams,
         on_closed=parts.stack.close,

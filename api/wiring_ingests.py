@@ -29,7 +29,7 @@ from service.ingest.retention import IngestRetention
 from service.ingest.rewriting import Rewriting
 from service.ingest.run import IngestPorts
 from service.ingest.write_executed import LargeInputs
-from service.ingest_ports import IngestMeters
+from service.ingest_ports import IngestMeters, RowDeltas
 from service.model.schemas import TableSchema
 from service.ports import Clock
 
@@ -37,6 +37,7 @@ from service.ports import Clock
 def build_ingests(
     settings: Settings,
     catalogs: PyIcebergCatalogs,
+    row_deltas: RowDeltas,
     store_url: str,
     spool_folder: Path,
     large: LargeInputs,
@@ -52,10 +53,13 @@ def build_ingests(
     )
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
-    bounds = WriteBounds(settings.ingest_buffered_bytes, settings.ingest_open_files)
+    bounds = WriteBounds(
+        settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
+    )
     tables, data_files = PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
-    committer = Committer(log, PyIcebergTableCommits(catalogs, data_file), clock, pace, meters, rewriting)
+    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
+    committer = Committer(log, commits, clock, pace, meters, rewriting)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder)
     stack.callback(spools.close)

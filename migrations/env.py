@@ -5,9 +5,12 @@ from __future__ import annotations
 from alembic import context
 
 from service.adapters.ingest_tables import IngestRow
+from service.adapters.maintenance_tables import MaintenanceRow
+from service.adapters.stream_tables import StreamRow
 
-# The ingest log's tables build upon the others', so this module knows them all.
+# One metadata for all, which knows the tables of the modules that are imported.
 TABLES = IngestRow.metadata
+assert TABLES is MaintenanceRow.metadata is StreamRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

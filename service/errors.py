@@ -244,6 +244,30 @@ class TableChanged(CallerError):
     code = "TABLE_CHANGED"
 
 
+class UpsertNotPossible(CallerError):
+    """The table holds rows that the equality deletes of an upsert would not reach. Compact it first."""
+
+    code = "UPSERT_NOT_POSSIBLE"
+
+
+class MaintenanceNotFound(CallerError):
+    """The table has no maintenance with this id."""
+
+    code = "MAINTENANCE_NOT_FOUND"
+
+
+class MaintenanceRunning(CallerError):
+    """The table is being maintained already."""
+
+    code = "MAINTENANCE_RUNNING"
+
+
+class MaintenanceNotSafe(CallerError):
+    """Files that are needed might be deleted. Nothing was."""
+
+    code = "MAINTENANCE_NOT_SAFE"
+
+
 # ---- how a query ended ----------------------------------------------------------------------------
 
 
@@ -355,6 +379,12 @@ class CommittableUnreadable(GatewayError):
     """What this ingest left to be committed cannot be read any more. Send the ingest again."""
 
     code = "COMMITTABLE_UNREADABLE"
+
+
+class MaintenanceFailed(GatewayError):
+    """The table could not be maintained. Its rows are what they were."""
+
+    code = "MAINTENANCE_FAILED"
 
 
 class ShuttingDown(PartDown):

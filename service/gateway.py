@@ -24,12 +24,14 @@ from service.errors import (
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streams import Streams
 from service.ingest_ports import Spool
+from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.ingest_history import IngestListing, IngestSummary
+from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
 from service.model.schemas import TableSchema
@@ -92,6 +94,7 @@ class Gateway:
         history: QueryHistory,
         meters: Meters,
         ingests: Ingests,
+        maintenances: Maintenances,
         bounds: GatewayBounds,
         streams: Streams | None = None,
         on_closed: Callable[[], None] = lambda: None,
@@ -99,6 +102,7 @@ class Gateway:
         self._history = history
         self._meters = meters
         self._ingests = ingests
+        self._maintenances = maintenances
         self._streams = streams
         self._on_closed = on_closed
         self._ports = ports
@@ -259,6 +263,42 @@ class Gateway:
         """
         return self._ingests.find(ingest_id, caller)
 
+    @property
+    def maintenance_plan(self) -> MaintenancePlan:
+        """What is done to tables without anybody asking, and in which bounds."""
+        return self._maintenances.plan
+
+    def maintain(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
+        """Takes a maintenance in, and returns at once.
+
+        Raises:
+            WriteNotAllowed: callers may not write to this table.
+            TableNotFound: there is none of that name.
+            MaintenanceRunning: the table has one that has not ended.
+            PartDown: a part that it needs is down.
+            ShuttingDown: the gateway takes nothing in any more.
+        """
+        if self._closing.is_set():
+            raise ShuttingDown
+        return self._maintenances.ask(request, caller)
+
+    def maintenance_status(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
+        """The maintenance as it stands now.
+
+        Raises:
+            MaintenanceNotFound: the table has none with this id.
+            MetricsStoreDown: its log cannot be read now.
+        """
+        return self._maintenances.find(table, maintenance_id)
+
+    def maintenances(self, table: TableName) -> Sequence[MaintenanceRecord]:
+        """The table's maintenance, the newest first.
+
+        Raises:
+            MetricsStoreDown: the log cannot be read now.
+        """
+        return self._maintenances.latest(table)
+
     def list_ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
         """A caller's ingests, the newest first.
 
@@ -358,6 +398,8 @@ class Gateway:
         if self._streams is not None:
             self._streams.close(self._bounds.shutdown_timeout_s)
         self._ingests.close(self._bounds.shutdown_timeout_s)
+        # What runs is begun anew by the next start; nobody waits for it here.
+        self._maintenances.close(0)
         self._ports.journal.close()
         self._on_closed()
 

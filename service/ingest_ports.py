@@ -23,6 +23,7 @@ from service.model.writing import (
     CommitResult,
     Committable,
     Destination,
+    RowDelta,
     TableKey,
     WritableTable,
     WriteResult,
@@ -201,6 +202,21 @@ class IngestLog(Protocol):
         """
 
 
+class RowDeltas(Protocol):
+    """Makes snapshots of rows and of deletes, which belong to no table yet."""
+
+    def prepare(self, delta: RowDelta) -> str | None:
+        """Writes the manifests of one snapshot, and gives Iceberg's JSON of it.
+
+        None: the table's metadata is not the one at the delta's location any more; look again.
+
+        Raises:
+            CommittableUnreadable: a file is described in a way that cannot be understood.
+            TableNotFound: the table is gone.
+            PartDown: what makes them is down; try again later.
+        """
+
+
 class IngestHistory(Protocol):
     """The ingest log, read for many ingests at once, and kept small."""
 
@@ -253,8 +269,10 @@ class TableCommits(Protocol):
 
         Raises:
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
+            UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
             TableNotFound: the table is gone.
-            CatalogDown: the catalog does not answer, or others commit all the time; try again later.
+            PartDown: the catalog does not answer, others commit all the time, or what upserts need is down;
+                try again later.
         """
 
 

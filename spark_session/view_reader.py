@@ -11,6 +11,7 @@ from service.model.views import ViewReading
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
+from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -50,10 +51,5 @@ class ViewReader:
             self._guard.allow_queries_only(child, reading.sql)
             if self._java.isOpen(child._jsparkSession, reading.sql):
                 return NOT_ALIKE
-            view = child.sql(f"SELECT * FROM {_quoted(reading.view.name)}")
+            view = child.sql(f"SELECT * FROM {table_sql_name(reading.view.name)}")
             return str(self._java.columnsIfAlike(view._jdf, child.sql(reading.sql)._jdf))
-
-
-def _quoted(name: TableName) -> str:
-    parts = (name.catalog, *name.schema.split("."), name.table)
-    return ".".join(f"`{each.replace('`', '``')}`" for each in parts)

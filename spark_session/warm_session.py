@@ -15,9 +15,11 @@ from spark_session.local_relations import LocalRelationStore
 from spark_session.planned_tables import PlannedTables
 from spark_session.python_workers import prepare_workers
 from spark_session.row_collector import RowCollector
+from spark_session.row_deltas import RowDeltaWriter
 from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
+from spark_session.table_upkeep import TableDeletes
 from spark_session.view_reader import ViewReader
 
 log = structlog.get_logger(__name__)
@@ -51,6 +53,8 @@ class WarmSession:
         )
         self.guard = Guard(jvm.gateway)
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
+        self.row_deltas = RowDeltaWriter(jvm.gateway, root)
+        self.table_deletes = TableDeletes(jvm.gateway)
         self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 
     @classmethod

@@ -14,7 +14,7 @@ from service.model.tables import TableName
 
 router = APIRouter(tags=["tables"])
 
-_FULL_NAME = r"^[^.]+(\.[^.]+){2,}$"
+FULL_NAME = r"^[^.]+(\.[^.]+){2,}$"
 """Described only: `table_name` refuses others in better words."""
 
 
@@ -29,7 +29,7 @@ async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -
 async def get_table(
     name: Annotated[
         str,
-        Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": _FULL_NAME}),
+        Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME}),
     ],
     _: Annotated[NoQuery, Query()],
     edge: EdgeOfApp,

@@ -10,6 +10,15 @@ from pydantic import Field
 from api.schemas.wire import WireModel
 from service.model.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
 
+WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
+
+
+class UpsertAnswer(WireModel):
+    """How rows were replaced."""
+
+    equality_field_ids: Annotated[list[int], Field(description="field ids of what tells rows apart")]
+    note: Annotated[str, Field(description="what becomes of columns outside of the write schema")]
+
 
 class WriteTargetAnswer(WireModel):
     """What one write schema put into data files."""
@@ -18,7 +27,8 @@ class WriteTargetAnswer(WireModel):
         list[int] | None, Field(description="field ids in their order; null: the whole table schema")
     ]
     data_files: int
-    records: int
+    records: Annotated[int, Field(description="of an upsert: one for each key, the last")]
+    upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
 
 
 class CommitError(WireModel):
@@ -113,4 +123,10 @@ def _target(target: WrittenTarget) -> WriteTargetAnswer:
         write_schema_column_ids=None if target.column_ids is None else list(target.column_ids),
         data_files=target.data_file_count,
         records=target.record_count,
+        upsert=_upsert(target),
     )
+
+
+def _upsert(target: WrittenTarget) -> UpsertAnswer | None:
+    ids = list(target.equality_field_ids)
+    return UpsertAnswer(equality_field_ids=ids, note=WHOLE_ROWS) if ids else None

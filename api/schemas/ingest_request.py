@@ -46,7 +46,17 @@ class IngestWait(StrEnum):
 class _Target(MatchedTable):
     table: FullName
     branch: Branch = "main"
-    mode: Literal["append"] = "append"
+    mode: Annotated[
+        Literal["append", "upsert"],
+        Field(description="upsert: each record replaces the rows that have its equality fields' values"),
+    ] = "append"
+    equality_fields: Annotated[
+        list[ColumnName] | None,
+        Field(
+            description="of an upsert: the columns that tell rows apart; "
+            "left out: the table's identifier fields"
+        ),
+    ] = None
     write_schema: WriteSchemaBody = None
 
 

@@ -10,17 +10,16 @@ from uuid import UUID, uuid4
 
 import structlog
 from sqlalchemy import (
-    BigInteger,
     Connection,
     and_,
     create_engine,
     func,
-    literal,
     select,
     update,
 )
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.adapters.advisory_lock import advisory_lock
 from service.adapters.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.metrics_store import CONNECTION
 from service.adapters.next_round import WaitingCommit, next_round
@@ -61,7 +60,7 @@ class PostgresCommitRounds:
     def round(self, key: TableKey, max_files: int) -> Iterator[PendingRound | None]:
         """As the port's `round`."""
         try:
-            with self._locked(key) as connection:
+            with advisory_lock(self._engine, *_lock_words(key)) as connection:
                 yield None if connection is None else _pending(connection, key, max_files)
         except SQLAlchemyError as error:
             # The driver's own message may hold the address, the user and the values.
@@ -71,25 +70,9 @@ class PostgresCommitRounds:
         """Closes all connections."""
         self._engine.dispose()
 
-    @contextmanager
-    def _locked(self, key: TableKey) -> Iterator[Connection | None]:
-        number = literal(_lock_number(key), BigInteger)
-        with self._engine.connect() as connection:
-            if not connection.scalar(select(func.pg_try_advisory_lock(number))):
-                yield None
-                return
-            try:
-                yield connection
-            finally:
-                try:
-                    connection.scalar(select(func.pg_advisory_unlock(number)))
-                except SQLAlchemyError:
-                    connection.invalidate()
 
-
-def _lock_number(key: TableKey) -> int:
-    text = "\0".join((key.table.catalog, key.table.schema, key.table.table, key.branch))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), signed=True)
+def _lock_words(key: TableKey) -> tuple[str, ...]:
+    return (key.table.catalog, key.table.schema, key.table.table, key.branch)
 
 
 def _pending(connection: Connection, key: TableKey, max_files: int) -> PendingRound | None:

@@ -40,7 +40,8 @@ def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[
     """The record's rows in `ingest_commits`, each with the results of its table and branch.
 
     Raises:
-        ValueError: a result is for a table and branch that the record does not have once.
+        ValueError: a result is for a table and branch that the record does not have once, or beside the one
+            of an upsert: rows of a key in both would be in one snapshot.
     """
     keys = [each.key for each in record.commits]
     if len(set(keys)) < len(keys) or not {each.target.key for each in results} <= set(keys):
@@ -93,6 +94,8 @@ def ingest_record(row: IngestRow) -> IngestRecord:
 
 
 def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
+    if len(results) > 1 and any(each.target.is_upsert for each in results):
+        raise ValueError("an upsert is alone with its table and branch in an ingest")
     layouts = {f"{each.target.table_uuid}/{each.target.schema_id}/{each.target.spec_id}" for each in results}
     return {
         "layout": " ".join(sorted(layouts)),
@@ -125,6 +128,7 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
         "data_file_count": target.data_file_count,
         "record_count": target.record_count,
         "byte_count": target.byte_count,
+        "equality_field_ids": target.equality_field_ids,
     }
 
 
@@ -141,4 +145,6 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.integer("data_file_count"),
         fields.integer("record_count"),
         fields.integer("byte_count"),
+        # Rows from before there were upserts do not say it.
+        fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
     )

@@ -80,6 +80,15 @@ class IngestCommitRow(Base):
             "arrival",
             postgresql_where="snapshot_id IS NULL AND error_code IS NULL",
         ),
+        Index(
+            "ix_ingest_commits_upserts",
+            "catalog",
+            "schema",
+            "table_name",
+            "branch",
+            "committed_at",
+            postgresql_where="is_upsert",
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""One snapshot that adds data files to a branch, prepared and published in two steps."""
+"""One snapshot that adds files to a branch, prepared and published in two steps."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import (
     AddSnapshotUpdate,
     AssertCurrentSchemaId,
@@ -23,7 +24,6 @@ from pyiceberg.table.update import (
     TableRequirement,
     TableUpdate,
 )
-from pyiceberg.table.update.snapshot import _FastAppendFiles
 
 from service.adapters.begin_append import begin_append
 from service.adapters.committed_rounds import round_properties, round_summary
@@ -40,7 +40,7 @@ class SnapshotAppend:
 
     snapshot_id: int
     _table: Table
-    _append: _FastAppendFiles
+    _discard: Callable[[], None]
     _updates: tuple[TableUpdate, ...]
     _requirements: tuple[TableRequirement, ...]
 
@@ -58,19 +58,21 @@ class SnapshotAppend:
         for data_file in _data_files(metadata, committable, read_data_file):
             append.append_data_file(data_file)
         updates, _ = append._commit()
-        [snapshot] = [each for each in updates if isinstance(each, AddSnapshotUpdate)]
-        properties = round_properties(branch, committable.round_id, append.snapshot_id)
-        return cls(
-            append.snapshot_id,
-            table,
-            append,
-            (
-                snapshot,
-                _branch_head(metadata, branch, append.snapshot_id),
-                SetPropertiesUpdate(updates=properties),
-            ),
-            _requirements(metadata, branch),
+        [added] = [each for each in updates if isinstance(each, AddSnapshotUpdate)]
+        return cls.of(table, committable, added.snapshot, append._clean_all_uncommitted)
+
+    @classmethod
+    def of(
+        cls, table: Table, committable: Committable, snapshot: Snapshot, discard: Callable[[], None]
+    ) -> SnapshotAppend:
+        """One whose manifests are written by somebody else, for the table as it is here."""
+        metadata, branch, snapshot_id = table.metadata, committable.key.branch, snapshot.snapshot_id
+        updates = (
+            AddSnapshotUpdate(snapshot=snapshot),
+            _branch_head(metadata, branch, snapshot_id),
+            SetPropertiesUpdate(updates=round_properties(branch, committable.round_id, snapshot_id)),
         )
+        return cls(snapshot_id, table, discard, updates, _requirements(metadata, branch))
 
     def publish(self) -> None:
         """Makes it the branch's newest snapshot, if table and branch are still as they were.
@@ -83,7 +85,7 @@ class SnapshotAppend:
 
     def discard(self) -> None:
         """Deletes the manifests of a snapshot that never got into the table."""
-        self._append._clean_all_uncommitted()
+        self._discard()
 
 
 def _data_files(

@@ -25,8 +25,10 @@ from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.committed_rounds import snapshot_of_round
 from service.adapters.fits_table import check_fits_table
 from service.adapters.opened_tables import identifier_of
+from service.adapters.prepare_row_delta import prepare_row_delta
 from service.adapters.snapshot_append import ReadDataFile, SnapshotAppend
 from service.errors import CatalogDown, TableNotFound
+from service.ingest_ports import RowDeltas
 from service.model.writing import CommitResult, Committable
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
@@ -34,7 +36,7 @@ _LONGEST_PAUSE_S = 2.0
 
 
 class PyIcebergTableCommits:
-    """The `TableCommits` port for committables without delete files.
+    """The `TableCommits` port. Without `row_deltas` it takes no upserts.
 
     Safe to call for one round from several processes at once: whoever comes second to the catalog is refused
     by it, looks again, and finds the round in the table. PyIceberg's own retries are not used: they would
@@ -47,11 +49,13 @@ class PyIcebergTableCommits:
         read_data_file: ReadDataFile,
         first_pause_s: float = 0.05,
         conflicts_within_s: float = 15.0,
+        row_deltas: RowDeltas | None = None,
     ) -> None:
         self._catalogs = catalogs
         self._read_data_file = read_data_file
         self._first_pause_s = first_pause_s
         self._conflicts_within_s = conflicts_within_s
+        self._row_deltas = row_deltas
 
     def commit(self, committable: Committable) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
@@ -59,11 +63,11 @@ class PyIcebergTableCommits:
         Raises:
             TableChanged: the files no longer fit the table; its partition spec or a column of theirs is gone.
             TableNotFound: the table is gone.
+            UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
             CommittableUnreadable: a file is described in a way that cannot be understood.
-            CatalogDown: the catalog does not answer, or others commit all the time; try again later.
+            PartDown: the catalog does not answer, others commit all the time, or the engine, which upserts
+                need, is down; try again later.
         """
-        if any(each.delete_files for each in committable.write_results):
-            raise ValueError("an append takes no delete files")
         name = committable.key.table
         retrying = Retrying(
             retry=retry_if_exception_type(CommitFailedException),
@@ -89,11 +93,18 @@ class PyIcebergTableCommits:
         if found is not None:
             return _result(committable, found, is_repeated=True)
         check_fits_table(table.metadata, committable)
-        append = SnapshotAppend.prepare(table, committable, self._read_data_file)
+        append = self._prepare(table, committable)
         # Put down first: whether a commit that is refused was made all the same is seen only in the table.
         spent.append(append)
         self._publish(append)
         return _result(committable, append.snapshot_id, is_repeated=False)
+
+    def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
+        if not any(each.target.is_upsert or each.delete_files for each in committable.write_results):
+            return SnapshotAppend.prepare(table, committable, self._read_data_file)
+        if self._row_deltas is None:
+            raise ValueError("an append takes no delete files")
+        return prepare_row_delta(table, committable, self._row_deltas)
 
     def _publish(self, append: SnapshotAppend) -> None:
         append.publish()

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound
+from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
 from service.ingest.rewriting import Rewriting, without_files
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.ingest import PendingRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
-Refusal = TableChanged | TableNotFound | CommittableUnreadable
+Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
 ATTEMPTS_AT_MOST = 4
 
 
@@ -65,7 +65,7 @@ class _Round:
                 ended = self._revised(refusal)
                 if ended is not None:
                     return ended
-            except (TableNotFound, CommittableUnreadable) as refusal:
+            except (TableNotFound, CommittableUnreadable, UpsertNotPossible) as refusal:
                 return self._refused(refusal)
             else:
                 return self._committed(result)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.ingest.one_upsert import check_one_upsert
+from service.ingest.resolve_equality_fields import resolve_equality_fields
 from service.ingest.resolve_write_schema import resolve_write_schema
 from service.model.ingest import Violation, Write
 from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
@@ -35,6 +37,7 @@ def resolve_targets(
             detail = detail or error.detail
     if violations:
         raise WriteSchemaInvalid(detail, violations)
+    check_one_upsert(each.target for each in found)
     return tuple(found)
 
 
@@ -50,11 +53,14 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
             f"{write.key.table} has format version {table.format_version}; "
             f"tables up to version {NEWEST_FORMAT} can be written to."
         )
-    schema = resolve_write_schema(write.write_schema, table, present)
+    equality_field_ids = resolve_equality_fields(write, table)
+    schema = resolve_write_schema(write.write_schema, table, present, equality_field_ids)
     return WriteTarget(
         write.key,
         table.schema.schema_id,
         table.spec_id,
+        is_upsert=write.is_upsert,
+        equality_field_ids=equality_field_ids,
         write_schema_column_ids=None if schema is None else schema.column_ids,
         table_uuid=table.table_uuid,
     )

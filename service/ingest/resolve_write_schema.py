@@ -35,8 +35,6 @@ def resolve_write_schema(
     Raises:
         WriteSchemaInvalid: with every reason at once.
     """
-    if requested is None:
-        return None
     ids, violations = _columns(requested, table, present, equality_field_ids)
     projection = Projection(table, ids, equality_field_ids, is_sorted)
     violations = (*violations, *check_write_schema(projection))
@@ -47,16 +45,18 @@ def resolve_write_schema(
             f"The write schema breaks {len(violations)} rule(s) of {table.key.table}: {violations[0].detail}",
             violations,
         )
-    return WriteSchema(table.schema.schema_id, ids)
+    return None if requested is None else WriteSchema(table.schema.schema_id, ids)
 
 
 def _columns(
-    requested: ColumnNames | ColumnFields | InferredColumns,
+    requested: RequestedWriteSchema,
     table: WritableTable,
     present: Set[str],
     equality_field_ids: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
     match requested:
+        case None:
+            return tuple(each.field_id for each in table.schema.columns), ()
         case ColumnNames(names):
             return named_columns(names, table.schema.columns)
         case ColumnFields(columns):

@@ -76,6 +76,8 @@ class Streams:
             GatewayError: its tables cannot be written so.
         """
         definition = self.read_body(body)
+        if any(each.is_upsert for each in definition.writes):
+            raise StreamInvalid("Streams append. Send upserts with POST /ingest.")
         self._ports.sources.check(definition.source)
         self._ingests.check(
             IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)

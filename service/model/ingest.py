@@ -55,13 +55,14 @@ class OnError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenTarget:
-    """What one write schema of an ingest put into files."""
+    """What one write schema of an ingest put into files. An upsert has equality fields."""
 
     key: TableKey
     column_ids: tuple[int, ...] | None
     data_file_count: int
     record_count: int
     byte_count: int
+    equality_field_ids: tuple[int, ...] = ()
 
 
 def written_target(result: WriteResult) -> WrittenTarget:
@@ -73,6 +74,7 @@ def written_target(result: WriteResult) -> WrittenTarget:
         len(result.data_files),
         result.record_count,
         result.byte_count,
+        target.equality_field_ids,
     )
 
 
@@ -201,6 +203,8 @@ class WriteRule(StrEnum):
     SORT_COLUMN_SKIPPED = "SORT_COLUMN_SKIPPED"
     EQUALITY_FIELD_SKIPPED = "EQUALITY_FIELD_SKIPPED"
     PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
+    NO_EQUALITY_FIELDS = "NO_EQUALITY_FIELDS"
+    NOT_AN_EQUALITY_FIELD = "NOT_AN_EQUALITY_FIELD"
     DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
 
 
@@ -243,7 +247,8 @@ class Write:
     """Records for one table and branch, under one write schema. Their fields are JSON values by name.
 
     `place` is where it stands in the request, as a JSON pointer. `schema` is what the table is matched
-    against before; None: the table is taken as it is.
+    against before; None: the table is taken as it is. An upsert replaces the rows that have the same values
+    in its equality fields; None: in the table's own identifier fields.
     """
 
     key: TableKey
@@ -251,6 +256,8 @@ class Write:
     write_schema: RequestedWriteSchema = None
     place: str = ""
     schema: RequestedSchema | None = None
+    is_upsert: bool = False
+    equality_fields: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

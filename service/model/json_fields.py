@@ -48,6 +48,17 @@ class JsonFields:
         """An array of whole numbers, or null, which must be written out."""
         return None if self._field(name) is None else self.integers(name)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a field of this name, null or not."""
+        return name in self._fields
+
+    def counts(self, name: str) -> dict[str, int]:
+        """An object of whole numbers."""
+        value = self._field(name)
+        if not isinstance(value, dict):
+            raise ValueError(f"{name} is no object")
+        return {str(key): _integer(each, name) for key, each in value.items()}
+
     def boolean(self, name: str) -> bool:
         """True or false."""
         value = self._field(name)

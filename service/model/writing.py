@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -113,6 +114,20 @@ class Committable:
     def target_count(self) -> int:
         """How many write targets have a part in it."""
         return len({each.target for each in self.write_results})
+
+
+@dataclass(frozen=True, slots=True)
+class RowDelta:
+    """Files of an upsert that are to become one snapshot of a table as its metadata at that location says.
+
+    Source: Iceberg's `RowDelta`.
+    """
+
+    key: TableKey
+    metadata_location: str
+    data_files: tuple[str, ...]
+    delete_files: tuple[str, ...]
+    summary: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,14 @@ def test_an_upsert_has_a_round_of_its_own_in_order_of_arrival(log: IngestLog) ->
     assert rounds(log) == [tuple(ids[:2]), (ids[2],), (ids[3],), tuple(ids[4:])]
 
 
+def test_rows_of_an_upsert_come_in_one_result(real_log: PostgresIngestLog) -> None:
+    """Within one, duplicates are resolved; of two with the same key, both would be there."""
+    for second in (write_result(is_upsert=True), write_result()):
+        with pytest.raises(ValueError, match="alone"):
+            accept(real_log, [write_result(is_upsert=True), second])
+    assert accept(real_log, [write_result(is_upsert=True), write_result(ORDERS)])
+
+
 def test_what_was_written_for_another_spec_or_schema_has_a_round_of_its_own(log: IngestLog) -> None:
     layouts = [(3, 0), (3, 1), (3, 0), (4, 0)]
     ids = [

@@ -26,12 +26,14 @@ from service.errors import (
 )
 from service.gateway import Gateway, ResultChunk, Submission
 from service.ingest.ingests import Accepted
+from service.maintenance.maintenances import MaintenancePlan
 from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
 from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
+from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
@@ -49,7 +51,10 @@ from service.model.verification import Verification
 from service.query.explain import explain
 from service.query.live import LiveQuery
 from service.query.plannings import Planning
+from tests.fakes.catalogs import FakeCatalogs
+from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
@@ -118,6 +123,7 @@ class FakeGateway(Gateway):
         self.may_ingest = threading.Event()
         self.may_ingest.set()
         self.spools = FakeSpools()
+        self.maintained = FakeMaintenances(FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON))
         self.own_streams = FakeStreams()
 
     @property
@@ -293,6 +299,22 @@ class FakeGateway(Gateway):
         if found is None or found.caller != caller:
             raise IngestNotFound
         return found
+
+    @property
+    def maintenance_plan(self) -> MaintenancePlan:
+        return self.maintained.plan
+
+    def maintain(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
+        """It waits for ever, unless a test runs it."""
+        if self.refusal is not None:
+            raise self.refusal
+        return self.maintained.ask(request, caller)
+
+    def maintenance_status(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
+        return self.maintained.find(table, maintenance_id)
+
+    def maintenances(self, table: TableName) -> Sequence[MaintenanceRecord]:
+        return self.maintained.latest(table)
 
     def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
         """Knows schemas of `{"fields": [{"id", "name"}]}` only."""

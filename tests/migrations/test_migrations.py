@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
 from service.adapters.ingest_tables import IngestRow
+from service.adapters.stream_tables import StreamRow
 from service.errors import MetricsStoreDown
 
 
@@ -33,7 +34,8 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        return list(compare_metadata(context, IngestRow.metadata))
+        assert StreamRow.metadata is IngestRow.metadata
+        return list(compare_metadata(context, StreamRow.metadata))
 
 
 def test_the_migrated_schema_is_the_models(empty_database: str) -> None:
@@ -69,7 +71,8 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
         [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
-        [waiting] = schema.get_indexes("ingest_commits")
+        indexes = {each["name"]: each for each in schema.get_indexes("ingest_commits")}
+        waiting = indexes["ix_ingest_commits_waiting"]
         assert "snapshot_id IS NULL" in waiting["dialect_options"]["postgresql_where"]
 
 
@@ -99,6 +102,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "filters",
         "ingests",
         "ingest_commits",
+        "maintenance_runs",
         "commit_rounds",
         "streams",
     }

@@ -39,6 +39,7 @@ from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.journal import FakeJournal
+from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.meters import FakeMeters
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.pruner import pruner
@@ -104,6 +105,7 @@ class House:
             FakeQueryHistory(self.store),
             self.meters,
             FakeIngests(),
+            FakeMaintenances(self.catalogs, self.clock),
             bounds,
             on_closed=self._on_closed,
         )

@@ -29,11 +29,15 @@ def content_file_json(
     partition: Sequence[object],
     sort_order_id: int,
     metrics: FileMetrics,
+    equality_field_ids: Sequence[int] = (),
 ) -> str:
-    """A data file. `partition` has JSON values, one for each field of the spec: see `partition_json`."""
+    """A data file, or with the ids of equality fields one of equality deletes.
+
+    `partition` has JSON values, one for each field of the spec: see `partition_json`.
+    """
     content = {
         "spec-id": spec_id,
-        "content": "data",
+        "content": "equality-deletes" if equality_field_ids else "data",
         "file-path": location,
         "file-format": "parquet",
         "partition": list(partition),
@@ -47,7 +51,7 @@ def content_file_json(
         "upper-bounds": _map_json({key: value.hex() for key, value in metrics.upper_bounds.items()}),
         "split-offsets": list(metrics.split_offsets),
         "sort-order-id": sort_order_id,
-    }
+    } | ({"equality-ids": list(equality_field_ids)} if equality_field_ids else {})
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

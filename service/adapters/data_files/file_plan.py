@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyiceberg.schema import Schema
+from pyiceberg.types import DoubleType, FloatType
 
 from service.adapters.data_files.arrow_shape import ArrowShape
 from service.adapters.data_files.columns import ColumnPlace, column_places
@@ -20,11 +21,16 @@ from service.errors import IngestInvalid
 from service.model.writing import WriteTarget
 
 _UNSORTED = 0
+# Equal to itself is not what everybody thinks of NaN, nor of the two zeros.
+_NO_KEYS = (FloatType, DoubleType)
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """Files of one target. Rows are sorted when all columns of the table's sort order are written."""
+    """Files of one target. Rows are sorted when all columns of the table's sort order are written.
+
+    Files with equality fields delete: they hold keys, and nothing else.
+    """
 
     state: WriterState
     schema: Schema
@@ -34,6 +40,7 @@ class FilePlan:
     is_sorted: bool
     metrics: MetricsPlan
     properties: WriteProperties
+    equality_field_ids: tuple[int, ...] = ()
 
     @staticmethod
     def of(state: WriterState, target: WriteTarget) -> FilePlan:
@@ -55,22 +62,56 @@ class FilePlan:
             WriteProperties(state.properties),
         )
 
+    @staticmethod
+    def of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
+        """The plan for the files that delete what the target's rows replace.
+
+        Raises:
+            IngestInvalid: the keys of this target can be in no such file.
+        """
+        ids = target.equality_field_ids
+        schema = _file_schema(state, ids)
+        places = column_places(schema)
+        if not all(_is_key(places.get(each)) for each in ids):
+            raise IngestInvalid(f"The fields {list(ids)} cannot tell rows apart.")
+        return FilePlan(
+            state,
+            schema,
+            ArrowShape.of(schema),
+            places,
+            Partitioning(state.spec, places),
+            is_sorted=False,
+            metrics=MetricsPlan.of(schema, state.properties, ()),
+            properties=WriteProperties(state.properties),
+            equality_field_ids=ids,
+        )
+
     @property
     def sort_order_id(self) -> int:
         """The sort order that the files are in."""
         return self.state.sort_order.order_id if self.is_sorted else _UNSORTED
 
 
+def _is_key(place: ColumnPlace | None) -> bool:
+    # By fields in structs, Iceberg's readers delete other rows than have their values.
+    return place is not None and len(place.positions) == 1 and not isinstance(place.kind, _NO_KEYS)
+
+
 def _written_schema(state: WriterState, target: WriteTarget) -> Schema:
     if target.is_upsert:
-        raise IngestInvalid("Upserts cannot be written yet.")
+        # Without the deletes that belong to them, the rows would be there twice: see `UpsertFiles`.
+        raise IngestInvalid("An upsert's rows cannot be written without its deletes.")
     if (target.schema_id, target.spec_id) != (state.schema.schema_id, state.spec.spec_id):
         raise IngestInvalid(
             f"The files are for schema {target.schema_id} and spec {target.spec_id} of {target.key.table},"
             f" which has schema {state.schema.schema_id} and spec {state.spec.spec_id}."
         )
+    return _file_schema(state, target.write_schema_column_ids)
+
+
+def _file_schema(state: WriterState, column_ids: tuple[int, ...] | None) -> Schema:
     try:
-        schema = file_schema(state.schema, target.write_schema_column_ids)
+        schema = file_schema(state.schema, column_ids)
     except ValueError as error:
         raise IngestInvalid(str(error)) from error
     if not schema.fields:

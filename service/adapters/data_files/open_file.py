@@ -67,6 +67,7 @@ class OpenFile:
             self._partition,
             self._plan.sort_order_id,
             metrics,
+            self._plan.equality_field_ids,
         )
         return WrittenFile(content, metrics.record_count, byte_count)
 

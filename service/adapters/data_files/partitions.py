@@ -46,7 +46,7 @@ class Partitioning:
             yield (), table
             return
         keys = [self._key(table, each) for each in self.spec.fields]
-        order, ends = _grouped(keys)
+        order, ends = grouped(keys)
         start = 0
         for end in ends:
             rows = table if end - start == table.num_rows else table.take(order.slice(start, end - start))
@@ -92,8 +92,8 @@ def _stored(values: pa.Array) -> pa.Array:
     return values
 
 
-def _grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
-    """Row numbers, group by group, and where each group ends in them."""
+def grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
+    """Row numbers, group by group and in their order, and where each group ends in them. NULLs are equal."""
     codes = _codes(keys[0])
     for key in keys[1:]:
         # Dense after every step: never larger than the number of rows, squared.

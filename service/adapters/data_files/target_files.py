@@ -8,9 +8,19 @@ import pyarrow as pa
 
 from service.adapters.data_files.file_set import FileSet
 from service.adapters.data_files.kept_plan import kept_plan
+from service.adapters.data_files.upsert_files import UpsertFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
+
+
+def target_files(state: WriterState, target: WriteTarget, bounds: WriteBounds) -> TargetFiles | UpsertFiles:
+    """What takes the rows of this target.
+
+    Raises:
+        IngestInvalid: no files can be written for it.
+    """
+    return (UpsertFiles if target.is_upsert else TargetFiles)(state, target, bounds)
 
 
 class TargetFiles:
@@ -24,6 +34,11 @@ class TargetFiles:
         self.target = target
         self._plan = kept_plan(state, target)
         self._files = FileSet(self._plan, bounds.open_files)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the rows take that are kept in memory until the end: none."""
+        return 0
 
     @property
     def open_count(self) -> int:
@@ -53,7 +68,6 @@ class TargetFiles:
         return WriteResult(
             self.target,
             tuple(each.content for each in written),
-            # Upserts put the files of their equality deletes here.
             (),
             sum(each.record_count for each in written),
             sum(each.byte_count for each in written),

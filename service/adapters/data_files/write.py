@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from service.adapters.data_files.pieces import chunks
-from service.adapters.data_files.target_files import TargetFiles
+from service.adapters.data_files.target_files import target_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import WriteResult, WriteTarget
@@ -18,14 +18,15 @@ def write_data_files(
 ) -> WriteResult:
     """Puts rows, which have the target's columns in its order, into files that no table knows of yet.
 
-    Either all files are there in the end, or none. Without rows there is no file.
+    Of an upsert, the last row of each key is written, with files that delete what earlier snapshots have of
+    these keys. Either all files are there in the end, or none. Without rows there is no file.
 
     Raises:
-        IngestInvalid: no files can be written for this target.
+        IngestInvalid: no files can be written for this target, or an upsert has too many rows for one.
         RecordsInvalid: a value does not fit its column.
         OSError: the storage does not take the files.
     """
-    files = TargetFiles(state, target, bounds)
+    files = target_files(state, target, bounds)
     try:
         for each in chunks(batches, bounds.buffered_bytes):
             files.write(each)

@@ -11,8 +11,10 @@ _MIB = 1024**2
 class WriteBounds:
     """How much memory a write takes: about three times `buffered_bytes`, and what `open_files` hold back.
 
-    Rows are put in order, and brought together by partition, within as much as is buffered.
+    Rows are put in order, and brought together by partition, within as much as is buffered. An upsert holds
+    the last row of each key, `upsert_bytes` of them at most, and takes about three times that.
     """
 
     buffered_bytes: int = 64 * _MIB
     open_files: int = 16
+    upsert_bytes: int = 128 * _MIB

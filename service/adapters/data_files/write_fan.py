@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from service.adapters.data_files.pieces import BATCH_BYTES, pieces
-from service.adapters.data_files.target_files import TargetFiles
+from service.adapters.data_files.target_files import TargetFiles, target_files
+from service.adapters.data_files.upsert_files import UpsertFiles, check_kept
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.model.writing import Destination, WriteResult, WriteTarget
@@ -18,7 +19,8 @@ from service.model.writing import Destination, WriteResult, WriteTarget
 def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteBounds) -> list[WriteResult]:
     """Puts each target's rows, which have its columns in its order, into files that no table knows of yet.
 
-    Targets are those that rows come with, as they come. Either all files are there in the end, or none.
+    Targets are those that rows come with, as they come. Of upserts the last row of each key is written, as in
+    `write_data_files`. Either all files are there in the end, or none.
 
     Raises:
         IngestInvalid: no files can be written for a target.
@@ -39,7 +41,7 @@ def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteB
 class _Lane:
     """One target's files, and the rows that wait for them."""
 
-    files: TargetFiles
+    files: TargetFiles | UpsertFiles
     batches: list[pa.RecordBatch] = field(default_factory=list)
     byte_count: int = 0
 
@@ -75,7 +77,7 @@ class _Fan:
 
     def _new_lane(self, destination: Destination) -> _Lane:
         state = WriterState.decoded(destination.table.state)
-        lane = _Lane(TargetFiles(state, destination.target, self._bounds))
+        lane = _Lane(target_files(state, destination.target, self._bounds))
         self._lanes[destination.target] = lane
         self._targets.append(destination.target)
         return lane
@@ -85,6 +87,7 @@ class _Fan:
             return
         lane.files.allow_open(self._bounds.open_files - self._make_room(lane))
         lane.files.write(lane.batches)
+        check_kept(sum(each.files.kept_bytes for each in self._lanes.values()), self._bounds)
         self._buffered_bytes -= lane.byte_count
         lane.batches, lane.byte_count = [], 0
         self._lanes.move_to_end(lane.files.target)

@@ -23,10 +23,10 @@ from service.ingest.commit_pace import CommitPace
 from service.ingest.commit_round import commit_round
 from service.ingest.committer import Committer
 from service.ingest.rewriting import Rewriting
-from service.ingest_ports import IngestLog, TableCommits
+from service.ingest_ports import IngestLog, RowDeltas, TableCommits
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.writing import TableKey, WriteResult
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
     SCHEMA,
@@ -49,6 +49,7 @@ class IngestLakehouse:
         self, log_url: str, catalog_url: str, warehouse: str, table_name: str, stack: ExitStack
     ) -> None:
         self.log_url = log_url
+        self.row_deltas: RowDeltas | None = None
         self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         self.key = TableKey(TableName("lake", "game", table_name))
         self._stack = stack
@@ -69,7 +70,7 @@ class IngestLakehouse:
         """Another replica's."""
         catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
         self._stack.callback(catalogs.close)
-        return kind(catalogs, read_data_file, first_pause_s=0.01)
+        return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
 
     def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:
         """Another replica's."""
@@ -103,9 +104,12 @@ class IngestLakehouse:
     ) -> IngestRecord:
         """Writes a file with these ids, and has it accepted."""
         table = self.table()
-        results = [written(table, target_of(table, self.key, column_ids), ids)]
+        return self.accept_result(written(table, target_of(table, self.key, column_ids), ids), log)
+
+    def accept_result(self, result: WriteResult, log: IngestLog | None = None) -> IngestRecord:
+        """Has what was written accepted."""
         record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(self.key, ()),))
-        return (log or self.log).accept(record, results)
+        return (log or self.log).accept(record, [result])
 
     def commit_all(self, *records: IngestRecord) -> None:
         """Has a new replica commit what waits."""

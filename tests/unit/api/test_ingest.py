@@ -51,7 +51,9 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                 "addedRecords": 2,
                 "addedDataFiles": 1,
                 "addedBytes": 100,
-                "writeTargets": [{"writeSchemaColumnIds": [1, 2], "dataFiles": 1, "records": 2}],
+                "writeTargets": [
+                    {"writeSchemaColumnIds": [1, 2], "dataFiles": 1, "records": 2, "upsert": None}
+                ],
                 "error": None,
             }
         ],
@@ -125,7 +127,7 @@ async def test_several_tables_are_written_with_one_request(
         ({"writes": []}, "/writes"),
         ({"writes": [{"table": "lake.logs.events"}]}, "/writes/0/records"),
         ({**EVENTS, "wait": "SOMETIME"}, "/wait"),
-        ({**EVENTS, "mode": "upsert"}, "/mode"),
+        ({**EVENTS, "mode": "merge"}, "/mode"),
         ({**EVENTS, "writeSchema": "all"}, "/writeSchema"),
         ({**EVENTS, "extra": 1}, "/extra"),
         ({**EVENTS, "branch": "a\0b"}, "/branch"),

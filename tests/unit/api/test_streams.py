@@ -82,7 +82,7 @@ async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
         {"source": {"directory": "file:///in", "format": "parquet"}},
         {"source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "a b"}}},
         {"source": {"kafka": {"bootstrapServers": "k:1", "topic": "a", "kafka.sasl.jaas.config": "x"}}},
-        {"mode": "upsert"},
+        {"mode": "merge"},
         {"table": "events"},
         {"records": [{}]},
     ],

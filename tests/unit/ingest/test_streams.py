@@ -58,7 +58,7 @@ class Running:
         return StreamDefinition(
             DirectorySource(body.get("uri", self.folder.as_uri())),
             RecordFormat.NDJSON,
-            (Write(key, (), ColumnNames(("id",))),),
+            (Write(key, (), ColumnNames(("id",)), is_upsert=body.get("mode") == "upsert"),),
             None,
             OnError(body.get("onError", "REJECT_REQUEST")),
             1000,
@@ -224,6 +224,8 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
         running.create(uri=f"{tmp_path.as_uri()}/*")
     with pytest.raises(TableNotFound):
         running.create(table="nothing")
+    with pytest.raises(StreamInvalid, match="append"):
+        running.create(mode="upsert")
     for _ in range(PACE.running_at_most):
         running.create()
     with pytest.raises(StreamInvalid, match="stream_max_running"):

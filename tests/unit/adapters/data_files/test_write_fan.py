@@ -93,3 +93,41 @@ def test_what_does_not_fit_leaves_no_file_of_any_target(tmp_path: Path) -> None:
     with pytest.raises(IngestInvalid):
         write_fan([(good, only_ids([1])), (destination(tmp_path, 99), only_ids([1]))], TINY)
     assert files_below(tmp_path) == []
+
+
+def upserted(where: Destination) -> Destination:
+    return replace(where, target=replace(where.target, is_upsert=True, equality_field_ids=(1,)))
+
+
+def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(tmp_path: Path) -> None:
+    plain, upsert = destination(tmp_path, 1), upserted(destination(tmp_path, 1, 3))
+    rows = []
+    for turn in range(40):
+        rows.append((plain, only_ids(list(range(20)))))
+        batch = pa.record_batch({"id": list(range(20)), "name": [f"{turn}-{n}" for n in range(20)]})
+        rows.append((upsert, batch))
+    results = {each.target: each for each in write_fan(rows, TINY)}
+    assert results[plain.target].record_count == 800
+    found = results[upsert.target]
+    assert (found.record_count, len(found.delete_files)) == (20, 1)
+    assert [row["name"] for file in rows_of(found) for row in file] == [f"39-{n}" for n in range(20)]
+
+
+def test_what_all_upserts_of_a_request_keep_is_bounded_together(tmp_path: Path) -> None:
+    bounds = replace(TINY, upsert_bytes=10_000)
+    targets = [upserted(destination(tmp_path, *ids)) for ids in ((1, 3), (3, 1), (1, 3, 4))]
+
+    def rows(where: Destination) -> pa.RecordBatch:
+        ids = list(range(300))
+        columns = {"id": pa.array(ids, pa.int64()), "name": ["n"] * 300, "amount": [1.0] * 300}
+        names = {1: "id", 3: "name", 4: "amount"}
+        return pa.record_batch(
+            {names[each]: columns[names[each]] for each in where.target.write_schema_column_ids or ()}
+        )
+
+    assert len(write_fan([(targets[0], rows(targets[0]))], bounds)) == 1
+    for each in files_below(tmp_path):
+        each.unlink()
+    with pytest.raises(IngestInvalid, match="several requests"):
+        write_fan([(each, rows(each)) for each in targets], bounds)
+    assert files_below(tmp_path) == []

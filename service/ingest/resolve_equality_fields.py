@@ -1,0 +1,73 @@
+"""The fields that tell an upsert's rows apart, or everything that is wrong with those that were named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.ingest.named_columns import named_columns
+from service.model.ingest import Violation, Write, WriteRule
+from service.model.schemas import Field, Primitive, fields_with_paths
+from service.model.writing import WritableTable
+
+# Before version 2 there are no deletes.
+OLDEST_FORMAT = 2
+_NOT_EQUAL_TO_THEMSELVES = frozenset({"float", "double"})
+
+
+def resolve_equality_fields(write: Write, table: WritableTable) -> tuple[int, ...]:
+    """Their ids, in order; none for an append. Without names they are the table's identifier fields.
+
+    Raises:
+        IngestInvalid: the table can have no upserts, or this is none.
+        WriteSchemaInvalid: with every reason at once.
+    """
+    if not write.is_upsert:
+        if write.equality_fields is not None:
+            raise IngestInvalid("Only an upsert has equality fields.")
+        return ()
+    if table.format_version < OLDEST_FORMAT:
+        raise IngestInvalid(
+            f"{write.key.table} has format version {table.format_version}; "
+            f"upserts need version {OLDEST_FORMAT}."
+        )
+    ids, violations = _named(write, table)
+    violations = (*violations, *_unfit(ids, table))
+    if violations:
+        raise WriteSchemaInvalid(
+            f"The equality fields do not fit {write.key.table}: {violations[0].detail}", violations
+        )
+    return tuple(sorted(ids))
+
+
+def _named(write: Write, table: WritableTable) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
+    if write.equality_fields is not None:
+        ids, violations = named_columns(write.equality_fields, table.schema.columns)
+    else:
+        ids, violations = tuple(table.schema.identifier_field_ids), ()
+    if ids or violations:
+        return ids, violations
+    detail = "Name the fields that tell rows apart as equalityFields: the table has no identifier fields."
+    return (), (Violation("", WriteRule.NO_EQUALITY_FIELDS, detail),)
+
+
+def _unfit(ids: tuple[int, ...], table: WritableTable) -> Iterator[Violation]:
+    for path, field in fields_with_paths(table.schema.columns):
+        if field.field_id in ids and (reason := _reason(path, field)):
+            name = ".".join(path)
+            yield Violation(name, WriteRule.NOT_AN_EQUALITY_FIELD, f"{name} {reason}.")
+
+
+def _reason(path: tuple[str, ...], field: Field) -> str | None:
+    """Source: the Iceberg table specification, "Identifier Field IDs".
+
+    It allows fields in structs, too. But Iceberg 1.12 finds other rows to be deleted by them than have their
+    values, and others again when a query names other columns.
+    """
+    if len(path) > 1:
+        return "lies in a struct, and readers take deletes by such fields for deletes of other rows"
+    if not isinstance(field.type, Primitive):
+        return "has fields of its own"
+    if field.type.name in _NOT_EQUAL_TO_THEMSELVES:
+        return f"is a {field.type.name}, and of such numbers nobody can say which are equal"
+    return None

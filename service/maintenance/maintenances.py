@@ -1,0 +1,186 @@
+"""All maintenance of this gateway: asked for, due by itself, and run, one table after the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from uuid import UUID, uuid4
+
+import structlog
+
+from service.errors import GatewayError, MaintenanceNotFound, MaintenanceRunning, PartDown, WriteNotAllowed
+from service.maintenance.run import MaintenancePorts, run_maintenance
+from service.model.maintenance import (
+    MaintenanceBounds,
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceRequest,
+    MaintenanceState,
+)
+from service.model.tables import TableName
+from service.model.writing import TableKey
+
+log = structlog.get_logger(__name__)
+
+SCHEDULE = "schedule"
+"""Who asks for what nobody asks for."""
+LISTED_AT_MOST = 50
+LOOK_AROUND_S = 5.0
+HOUSEKEEPING_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePlan:
+    """What is done by itself, `operations` each `interval` after upserts, and in which bounds by default.
+
+    What has ended is told for as long as it is `kept`.
+    """
+
+    interval: timedelta
+    operations: tuple[MaintenanceOperation, ...]
+    bounds: MaintenanceBounds
+    writable_names: tuple[str, ...] = ("*",)
+    kept: timedelta = timedelta(days=30)
+    look_around_s: float = LOOK_AROUND_S
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether anything is done by itself."""
+        return bool(self.interval) and bool(self.operations)
+
+
+class Maintenances:
+    """Any thread may call any method. One thread runs what is open, of this replica and of others."""
+
+    def __init__(self, ports: MaintenancePorts, plan: MaintenancePlan) -> None:
+        self.plan = plan
+        self._ports = ports
+        self._next_housekeeping_ms = 0
+        self._closed = threading.Event()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="maintenance", daemon=True)
+
+    def start(self) -> None:
+        """Begins to run what is open."""
+        self._thread.start()
+
+    def ask(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
+        """Takes it in; it is run when its turn comes, also by another replica, or after a restart.
+
+        Raises:
+            WriteNotAllowed: callers may not write to this table.
+            TableNotFound, CatalogDown: there is no such table now.
+            MaintenanceRunning: the table has one that has not ended.
+            MetricsStoreDown: the log does not answer.
+        """
+        self._check_allowed(request.key.table)
+        self._ports.catalogs.facts(request.key.table)
+        record = self._record(request, caller)
+        open_one = self._ports.log.add(record)
+        if open_one.maintenance_id != record.maintenance_id:
+            raise MaintenanceRunning(
+                f"{request.key.table} is being maintained: {open_one.maintenance_id} has not ended yet."
+            )
+        self._wake.set()
+        return record
+
+    def find(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
+        """As it is now.
+
+        Raises:
+            MaintenanceNotFound: the table has none with this id.
+            MetricsStoreDown: the log does not answer.
+        """
+        found = self._ports.log.find(maintenance_id)
+        if found is None or found.request.key.table != table:
+            raise MaintenanceNotFound
+        return found
+
+    def latest(self, table: TableName) -> Sequence[MaintenanceRecord]:
+        """The table's, the newest first, so many as are told.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        return self._ports.log.latest(table, LISTED_AT_MOST)
+
+    def run_open(self) -> None:
+        """Asks for what is due, and runs what is open and nobody else's.
+
+        Raises:
+            PartDown: something that it needs is down; what is open stays so.
+        """
+        now_ms = self._ports.clock.elapsed_ms()
+        if now_ms >= self._next_housekeeping_ms:
+            self._next_housekeeping_ms = now_ms + HOUSEKEEPING_MS
+            self._ports.log.forget(self._ports.clock.now() - self.plan.kept)
+            self._ask_for_what_is_due()
+        for record in self._ports.turns.open():
+            if self._closed.is_set():
+                return
+            self._take_turn(record)
+
+    def close(self, timeout_s: float) -> None:
+        """Runs nothing more. What runs goes on in the engine for as long as that is there; it stays open."""
+        self._closed.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+
+    def _check_allowed(self, table: TableName) -> None:
+        if not self._is_allowed(table):
+            raise WriteNotAllowed(f"Callers may not write to {table} here.")
+
+    def _is_allowed(self, table: TableName) -> bool:
+        return any(fnmatchcase(str(table), each) for each in self.plan.writable_names)
+
+    def _record(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
+        return MaintenanceRecord(uuid4(), request, caller, self._ports.clock.now())
+
+    def _ask_for_what_is_due(self) -> None:
+        if not self.plan.is_scheduled:
+            return
+        for key in self._ports.turns.due(self._ports.clock.now() - self.plan.interval):
+            if self._is_allowed(key.table):
+                self._ports.log.add(self._record(self._planned(key), SCHEDULE))
+
+    def _planned(self, key: TableKey) -> MaintenanceRequest:
+        return MaintenanceRequest(key, self.plan.operations, self.plan.bounds)
+
+    def _take_turn(self, record: MaintenanceRecord) -> None:
+        with self._ports.turns.alone(record.request.key.table) as is_alone:
+            if not is_alone:
+                return
+            # Another replica may have ended it meanwhile.
+            now = self._ports.log.find(record.maintenance_id)
+            if now is None or now.ended_at is not None:
+                return
+            ended = run_maintenance(now, self._ports)
+            _tell(ended)
+
+    def _work(self) -> None:
+        while not self._closed.is_set():
+            self._wake.clear()
+            try:
+                self.run_open()
+            except PartDown as down:
+                log.warning("maintenance_postponed", reason=down.detail)
+            except GatewayError as failure:
+                log.warning("maintenance_failed", reason=failure.detail)
+            except Exception:  # the outermost edge of a thread that must never end
+                log.exception("maintenance_crashed")
+            self._wake.wait(self.plan.look_around_s)
+
+
+def _tell(record: MaintenanceRecord) -> None:
+    key = record.request.key
+    told = log.bind(table=str(key.table), branch=key.branch, maintenance_id=str(record.maintenance_id))
+    if record.state is MaintenanceState.FAILED:
+        told.warning("maintenance_failed", error=record.error_code, reason=record.error_detail)
+    else:
+        told.info(
+            "maintenance_done", results={each.operation.value: dict(each.counts) for each in record.results}
+        )

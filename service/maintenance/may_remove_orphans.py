@@ -1,0 +1,53 @@
+"""Whether files that no snapshot has may be deleted: a file that is gone too early is lost for good."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from service.errors import MaintenanceNotSafe
+from service.maintenance_ports import WaitingIngests
+from service.model.tables import TableName
+from service.ports import Catalogs
+
+LONGEST_WRITE = timedelta(days=1)
+"""An ingest's files are written before it is accepted, but never so long before."""
+
+
+def check_may_remove_orphans(
+    table: TableName, older_than: datetime, waiting: WaitingIngests, catalogs: Catalogs
+) -> None:
+    """Returns where every file below the table's location that is older is the table's own, or nobody's.
+
+    Files of ingests that were accepted and are not committed yet are in no snapshot. None of them is older
+    if none of these ingests is: what is accepted later has younger files still.
+
+    Raises:
+        MaintenanceNotSafe: an ingest waits for so long, or another table lies below this one.
+        MetricsStoreDown, CatalogDown: that cannot be known now.
+    """
+    oldest = waiting.oldest(table)
+    if oldest is not None and oldest - LONGEST_WRITE <= older_than:
+        raise MaintenanceNotSafe(
+            f"An ingest waits for {table} since {oldest.isoformat()}: its files might be taken for orphans. "
+            "They can be removed once it is committed."
+        )
+    location = catalogs.facts(table).location
+    for other in catalogs.tables(table.catalog):
+        if other != table and is_within(catalogs.facts(other).location, location):
+            raise MaintenanceNotSafe(f"{other} lies below {table}: its files would be taken for orphans.")
+
+
+def is_within(inner: str, outer: str) -> bool:
+    """Whether one location is another one, or lies below it, however their schemes are spelled.
+
+    >>> is_within("s3a://lake/shop/items/old", "s3://lake/shop/items/")
+    True
+    >>> is_within("file:/lake/items", "file:///lake/items")
+    True
+    >>> is_within("s3://lake/shop/items_2", "s3://lake/shop/items")
+    False
+    """
+    inside, outside = urlsplit(inner), urlsplit(outer)
+    path = outside.path.rstrip("/") + "/"
+    return inside.netloc == outside.netloc and (inside.path.rstrip("/") + "/").startswith(path)

@@ -1,0 +1,108 @@
+"""One maintenance, operation by operation, to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from service.errors import GatewayError, MaintenanceFailed, PartDown
+from service.maintenance.may_remove_orphans import check_may_remove_orphans
+from service.maintenance_ports import MaintenanceLog, MaintenanceTurns, TableUpkeep, WaitingIngests
+from service.model.maintenance import (
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceRequest,
+    MaintenanceState,
+    OperationResult,
+)
+from service.ports import Catalogs, Clock
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePorts:
+    """What a maintenance is run with."""
+
+    upkeep: TableUpkeep
+    log: MaintenanceLog
+    turns: MaintenanceTurns
+    waiting: WaitingIngests
+    catalogs: Catalogs
+    clock: Clock
+
+
+def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:
+    """Does what is left of it, and records how far it got. Every operation may be done twice.
+
+    When a part is down it stays open and is tried again, a few times: a part may be down because of it.
+
+    Raises:
+        MetricsStoreDown: how far it got could not be recorded; it stays open.
+    """
+    if record.attempts >= ATTEMPTS:
+        # Nobody is left to say what happened: whoever had begun with it is gone.
+        return _ended(record, ports, MaintenanceFailed(f"Given up: it was begun {ATTEMPTS} times."))
+    record = replace(
+        record,
+        state=MaintenanceState.RUNNING,
+        started_at=record.started_at or ports.clock.now(),
+        attempts=record.attempts + 1,
+    )
+    ports.log.save(record)
+    try:
+        for operation in _left(record):
+            record = replace(record, results=(*record.results, _done(operation, record.request, ports)))
+            ports.log.save(record)
+    except PartDown as down:
+        if record.attempts < ATTEMPTS:
+            raise
+        return _ended(record, ports, MaintenanceFailed(f"Tried {ATTEMPTS} times: {down.detail}"))
+    except GatewayError as failure:
+        return _ended(record, ports, failure)
+    return _ended(record, ports)
+
+
+def _left(record: MaintenanceRecord) -> list[MaintenanceOperation]:
+    done = {each.operation for each in record.results}
+    return [each for each in MaintenanceOperation if each in record.request.operations and each not in done]
+
+
+def _done(
+    operation: MaintenanceOperation, request: MaintenanceRequest, ports: MaintenancePorts
+) -> OperationResult:
+    began_ms = ports.clock.elapsed_ms()
+    counts = _counts(operation, request, ports)
+    return OperationResult(operation, counts, ports.clock.elapsed_ms() - began_ms)
+
+
+def _counts(
+    operation: MaintenanceOperation, request: MaintenanceRequest, ports: MaintenancePorts
+) -> Mapping[str, int]:
+    table, bounds, now = request.key.table, request.bounds, ports.clock.now()
+    match operation:
+        case MaintenanceOperation.COMPACT:
+            return ports.upkeep.compact(request.key)
+        case MaintenanceOperation.EXPIRE:
+            return ports.upkeep.expire(table, now - bounds.snapshot_age, bounds.snapshots_kept)
+        case MaintenanceOperation.REMOVE_ORPHANS:
+            older_than = now - bounds.orphan_age
+            check_may_remove_orphans(table, older_than, ports.waiting, ports.catalogs)
+            return ports.upkeep.remove_orphans(table, older_than)
+        case _:
+            assert_never(operation)
+
+
+def _ended(
+    record: MaintenanceRecord, ports: MaintenancePorts, failure: GatewayError | None = None
+) -> MaintenanceRecord:
+    ended = replace(
+        record,
+        state=MaintenanceState.SUCCEEDED if failure is None else MaintenanceState.FAILED,
+        ended_at=ports.clock.now(),
+        error_code=None if failure is None else failure.code,
+        error_detail=None if failure is None else failure.detail,
+    )
+    ports.log.save(ended)
+    return ended

@@ -1,0 +1,125 @@
+import java.util.List;
+import java.util.Map;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.ContentFile;
+import org.apache.iceberg.ContentFileParser;
+import org.apache.iceberg.DataFile;
+import org.apache.iceberg.DeleteFile;
+import org.apache.iceberg.HasTableOperations;
+import org.apache.iceberg.RowDelta;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
+import org.apache.iceberg.Table;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
+import org.apache.iceberg.encryption.EncryptionManager;
+import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.io.LocationProvider;
+import org.apache.iceberg.spark.Spark3Util;
+import org.apache.iceberg.util.JsonUtil;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * Makes snapshots out of data files and equality deletes, and commits none of them.
+ *
+ * Nothing is validated against other commits: an equality delete names no file. It reaches all that was
+ * committed before it, whatever that was, and nothing that is committed after it.
+ *
+ * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
+ */
+public final class RowDeltas {
+
+    /**
+     * Writes the manifests of one snapshot; its JSON. Nothing: the table's metadata is not the one at that
+     * location any more. Anything else says why a file's JSON cannot be read.
+     */
+    public String prepare(
+        Object session, String name, String metadataLocation, String branch, List data, List deletes, Map summary
+    ) throws Exception {
+        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+        TableOperations operations = ((HasTableOperations) table).operations();
+        TableMetadata base = operations.current();
+        if (!metadataLocation.equals(base.metadataFileLocation())) {
+            base = operations.refresh();
+        }
+        if (!metadataLocation.equals(base.metadataFileLocation())) {
+            return "";
+        }
+        RowDelta delta = new BaseTable(new Standing(operations, base), name).newRowDelta();
+        try {
+            for (int i = 0; i < data.size(); i++) {
+                delta.addRows((DataFile) file((String) data.get(i), base));
+            }
+            for (int i = 0; i < deletes.size(); i++) {
+                delta.addDeletes((DeleteFile) file((String) deletes.get(i), base));
+            }
+        } catch (RuntimeException failure) {
+            return "unreadable: " + failure;
+        }
+        Object[] names = summary.keySet().toArray();
+        for (int i = 0; i < names.length; i++) {
+            delta.set((String) names[i], (String) summary.get(names[i]));
+        }
+        delta.toBranch(branch);
+        return SnapshotParser.toJson((Snapshot) delta.apply());
+    }
+
+    private static ContentFile file(String json, TableMetadata base) {
+        try {
+            return ContentFileParser.fromJson(JsonUtil.mapper().readTree(json), base.specsById());
+        } catch (java.io.IOException failure) {
+            throw new IllegalArgumentException(failure.toString());
+        }
+    }
+
+    /** A table that stays as it is, so that the snapshot is made for the metadata that was checked. */
+    private static final class Standing implements TableOperations {
+        private final TableOperations operations;
+        private final TableMetadata base;
+
+        Standing(TableOperations operations, TableMetadata base) {
+            this.operations = operations;
+            this.base = base;
+        }
+
+        public TableMetadata current() {
+            return base;
+        }
+
+        public TableMetadata refresh() {
+            return base;
+        }
+
+        public void commit(TableMetadata before, TableMetadata after) {
+            throw new UnsupportedOperationException("The snapshot is committed elsewhere.");
+        }
+
+        public FileIO io() {
+            return operations.io();
+        }
+
+        public EncryptionManager encryption() {
+            return operations.encryption();
+        }
+
+        public String metadataFileLocation(String fileName) {
+            return operations.metadataFileLocation(fileName);
+        }
+
+        public LocationProvider locationProvider() {
+            return operations.locationProvider();
+        }
+
+        public TableOperations temp(TableMetadata uncommitted) {
+            return operations.temp(uncommitted);
+        }
+
+        public long newSnapshotId() {
+            return operations.newSnapshotId();
+        }
+
+        public boolean requireStrictCleanup() {
+            return operations.requireStrictCleanup();
+        }
+    }
+}

@@ -1,0 +1,192 @@
+"""Iceberg's own procedures on the warm session, beside the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import structlog
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
+
+from service.errors import (
+    CatalogDown,
+    EngineLost,
+    EngineNotReady,
+    GatewayError,
+    MaintenanceFailed,
+    TableNotFound,
+)
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from spark_session.errors import in_gateway_terms
+from spark_session.java_source import java_instance
+from spark_session.table_sql_name import table_sql_name
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+    from pyspark.sql import SparkSession
+
+    from spark_session.warm_session import WarmSession
+
+log = structlog.get_logger(__name__)
+
+JOB_TAG = "maintenance"
+# One delete is enough to rewrite a file: while there are any, PyIceberg reads nothing of the table.
+_COMPACTION = {"delete-file-threshold": "1", "remove-dangling-deletes": "true"}
+# What others commit in between may make Iceberg give up, and the next attempt finds the table as it is then.
+_CONFLICTS = ("CommitFailedException", "ValidationException")
+ATTEMPTS = 4
+
+
+class TableDeletes:
+    """Asks `TableDeletes.java` of one JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._gateway = gateway
+
+    def has_other_specs(self, session: SparkSession, key: TableKey) -> bool:
+        """Whether the branch holds files of an earlier partition spec."""
+        name = table_sql_name(key.table)
+        return bool(self._java.hasOtherSpecs(session._jsparkSession, name, key.branch))
+
+    def remove_dangling(self, session: SparkSession, key: TableKey) -> int:
+        """Takes out delete files that apply to nothing; how many those were."""
+        name = table_sql_name(key.table)
+        return int(self._java.removeDangling(session._jsparkSession, name, key.branch))
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        return java_instance(self._gateway, "TableDeletes")
+
+
+class SparkTableUpkeep:
+    """Implements `service.maintenance_ports.TableUpkeep`; `session` gives the session of now."""
+
+    def __init__(self, session: Callable[[], WarmSession | None]) -> None:
+        self._session = session
+
+    def compact(self, key: TableKey) -> Mapping[str, int]:
+        """See `service.maintenance_ports.TableUpkeep`."""
+
+        def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
+            # Files of an earlier spec are out of reach for the deletes of upserts: all is rewritten.
+            is_all = warm.table_deletes.has_other_specs(child, key)
+            options = _COMPACTION | ({"rewrite-all": "true"} if is_all else {})
+            pairs = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
+            arguments = {"options": f"map({pairs})", "branch": _literal(key.branch)}
+            found = _called(child, "rewrite_data_files", key.table, arguments)
+            dangling = warm.table_deletes.remove_dangling(child, key)
+            return {
+                "rewrittenDataFiles": found.get("rewritten_data_files_count", 0),
+                "addedDataFiles": found.get("added_data_files_count", 0),
+                "rewrittenBytes": found.get("rewritten_bytes_count", 0),
+                "removedDeleteFiles": found.get("removed_delete_files_count", 0) + dangling,
+            }
+
+        return self._done(key.table, work)
+
+    def expire(self, table: TableName, older_than: datetime, snapshots_kept: int) -> Mapping[str, int]:
+        """See `service.maintenance_ports.TableUpkeep`."""
+
+        def work(_: WarmSession, child: SparkSession) -> dict[str, int]:
+            before = _snapshot_count(child, table)
+            arguments = {"older_than": _moment(older_than), "retain_last": str(snapshots_kept)}
+            found = _called(child, "expire_snapshots", table, arguments)
+            deleted = {_camel(name): count for name, count in found.items()}
+            return {"expiredSnapshots": max(0, before - _snapshot_count(child, table))} | deleted
+
+        return self._done(table, work)
+
+    def remove_orphans(self, table: TableName, older_than: datetime) -> Mapping[str, int]:
+        """See `service.maintenance_ports.TableUpkeep`."""
+
+        def work(_: WarmSession, child: SparkSession) -> dict[str, int]:
+            call = _call("remove_orphan_files", table, {"older_than": _moment(older_than)})
+            return {"removedFiles": child.sql(call).count()}
+
+        return self._done(table, work)
+
+    def _done(
+        self, table: TableName, work: Callable[[WarmSession, SparkSession], dict[str, int]]
+    ) -> Mapping[str, int]:
+        for attempt in range(1, ATTEMPTS + 1):
+            session = self._session()
+            if session is None:
+                raise EngineNotReady
+            try:
+                with session.children.taken(None, None, JOB_TAG) as child:
+                    return work(session, child)
+            except (PySparkException, Py4JJavaError) as failure:
+                error = _translated(session, failure, table)
+                if attempt == ATTEMPTS or not _is_conflict(failure):
+                    raise error from failure
+                log.info("maintenance_conflict", table=str(table), attempt=attempt)
+            except (Py4JError, OSError, AttributeError) as failure:
+                # The last one: PySpark was made to forget the context meanwhile.
+                raise EngineLost from failure
+        raise AssertionError("the last attempt ends otherwise")
+
+
+def _called(
+    child: SparkSession, procedure: str, table: TableName, arguments: Mapping[str, str]
+) -> dict[str, int]:
+    row = child.sql(_call(procedure, table, arguments)).collect()[0]
+    return {name: int(value) for name, value in row.asDict().items() if value is not None}
+
+
+def _call(procedure: str, table: TableName, arguments: Mapping[str, str]) -> str:
+    named = {"table": _literal(table_sql_name(table))} | dict(arguments)
+    text = ", ".join(f"{name} => {value}" for name, value in named.items())
+    return f"CALL `{table.catalog}`.system.{procedure}({text})"
+
+
+def _literal(text: str) -> str:
+    r"""A literal of Spark's SQL.
+
+    >>> print(_literal("o'clock\\"))
+    'o\'clock\\'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _moment(moment: datetime) -> str:
+    return f"TIMESTAMP '{moment.astimezone(UTC).isoformat(sep=' ', timespec='milliseconds')}'"
+
+
+def _snapshot_count(child: SparkSession, table: TableName) -> int:
+    count: int = child.sql(f"SELECT count(*) FROM {table_sql_name(table)}.snapshots").collect()[0][0]
+    return count
+
+
+def _camel(name: str) -> str:
+    """A procedure's column as the answer has it.
+
+    >>> _camel("deleted_data_files_count")
+    'deletedDataFiles'
+    """
+    first, *others = name.removesuffix("_count").split("_")
+    return first + "".join(each.capitalize() for each in others)
+
+
+def _is_conflict(failure: PySparkException | Py4JJavaError) -> bool:
+    return any(each in str(failure) for each in _CONFLICTS)
+
+
+def _translated(
+    session: WarmSession, failure: PySparkException | Py4JJavaError, table: TableName
+) -> GatewayError:
+    if not session.is_alive() or session.is_stopped():
+        return EngineLost()
+    try:
+        error = in_gateway_terms(failure)
+    except (Py4JError, OSError):
+        return EngineLost()
+    if isinstance(error, TableNotFound | CatalogDown):
+        return error
+    if isinstance(failure, AnalysisException):
+        log.warning("maintenance_call_refused", table=str(table), reason=error.detail)
+    return MaintenanceFailed(error.detail)

@@ -1,0 +1,126 @@
+"""Maintenance in memory: a log that can be taken down, and an engine that does what a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from service.errors import MetricsStoreDown
+from service.maintenance.maintenances import MaintenancePlan, Maintenances
+from service.maintenance.run import MaintenancePorts
+from service.model.maintenance import MaintenanceBounds, MaintenanceOperation, MaintenanceRecord
+from service.model.tables import TableName
+from service.model.writing import TableKey
+from service.ports import Catalogs, Clock
+
+BOUNDS = MaintenanceBounds(timedelta(days=5), 1, timedelta(days=3))
+PLAN = MaintenancePlan(timedelta(hours=1), (MaintenanceOperation.COMPACT,), BOUNDS)
+
+
+class FakeMaintenanceLog:
+    """Also says whose turn it is, what is due, and what waits: as a test puts it."""
+
+    def __init__(self) -> None:
+        self.records: dict[UUID, MaintenanceRecord] = {}
+        self.saved: list[MaintenanceRecord] = []
+        self.upserted: dict[TableKey, datetime] = {}
+        self.busy: set[TableName] = set()
+        self.oldest_waiting: dict[TableName, datetime] = {}
+        self.is_down = False
+
+    def add(self, record: MaintenanceRecord) -> MaintenanceRecord:
+        self._require_up()
+        table = record.request.key.table
+        for each in self.records.values():
+            if each.request.key.table == table and each.ended_at is None:
+                return each
+        self.records[record.maintenance_id] = record
+        return record
+
+    def save(self, record: MaintenanceRecord) -> None:
+        self._require_up()
+        self.records[record.maintenance_id] = record
+        self.saved.append(record)
+
+    def find(self, maintenance_id: UUID) -> MaintenanceRecord | None:
+        self._require_up()
+        return self.records.get(maintenance_id)
+
+    def forget(self, before: datetime) -> int:
+        self._require_up()
+        ended = {key: each.ended_at for key, each in self.records.items() if each.ended_at is not None}
+        old = [key for key, moment in ended.items() if moment < before]
+        for key in old:
+            del self.records[key]
+        return len(old)
+
+    def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
+        self._require_up()
+        own = [each for each in self.records.values() if each.request.key.table == table]
+        return sorted(own, key=lambda each: each.requested_at, reverse=True)[:limit]
+
+    def open(self) -> Sequence[MaintenanceRecord]:
+        self._require_up()
+        found = [each for each in self.records.values() if each.ended_at is None]
+        return sorted(found, key=lambda each: each.requested_at)
+
+    @contextmanager
+    def alone(self, table: TableName) -> Iterator[bool]:
+        self._require_up()
+        yield table not in self.busy
+
+    def due(self, since: datetime) -> Sequence[TableKey]:
+        self._require_up()
+        compacted = {
+            each.request.key
+            for each in self.records.values()
+            if each.requested_at > since
+            or (each.started_at is not None and each.started_at > self.upserted.get(each.request.key, since))
+        }
+        return [key for key, moment in self.upserted.items() if moment <= since and key not in compacted]
+
+    def oldest(self, table: TableName) -> datetime | None:
+        self._require_up()
+        return self.oldest_waiting.get(table)
+
+    def _require_up(self) -> None:
+        if self.is_down:
+            raise MetricsStoreDown
+
+
+class FakeTableUpkeep:
+    """Notes what it is asked for; `failures` are raised one after the other, None lets one pass."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[object, ...]] = []
+        self.failures: list[Exception | None] = []
+        self.before: Callable[[], None] = lambda: None
+
+    def compact(self, key: TableKey) -> Mapping[str, int]:
+        return self._do("compact", key)
+
+    def expire(self, table: TableName, older_than: datetime, snapshots_kept: int) -> Mapping[str, int]:
+        return self._do("expire", table, older_than, snapshots_kept)
+
+    def remove_orphans(self, table: TableName, older_than: datetime) -> Mapping[str, int]:
+        return self._do("removeOrphans", table, older_than)
+
+    def _do(self, *words: object) -> Mapping[str, int]:
+        self.before()
+        failure = self.failures.pop(0) if self.failures else None
+        if failure is not None:
+            raise failure
+        self.done.append(words)
+        return {"files": 1}
+
+
+class FakeMaintenances(Maintenances):
+    """Over fakes alone. Nothing runs by itself: call `run_open`."""
+
+    def __init__(self, catalogs: Catalogs, clock: Clock, plan: MaintenancePlan = PLAN) -> None:
+        self.log = FakeMaintenanceLog()
+        self.upkeep = FakeTableUpkeep()
+        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock)
+        super().__init__(ports, plan)

@@ -1,0 +1,392 @@
+"""Upserts through the ingest log into real tables, with snapshots that a real Spark has made."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FixedType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+    UUIDType,
+)
+
+import migrations
+from service.adapters.data_files.write import write_data_files
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.snapshot_append import SnapshotAppend
+from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.writable_tables import writer_state
+from service.errors import EngineNotReady
+from service.ingest.commit_round import commit_round
+from service.model.ingest import IngestRecord, IngestState
+from service.model.tables import TableName
+from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult
+from spark_session.engine import SparkEngine
+from spark_session.jars import resolve
+from spark_session.row_deltas import SparkRowDeltas
+from spark_session.settings import SparkSettings
+from spark_session.table_sql_name import table_sql_name
+from spark_session.table_upkeep import SparkTableUpkeep
+from tests.contract.catalogs.conftest import Postgres
+from tests.contract.catalogs.plain_data_files import target_of
+from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse
+from tests.integration.running import REPOSITORY
+
+# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+PACKAGES = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    "org.postgresql:postgresql:42.7.8",
+)
+Row = tuple[int, int | None, str | None]
+
+
+class UpsertLakehouse(IngestLakehouse):
+    """The same, with an engine that shares its catalog."""
+
+    engine: SparkEngine
+
+    def written(self, rows: Sequence[Row], keys: tuple[int, ...] = (1,), branch: str = "main") -> WriteResult:
+        """Files of an upsert; without keys, of an append."""
+        table = self.table()
+        key = TableKey(self.key.table, branch)
+        target = replace(target_of(table, key, None), is_upsert=bool(keys), equality_field_ids=keys)
+        columns = list(zip(*rows, strict=True))
+        batch = pa.record_batch(
+            {
+                "id": pa.array(columns[0], pa.int64()),
+                "day": pa.array(columns[1], pa.int32()),
+                "note": pa.array(columns[2], pa.string()),
+            }
+        )
+        return write_data_files(writer_state(table), target, [batch], WriteBounds())
+
+    def upsert(self, *rows: Row, keys: tuple[int, ...] = (1,)) -> IngestRecord:
+        return self.accept_result(self.written(rows, keys))
+
+    def append(self, *rows: Row) -> IngestRecord:
+        return self.accept_result(self.written(rows, ()))
+
+    def rows(self, version: str = "") -> list[Any]:
+        """What Spark finds now."""
+        return self.read(self.key, "id, day, note", version)
+
+    def read(self, key: TableKey, columns: str, version: str = "") -> list[Any]:
+        """The same of any table, in order."""
+        assert self.engine.session is not None
+        with self.engine.session.children.taken(None, None, "test") as child:
+            name = table_sql_name(key.table)
+            found = child.sql(f"SELECT {columns} FROM {name} {version} ORDER BY {columns}").collect()
+        return [tuple(each) for each in found]
+
+    def create(self, name: str, schema: Schema) -> Table:
+        """Another table in the same schema."""
+        return self._outside.create_table(("game", name), schema)
+
+
+@pytest.fixture(scope="module")
+def shared(server: Postgres) -> Iterator[tuple[str, str, SparkEngine]]:
+    """A catalog, its warehouse, and an engine on both."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-upserts-"))
+    catalog_url, warehouse = server.url_of_new_database(), f"file://{folder / 'warehouse'}"
+    properties = spark_catalog_properties("lake", {"type": "sql", "uri": catalog_url, "warehouse": warehouse})
+    jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+    settings = SparkSettings("local[2]", jars, folder, properties, ("lake",), "lake", "1g")
+    engine = SparkEngine(settings)
+    engine.start()
+    yield catalog_url, warehouse, engine
+    engine.close()
+    del engine
+    gc.collect()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def lakehouse(server: Postgres, shared: tuple[str, str, SparkEngine]) -> Iterator[UpsertLakehouse]:
+    catalog_url, warehouse, engine = shared
+    log_url = server.url_of_new_database()
+    migrations.upgrade(log_url)
+    with ExitStack() as stack:
+        made = UpsertLakehouse(log_url, catalog_url, warehouse, f"logs_{uuid4().hex}", stack)
+        made.engine = engine
+        made.row_deltas = SparkRowDeltas(lambda: engine.session)
+        yield made
+
+
+def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(lakehouse: UpsertLakehouse) -> None:
+    records = [
+        lakehouse.upsert((1, 1, "a"), (2, 1, "b")),
+        lakehouse.append((1, 1, "appended"), (3, 1, "c")),
+        lakehouse.append((4, 1, "d")),
+        lakehouse.upsert((1, 1, "last"), (4, None, None)),
+        lakehouse.append((4, 2, "again")),
+    ]
+    lakehouse.commit_all(*records)
+    assert lakehouse.rows() == [(1, 1, "last"), (2, 1, "b"), (3, 1, "c"), (4, None, None), (4, 2, "again")]
+    # The two appends share a snapshot, and no upsert shares one.
+    assert lakehouse.snapshot_count() == 4
+    summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
+    assert [each and each["added-equality-deletes"] for each in summaries] == ["2", None, "2", None]
+
+
+def test_what_has_no_value_is_replaced_as_well(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(
+        lakehouse.append((1, None, "a"), (2, 5, "b"), (3, None, None)),
+        lakehouse.upsert((4, None, "x"), (5, 5, "y"), keys=(2,)),
+    )
+    assert lakehouse.rows() == [(4, None, "x"), (5, 5, "y")]
+
+
+KEYS: tuple[tuple[IcebergType, pa.DataType, list[object]], ...] = (
+    (BooleanType(), pa.bool_(), [True, False]),
+    (IntegerType(), pa.int32(), [-7, 7]),
+    (LongType(), pa.int64(), [-(2**63), 2**40]),
+    (DecimalType(9, 2), pa.decimal128(9, 2), [Decimal("-1.50"), Decimal("1.05")]),
+    (DecimalType(38, 10), pa.decimal128(38, 10), [Decimal(-1), Decimal(10**27)]),
+    (DateType(), pa.date32(), [date(1, 1, 1), date(2026, 1, 1)]),
+    (TimestampType(), pa.timestamp("us"), [datetime(1900, 1, 1), datetime(2026, 1, 1, 0, 0, 0, 1)]),
+    (
+        TimestamptzType(),
+        pa.timestamp("us", "UTC"),
+        [datetime(1900, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)],
+    ),
+    (StringType(), pa.string(), ["", "é😀 and a text that is longer than sixteen letters"]),
+    (UUIDType(), pa.binary(16), [UUID(int=1).bytes, UUID(int=2**127 + 1).bytes]),
+    (FixedType(3), pa.binary(3), [b"\x00\xff\x10", b"abc"]),
+    (BinaryType(), pa.binary(), [b"", b"\xff\x00"]),
+)
+
+
+@pytest.mark.parametrize(("kind", "arrow", "values"), KEYS, ids=[str(each[0]) for each in KEYS])
+def test_keys_of_every_type_replace_the_rows_that_have_them_and_no_others(
+    lakehouse: UpsertLakehouse, kind: IcebergType, arrow: pa.DataType, values: list[object]
+) -> None:
+    name = f"keys_{uuid4().hex}"
+    schema = Schema(NestedField(1, "n", LongType()), NestedField(2, "key", kind))
+    table = lakehouse.create(name, schema)
+    key = TableKey(TableName("lake", "game", name))
+    first, second = values
+
+    def commit(keys: Sequence[object], numbers: Sequence[int], equality_ids: tuple[int, ...]) -> None:
+        target = replace(
+            target_of(table, key, None), is_upsert=bool(equality_ids), equality_field_ids=equality_ids
+        )
+        rows = pa.record_batch({"n": pa.array(numbers, pa.int64()), "key": pa.array(keys, arrow)})
+        result = write_data_files(writer_state(table), target, [rows], WriteBounds())
+        lakehouse.new_commits().commit(Committable(key, uuid4(), (uuid4(),), (result,)))
+
+    commit([first, second, None, first], [1, 2, 3, 4], ())
+    commit([first], [5], (2,))
+    assert lakehouse.read(key, "n") == [(2,), (3,), (5,)]
+    commit([None, second], [6, 7], (2,))
+    assert lakehouse.read(key, "n") == [(5,), (6,), (7,)]
+    assert [each[0] for each in lakehouse.read(key, "n, key")] == [5, 6, 7]
+    assert len(lakehouse.read(key, "key")) == 3
+
+
+def test_rows_are_replaced_in_partitions(lakehouse: UpsertLakehouse) -> None:
+    with lakehouse.table().update_spec() as spec:
+        spec.add_field("day", IdentityTransform(), "day")
+    lakehouse.commit_all(
+        lakehouse.append(*((n, n % 3, "old") for n in range(9)), (9, None, "old")),
+        lakehouse.upsert((0, 0, "new"), (4, 1, "new"), (5, 0, "other key"), (9, None, "new"), keys=(1, 2)),
+    )
+    found = {(each[0], each[1]): each[2] for each in lakehouse.rows()}
+    assert {key for key, note in found.items() if note == "new"} == {(0, 0), (4, 1), (9, None)}
+    assert (found[5, 2], found[5, 0], len(found)) == ("old", "other key", 11)
+
+
+def test_a_branch_that_an_upsert_begins_starts_with_what_main_has(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 1, "b")))
+    result = lakehouse.written([(1, 1, "branched")], branch="audit")
+    log, commits = lakehouse.log, lakehouse.new_commits()
+    key = TableKey(lakehouse.key.table, "audit")
+    committed = commits.commit(Committable(key, uuid4(), (uuid4(),), (result,)))
+    assert not committed.is_repeated
+    assert lakehouse.rows("VERSION AS OF 'audit'") == [(1, 1, "branched"), (2, 1, "b")]
+    assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
+    assert list(log.waiting()) == []
+
+
+class DiesAfterTheSnapshot(PyIcebergTableCommits):
+    def commit(self, committable: Committable) -> CommitResult:
+        super().commit(committable)
+        raise KeyboardInterrupt
+
+
+class DiesBeforeTheSnapshot(PyIcebergTableCommits):
+    def _publish(self, append: SnapshotAppend) -> None:  # noqa: ARG002
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("kind", [DiesBeforeTheSnapshot, DiesAfterTheSnapshot])
+def test_an_upsert_that_was_interrupted_is_committed_once(
+    lakehouse: UpsertLakehouse, kind: type[PyIcebergTableCommits]
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
+    record = lakehouse.upsert((1, 1, "new"))
+    with pytest.raises(KeyboardInterrupt):
+        commit_round(lakehouse.key, lakehouse.log, lakehouse.new_commits(kind), 1_000)
+    after = lakehouse.append((1, 1, "appended later"))
+    lakehouse.commit_all(record, after)
+    assert lakehouse.rows() == [(1, 1, "appended later"), (1, 1, "new"), (2, 1, "old")]
+    assert lakehouse.snapshot_count() == 3
+    assert lakehouse.states([record, after]) == {IngestState.COMMITTED}
+
+
+class LosesARace(PyIcebergTableCommits):
+    """Somebody else commits right before, twice."""
+
+    lakehouse: UpsertLakehouse
+    left = 2
+
+    def _publish(self, append: SnapshotAppend) -> None:
+        if self.left:
+            self.left -= 1
+            commits = self.lakehouse.new_commits()
+            result = self.lakehouse.written([(1, 1, f"theirs {self.left}")], ())
+            commits.commit(Committable(self.lakehouse.key, uuid4(), (uuid4(),), (result,)))
+        super()._publish(append)
+
+
+def test_what_was_committed_in_between_is_replaced_too(lakehouse: UpsertLakehouse) -> None:
+    record = lakehouse.upsert((1, 1, "mine"))
+    commits = lakehouse.new_commits(LosesARace)
+    assert isinstance(commits, LosesARace)
+    commits.lakehouse = lakehouse
+    lakehouse.start_committer(commits=commits).follow(record).result(WITHIN_S)
+    assert lakehouse.rows() == [(1, 1, "mine")]
+    assert lakehouse.snapshot_count() == 3
+    folder = Path(lakehouse.table().location().removeprefix("file://")) / "metadata"
+    # What the two attempts had written is gone: three lists of manifests, one for each snapshot.
+    assert len(list(folder.glob("snap-*.avro"))) == 3
+
+
+def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse: UpsertLakehouse) -> None:
+    replicas = [lakehouse.start_committer() for _ in range(2)]
+
+    def ingest(number: int) -> None:
+        record = lakehouse.upsert(*((key, number, "x") for key in range(4)))
+        replicas[number % 2].follow(record).result(WITHIN_S)
+
+    with ThreadPoolExecutor(4) as clients:
+        list(clients.map(ingest, range(12)))
+    found = lakehouse.rows()
+    assert [each[0] for each in found] == [0, 1, 2, 3]
+    # Of one upsert, whichever was the last.
+    assert len({each[1] for each in found}) == 1
+    assert lakehouse.snapshot_count() == 12
+
+
+def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse: UpsertLakehouse) -> None:
+    record, after = lakehouse.upsert((1, 1, "a")), lakehouse.append((1, 1, "b"))
+    engine, lakehouse.row_deltas = lakehouse.row_deltas, SparkRowDeltas(lambda: None)
+    with pytest.raises(EngineNotReady):
+        commit_round(lakehouse.key, lakehouse.log, lakehouse.new_commits(), 1_000)
+    assert lakehouse.states([record, after]) == {IngestState.ACCEPTED}
+    lakehouse.row_deltas = engine
+    lakehouse.commit_all(record, after)
+    assert lakehouse.rows() == [(1, 1, "a"), (1, 1, "b")]
+
+
+def test_rows_of_an_earlier_partition_spec_refuse_an_upsert_until_they_are_rewritten(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old")))
+    with lakehouse.table().update_spec() as spec:
+        spec.add_field("day", IdentityTransform(), "day")
+    refused = lakehouse.upsert((1, 1, "new"), keys=(1, 2))
+    lakehouse.commit_all(refused)
+    [commit] = lakehouse.record(refused).commits
+    assert commit.error_code == "UPSERT_NOT_POSSIBLE"
+    SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
+    assert lakehouse.rows() == [(1, 1, "new")]
+
+
+def test_without_partitions_an_upsert_reaches_every_spec(lakehouse: UpsertLakehouse) -> None:
+    with lakehouse.table().update_spec() as spec:
+        spec.add_field("day", IdentityTransform(), "day")
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 2, "old")))
+    with lakehouse.table().update_spec() as spec:
+        spec.remove_field("day")
+    lakehouse.commit_all(lakehouse.upsert((1, 7, "new")))
+    assert lakehouse.rows() == [(1, 7, "new"), (2, 2, "old")]
+
+
+@pytest.mark.parametrize("is_partitioned", [False, True])
+def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
+    lakehouse: UpsertLakehouse, is_partitioned: bool
+) -> None:
+    keys: tuple[int, ...] = (1,)
+    if is_partitioned:
+        keys = (1, 2)
+        with lakehouse.table().update_spec() as spec:
+            spec.add_field("day", IdentityTransform(), "day")
+    for turn in range(3):
+        lakehouse.commit_all(
+            lakehouse.upsert(*((n, n % 2, f"{turn}") for n in range(turn, turn + 4)), keys=keys)
+        )
+    before = lakehouse.rows()
+    with pytest.raises(ValueError, match="equality deletes"):
+        lakehouse.table().scan().to_arrow()
+    counts = SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    assert counts["removedDeleteFiles"] > 0
+    assert lakehouse.rows() == before
+    assert lakehouse.ids() == [each[0] for each in before] == list(range(6))
+    snapshot = lakehouse.table().current_snapshot()
+    assert snapshot is not None
+    assert snapshot.summary is not None
+    assert snapshot.summary["total-delete-files"] == "0"
+    lakehouse.commit_all(lakehouse.upsert((0, 0, "after"), keys=keys))
+    assert (0, 0, "after") in lakehouse.rows()
+    assert len(lakehouse.rows()) == 6
+
+
+class MovesOn(SparkRowDeltas):
+    """The table is committed to between the look of the one library and that of the other."""
+
+    lakehouse: UpsertLakehouse
+    has_moved = False
+
+    def prepare(self, delta: RowDelta) -> str | None:
+        if not self.has_moved:
+            self.has_moved = True
+            self.lakehouse.table().append(self.lakehouse.table().scan().to_arrow())
+        return super().prepare(delta)
+
+
+def test_the_engine_makes_no_snapshot_for_another_state_than_was_checked(lakehouse: UpsertLakehouse) -> None:
+    moving = MovesOn(lambda: lakehouse.engine.session)
+    moving.lakehouse, lakehouse.row_deltas = lakehouse, moving
+    record = lakehouse.upsert((1, 1, "a"))
+    lakehouse.commit_all(record)
+    assert moving.has_moved
+    assert lakehouse.rows() == [(1, 1, "a")]

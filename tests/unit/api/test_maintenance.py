@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from service.model.maintenance import MaintenanceOperation
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/tables/lake.tpcds.store_returns/maintenance"
+COMPACT = {"operations": ["compact"]}
+
+
+def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    found: dict[str, Any] = response.json()
+    assert (response.status_code, found["code"]) == (status, code), response.text
+    return found
+
+
+async def test_it_is_taken_in_and_can_be_looked_at(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    response = await client.post(PATH, json={"operations": ["compact", "removeOrphans", "compact"]})
+    assert response.status_code == 202, response.text
+    answer = response.json()
+    assert (answer["state"], answer["table"], answer["branch"]) == (
+        "WAITING",
+        "lake.tpcds.store_returns",
+        "main",
+    )
+    assert (answer["operations"], answer["results"]) == (["compact", "removeOrphans"], [])
+    assert answer["endedAt"] is None
+    link = answer["links"]["self"]
+    assert (await client.get(link)).json() == answer
+    gateway.maintained.run_open()
+    done = await client.get(link)
+    assert (done.status_code, done.json()["state"]) == (200, "SUCCEEDED")
+    assert [(each["operation"], each["counts"]) for each in done.json()["results"]] == [
+        ("compact", {"files": 1}),
+        ("removeOrphans", {"files": 1}),
+    ]
+
+
+async def test_bounds_are_the_operators_unless_the_caller_names_them(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    body = {
+        "operations": ["expire"],
+        "snapshotsOlderThanHours": 2,
+        "retainLast": 7,
+        "orphansOlderThanHours": 24,
+    }
+    assert (await client.post(PATH, json=body)).status_code == 202
+    [record] = gateway.maintained.log.open()
+    bounds = record.request.bounds
+    assert (bounds.snapshot_age.total_seconds(), bounds.snapshots_kept) == (7200, 7)
+    assert bounds.orphan_age.days == 1
+    gateway.maintained.run_open()
+    assert (await client.post(PATH, json=COMPACT)).status_code == 202
+    [record] = gateway.maintained.log.open()
+    assert record.request.bounds == gateway.maintenance_plan.bounds
+    assert record.request.operations == (MaintenanceOperation.COMPACT,)
+
+
+async def test_a_table_has_one_at_a_time(client: httpx.AsyncClient) -> None:
+    first = (await client.post(PATH, json=COMPACT)).json()
+    found = problem(await client.post(PATH, json=COMPACT), 409, "MAINTENANCE_RUNNING")
+    assert first["maintenanceId"] in found["detail"]
+
+
+async def test_all_of_a_table_are_listed_with_the_schedule(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    assert (await client.get(PATH)).json() == {
+        "schedule": {"isOn": True, "intervalS": 3600, "operations": ["compact"]},
+        "maintenances": [],
+    }
+    await client.post(PATH, json=COMPACT)
+    gateway.maintained.run_open()
+    [listed] = (await client.get(PATH)).json()["maintenances"]
+    assert (listed["state"], listed["requestedBy"]) == ("SUCCEEDED", "anonymous")
+
+
+async def test_what_is_not_there_is_a_404(client: httpx.AsyncClient) -> None:
+    problem(await client.get(f"{PATH}/{uuid4()}"), 404, "MAINTENANCE_NOT_FOUND")
+    problem(await client.post("/tables/lake.tpcds.nope/maintenance", json=COMPACT), 404, "TABLE_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"operations": []},
+        {"operations": ["vacuum"]},
+        COMPACT | {"retainLast": 0},
+        COMPACT | {"orphansOlderThanHours": 23},
+        COMPACT | {"snapshotsOlderThanHours": -1},
+        COMPACT | {"branch": ""},
+        COMPACT | {"where": "1 = 1"},
+    ],
+)
+async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
+    problem(await client.post(PATH, json=body), 422, "INVALID_REQUEST")
