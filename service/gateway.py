@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from service.errors import (
@@ -21,20 +21,15 @@ from service.errors import (
     ResultExpired,
     ShuttingDown,
 )
-from service.ingest.ingests import Accepted, Ingests
+from service.ingest.ingests import Ingests
 from service.ingest.streams import Streams
-from service.ingest_ports import Spool
-from service.maintenance.maintenances import MaintenancePlan, Maintenances
+from service.maintenance.maintenances import Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
-from service.model.ingest import IngestRecord, IngestRequest
-from service.model.ingest_history import IngestListing, IngestSummary
-from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
-from service.model.schemas import TableSchema
 from service.model.tables import TableFacts, TableName
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
 from service.query.book import QueryBook
@@ -84,7 +79,10 @@ class GatewayBounds:
 
 
 class Gateway:
-    """Takes queries in, answers for them, and says what they read. Any thread may call any method."""
+    """Takes queries in, answers for them, and says what they read. Any thread may call any method.
+
+    What is written, and what keeps tables in shape, has its own doors: `ingests`, `maintenances`, `streams`.
+    """
 
     def __init__(
         self,
@@ -101,8 +99,8 @@ class Gateway:
     ) -> None:
         self._history = history
         self._meters = meters
-        self._ingests = ingests
-        self._maintenances = maintenances
+        self.ingests = ingests
+        self.maintenances = maintenances
         self._streams = streams
         self._on_closed = on_closed
         self._ports = ports
@@ -221,28 +219,6 @@ class Gateway:
         """Asks it to end: nobody waits for it any more."""
         self._plannings.give_up(planning)
 
-    def ingest(self, request: IngestRequest, caller: str) -> Accepted:
-        """Writes records into files and makes them durable. Blocks until then; their commit follows.
-
-        Raises:
-            CallerError: what was sent does not fit, and nothing of it was written.
-            PartDown: a part that it needs is down.
-            ShuttingDown: the gateway takes nothing in any more.
-        """
-        if self._closing.is_set():
-            raise ShuttingDown
-        return self._ingests.accept(request, caller)
-
-    def new_spool(self) -> Spool:
-        """Room for the body of an ingest, until it is closed.
-
-        Raises:
-            ShuttingDown: the gateway takes nothing in any more.
-        """
-        if self._closing.is_set():
-            raise ShuttingDown
-        return self._ingests.spools.new()
-
     @property
     def streams(self) -> Streams:
         """All streams.
@@ -253,76 +229,6 @@ class Gateway:
         if self._closing.is_set() or self._streams is None:
             raise ShuttingDown
         return self._streams
-
-    def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
-        """The ingest as it stands now.
-
-        Raises:
-            IngestNotFound: this caller has no such ingest.
-            MetricsStoreDown: its log cannot be read now.
-        """
-        return self._ingests.find(ingest_id, caller)
-
-    @property
-    def maintenance_plan(self) -> MaintenancePlan:
-        """What is done to tables without anybody asking, and in which bounds."""
-        return self._maintenances.plan
-
-    def maintain(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
-        """Takes a maintenance in, and returns at once.
-
-        Raises:
-            WriteNotAllowed: callers may not write to this table.
-            TableNotFound: there is none of that name.
-            MaintenanceRunning: the table has one that has not ended.
-            PartDown: a part that it needs is down.
-            ShuttingDown: the gateway takes nothing in any more.
-        """
-        if self._closing.is_set():
-            raise ShuttingDown
-        return self._maintenances.ask(request, caller)
-
-    def maintenance_status(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
-        """The maintenance as it stands now.
-
-        Raises:
-            MaintenanceNotFound: the table has none with this id.
-            MetricsStoreDown: its log cannot be read now.
-        """
-        return self._maintenances.find(table, maintenance_id)
-
-    def maintenances(self, table: TableName) -> Sequence[MaintenanceRecord]:
-        """The table's maintenance, the newest first.
-
-        Raises:
-            MetricsStoreDown: the log cannot be read now.
-        """
-        return self._maintenances.latest(table)
-
-    def list_ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        """A caller's ingests, the newest first.
-
-        Raises:
-            MetricsStoreDown: the log cannot be read now.
-        """
-        return self._ingests.history.ingests(listing)
-
-    def ingest_summary(self, since: datetime | None, table: str | None) -> IngestSummary:
-        """What was written to each table, by all callers, at which cost; without `since`, of the last day.
-
-        Raises:
-            MetricsStoreDown: the log cannot be read now.
-        """
-        beginning = since or self._ports.clock.now() - SUMMARY_OF
-        return IngestSummary(beginning, self._ingests.history.tables(beginning, table))
-
-    def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
-        """A schema from Iceberg's JSON of it.
-
-        Raises:
-            IngestInvalid: it is none.
-        """
-        return self._ingests.read_schema(schema)
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         """Every table, or those of one catalog or schema.
@@ -376,7 +282,7 @@ class Gateway:
 
     def meters(self) -> bytes:
         """What this process has done since its start, and what it does now, in Prometheus' text format."""
-        self._ingests.count_backlog()
+        self.ingests.count_backlog()
         return self._meters.exposition(open_queries(self._book.open()))
 
     def readiness(self) -> Readiness:
@@ -393,13 +299,15 @@ class Gateway:
     def close(self) -> None:
         """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts."""
         self._closing.set()
+        self.ingests.stop_taking()
+        self.maintenances.stop_taking()
         self._workers.close(self._bounds.shutdown_timeout_s)
         self._plannings.close()
         if self._streams is not None:
             self._streams.close(self._bounds.shutdown_timeout_s)
-        self._ingests.close(self._bounds.shutdown_timeout_s)
+        self.ingests.close(self._bounds.shutdown_timeout_s)
         # What runs is begun anew by the next start; nobody waits for it here.
-        self._maintenances.close(0)
+        self.maintenances.close(0)
         self._ports.journal.close()
         self._on_closed()
 

@@ -41,11 +41,11 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     gateway = edge.door.gateway
     # Only who sends a requestId can send the same again.
     prefix = parameters(asked) + f"{kind}/{packed}".encode() if asked.request_id else None
-    spool = gateway.new_spool()
+    spool = gateway.ingests.new_spool()
     async with spooled_body(request, spool, prefix, edge.door.call) as body:
-        wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.read_schema)
+        wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.ingests.read_schema)
         wanted = streamed_records(wanted, spool.open, kind, packed)
-        accepted = await edge.door.call_long(gateway.ingest, wanted, caller)
+        accepted = await edge.door.call_long(gateway.ingests.accept, wanted, caller)
     return await _answered(edge, caller, request, accepted, asked.wait)
 
 
@@ -67,9 +67,9 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     """
     gateway = edge.door.gateway
     # Large bodies take their time here, and others wait for the event loop.
-    asked = await edge.door.call(ingest_request, body, gateway.read_schema)
+    asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
     call = edge.door.call if asked.executed is None else edge.door.call_long
-    accepted = await call(gateway.ingest, asked, caller)
+    accepted = await call(gateway.ingests.accept, asked, caller)
     return await _answered(edge, caller, request, accepted, body.wait)
 
 
@@ -77,7 +77,7 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
 async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
     """Where the ingest stands. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
-    return _response(await edge.door.call(edge.door.gateway.ingest_status, ingest_id, caller))
+    return _response(await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller))
 
 
 async def _answered(
@@ -88,7 +88,7 @@ async def _answered(
     if wait is IngestWait.ACCEPTED or record.state is not IngestState.ACCEPTED:
         return _response(record)
     await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
-    return _response(await edge.door.call(edge.door.gateway.ingest_status, record.ingest_id, caller))
+    return _response(await edge.door.call(edge.door.gateway.ingests.find, record.ingest_id, caller))
 
 
 def _response(record: IngestRecord) -> Response:

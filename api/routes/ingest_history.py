@@ -27,7 +27,7 @@ async def list_ingests(
     before = None if query.page_token is None else _position(query.page_token)
     # One more than asked for tells whether there is another page.
     listing = IngestListing(caller, query.limit + 1, query.state, before)
-    return _page(await edge.door.call(edge.door.gateway.list_ingests, listing), query.limit)
+    return _page(await edge.door.call(edge.door.gateway.ingests.list, listing), query.limit)
 
 
 @router.get("/ingest/summary", responses=problems(422, 503))
@@ -35,7 +35,7 @@ async def ingest_summary(
     query: Annotated[IngestSummaryQuery, Query()], edge: EdgeOfApp
 ) -> IngestSummaryAnswer:
     """Per table: what was written, what waits or failed, and what the commit rounds took."""
-    found = await edge.door.call(edge.door.gateway.ingest_summary, query.since, query.table)
+    found = await edge.door.call(edge.door.gateway.ingests.summary, query.since, query.table)
     return ingest_summary_answer(found)
 
 

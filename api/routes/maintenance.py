@@ -43,17 +43,17 @@ async def maintain_table(name: Name, body: MaintenanceBody, edge: EdgeOfApp, cal
     Rows stay what they are. It goes on after a restart, and another replica may run it.
     """
     gateway = edge.door.gateway
-    request = maintenance_request(body, table_name(name), gateway.maintenance_plan.bounds)
-    return _response(await edge.door.call(gateway.maintain, request, caller))
+    request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
+    return _response(await edge.door.call(gateway.maintenances.ask, request, caller))
 
 
 @router.get("/tables/{name}/maintenance", responses=problems(422, 503))
 async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> MaintenancesAnswer:
     """The table's maintenance, the newest first, and what is done without anybody asking."""
     gateway = edge.door.gateway
-    found = await edge.door.call(gateway.maintenances, table_name(name))
+    found = await edge.door.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
-        schedule=schedule_answer(gateway.maintenance_plan),
+        schedule=schedule_answer(gateway.maintenances.plan),
         maintenances=[maintenance_answer(each) for each in found],
     )
 
@@ -65,7 +65,7 @@ async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: Edg
 )
 async def get_maintenance(name: Name, maintenance_id: UUID, edge: EdgeOfApp) -> Response:
     """Where one stands. A failed one is a 200, too."""
-    found = edge.door.gateway.maintenance_status
+    found = edge.door.gateway.maintenances.find
     return _response(await edge.door.call(found, table_name(name), maintenance_id))
 
 

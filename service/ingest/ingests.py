@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from service.errors import GatewayError, IngestNotFound, RecordsInvalid, TooManyIngests
+from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
 from service.ingest.committer import Committer
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
-from service.ingest_ports import IngestHistory, Spools
+from service.ingest_ports import IngestHistory, Spool, Spools
 from service.model.ingest import IngestRecord, IngestRequest
+from service.model.ingest_history import IngestListing, IngestSummary
 from service.model.schemas import TableSchema
 
 ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
 """Reads Iceberg's JSON of a schema; raises IngestInvalid."""
+SUMMARY_OF = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +45,30 @@ class Ingests:
         max_waiting: int = 10_000,
     ) -> None:
         self.read_schema = read_schema
-        self.history = history
-        self.spools = spools
+        self._history = history
+        self._spools = spools
         self._ports = ports
         self._committer = committer
         self._max_waiting = max_waiting
+        self._is_ending = threading.Event()
 
-    def accept(self, request: IngestRequest, caller: str) -> Accepted:
-        """Writes the files and makes them durable; their commit follows by itself.
+    def new_spool(self) -> Spool:
+        """Room for the body of an ingest, until it is closed.
 
         Raises:
+            ShuttingDown: nothing is taken in any more.
+        """
+        self._check_taking()
+        return self._spools.new()
+
+    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+        """Writes the files and makes them durable; blocks until then. Their commit follows by itself.
+
+        Raises:
+            ShuttingDown: nothing is taken in any more.
             GatewayError: as `run_ingest` does; nothing was accepted.
         """
+        self._check_taking()
         with (
             self._counting_refusals(),
             self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
@@ -80,9 +96,30 @@ class Ingests:
             raise IngestNotFound
         return found
 
+    def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        """A caller's ingests, the newest first.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        return self._history.ingests(listing)
+
+    def summary(self, since: datetime | None, table: str | None) -> IngestSummary:
+        """What was written to each table, by all callers, at which cost; without `since`, of the last day.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        beginning = since or self._ports.clock.now() - SUMMARY_OF
+        return IngestSummary(beginning, self._history.tables(beginning, table))
+
     def count_backlog(self) -> None:
         """Tells the meters what waits now."""
         self._ports.meters.backlog(self._committer.backlog())
+
+    def stop_taking(self) -> None:
+        """Takes nothing in any more; what was accepted is committed."""
+        self._is_ending.set()
 
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
@@ -97,6 +134,10 @@ class Ingests:
             if isinstance(refusal, RecordsInvalid):
                 self._ports.meters.rejected(max(1, len(refusal.violations)))
             raise
+
+    def _check_taking(self) -> None:
+        if self._is_ending.is_set():
+            raise ShuttingDown
 
     def _check_room(self) -> None:
         if self._committer.waiting_count >= self._max_waiting:

@@ -11,7 +11,14 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from service.errors import GatewayError, MaintenanceNotFound, MaintenanceRunning, PartDown, WriteNotAllowed
+from service.errors import (
+    GatewayError,
+    MaintenanceNotFound,
+    MaintenanceRunning,
+    PartDown,
+    ShuttingDown,
+    WriteNotAllowed,
+)
 from service.maintenance.run import MaintenancePorts, run_maintenance
 from service.model.maintenance import (
     MaintenanceBounds,
@@ -59,6 +66,7 @@ class Maintenances:
         self.plan = plan
         self._ports = ports
         self._next_housekeeping_ms = 0
+        self._is_ending = threading.Event()
         self._closed = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._work, name="maintenance", daemon=True)
@@ -71,11 +79,14 @@ class Maintenances:
         """Takes it in; it is run when its turn comes, also by another replica, or after a restart.
 
         Raises:
+            ShuttingDown: nothing is taken in any more.
             WriteNotAllowed: callers may not write to this table.
             TableNotFound, CatalogDown: there is no such table now.
             MaintenanceRunning: the table has one that has not ended.
             MetricsStoreDown: the log does not answer.
         """
+        if self._is_ending.is_set():
+            raise ShuttingDown
         self._check_allowed(request.key.table)
         self._ports.catalogs.facts(request.key.table)
         record = self._record(request, caller)
@@ -122,6 +133,10 @@ class Maintenances:
             if self._closed.is_set():
                 return
             self._take_turn(record)
+
+    def stop_taking(self) -> None:
+        """Takes nothing in any more; what is open is run."""
+        self._is_ending.set()
 
     def close(self, timeout_s: float) -> None:
         """Runs nothing more. What runs goes on in the engine for as long as that is there; it stays open."""

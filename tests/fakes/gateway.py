@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 import pyarrow as pa
@@ -16,8 +15,6 @@ from service.adapters.meters import RecordMeters
 from service.errors import (
     ChunkNotFound,
     GatewayError,
-    IngestInvalid,
-    IngestNotFound,
     QueryCanceled,
     QueryNotFound,
     RequestIdReused,
@@ -25,20 +22,14 @@ from service.errors import (
     TableNotFound,
 )
 from service.gateway import Gateway, ResultChunk, Submission
-from service.ingest.ingests import Accepted
-from service.maintenance.maintenances import MaintenancePlan
 from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
 from service.model.health import PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
-from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
-from service.model.maintenance import MaintenanceRecord, MaintenanceRequest
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.results import Chunk, Column, Manifest
 from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.schemas import Field, Primitive, TableSchema
 from service.model.tables import (
     PartitionField,
     Snapshot,
@@ -54,11 +45,11 @@ from service.query.plannings import Planning
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.ingest_door import FakeIngestDoor
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
-from tests.fakes.spools import FakeSpool, FakeSpools
 from tests.fakes.streams import FakeStreams
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
@@ -115,15 +106,10 @@ class FakeGateway(Gateway):
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.is_closed = False
-        self.holds_commits = False
-        self.ingests: dict[UUID, IngestRecord] = {}
-        self.ingest_requests: list[IngestRequest] = []
-        self.bodies: list[bytes] = []
-        self.has_begun_to_ingest = threading.Event()
-        self.may_ingest = threading.Event()
-        self.may_ingest.set()
-        self.spools = FakeSpools()
-        self.maintained = FakeMaintenances(FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON))
+        self.ingests: FakeIngestDoor = FakeIngestDoor()
+        self.maintenances: FakeMaintenances = FakeMaintenances(
+            FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON)
+        )
         self.own_streams = FakeStreams()
 
     @property
@@ -244,85 +230,6 @@ class FakeGateway(Gateway):
         for each in self.queries.values():
             meters.count(each.record)
         return meters.exposition({})
-
-    def ingest(self, request: IngestRequest, caller: str) -> Accepted:
-        """Accepts everything, once it may; it is committed at once, unless `holds_commits`."""
-        self.has_begun_to_ingest.set()
-        self.may_ingest.wait(20)
-        if self.refusal is not None:
-            raise self.refusal
-        commits = tuple(
-            IngestCommit(each.key, (WrittenTarget(each.key, (1, 2), 1, len(each.records), 100),))
-            for each in request.writes
-        )
-        record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
-        self.ingest_requests.append(request)
-        if isinstance(request.shared, StreamedRecords):
-            self.bodies.append(request.shared.open().read())
-        self.ingests[record.ingest_id] = record
-        settled: Future[None] = Future()
-        if not self.holds_commits:
-            done = tuple(replace(each, snapshot_id=77) for each in commits)
-            self.ingests[record.ingest_id] = replace(record, commits=done)
-            settled.set_result(None)
-        return Accepted(record, settled)
-
-    def list_ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        own = [each for each in self.ingests.values() if each.caller == listing.caller]
-        newest_first = sorted(own, key=lambda each: (each.accepted_at, each.ingest_id), reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
-
-    def ingest_summary(self, since: datetime | None, table: str | None) -> IngestSummary:
-        found = TableIngests(
-            "lake.logs.events",
-            3,
-            1,
-            {"TABLE_CHANGED": 1},
-            30,
-            4,
-            500,
-            Spread(1, 2, 3),
-            2,
-            3,
-            2,
-            4,
-            Spread(4, 5, 6),
-        )
-        return IngestSummary(since or NOON, [found] if table in (None, found.table) else [])
-
-    def new_spool(self) -> FakeSpool:
-        """Those that are still open stand in `spools.open_ones`."""
-        return self.spools.new()
-
-    def ingest_status(self, ingest_id: UUID, caller: str) -> IngestRecord:
-        found = self.ingests.get(ingest_id)
-        if found is None or found.caller != caller:
-            raise IngestNotFound
-        return found
-
-    @property
-    def maintenance_plan(self) -> MaintenancePlan:
-        return self.maintained.plan
-
-    def maintain(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
-        """It waits for ever, unless a test runs it."""
-        if self.refusal is not None:
-            raise self.refusal
-        return self.maintained.ask(request, caller)
-
-    def maintenance_status(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
-        return self.maintained.find(table, maintenance_id)
-
-    def maintenances(self, table: TableName) -> Sequence[MaintenanceRecord]:
-        return self.maintained.latest(table)
-
-    def read_schema(self, schema: Mapping[str, Any]) -> TableSchema:
-        """Knows schemas of `{"fields": [{"id", "name"}]}` only."""
-        given = schema.get("fields")
-        if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-            raise IngestInvalid("This is no schema.")
-        fields = (Field(each.get("id", 0), each.get("name", ""), Primitive("string")) for each in given)
-        return TableSchema(0, tuple(fields))
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
         return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []

@@ -66,7 +66,7 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.holds_commits = True
+    gateway.ingests.holds_commits = True
     response = await send(client, **EVENTS, wait="ACCEPTED")
     assert response.status_code == 202
     assert (response.json()["state"], response.json()["commits"][0]["snapshotId"]) == ("ACCEPTED", None)
@@ -89,7 +89,7 @@ async def test_a_write_schema_is_names_or_infer_or_nothing(
     client: httpx.AsyncClient, gateway: FakeGateway, write_schema: object, expected: object
 ) -> None:
     assert (await send(client, **EVENTS, writeSchema=write_schema)).status_code == 200
-    [write] = gateway.ingest_requests[0].writes
+    [write] = gateway.ingests.requests[0].writes
     assert write.write_schema == expected
     assert write.key == TableKey(TableName("lake", "logs", "events"), "main")
     assert list(write.records) == EVENTS["records"]
@@ -98,7 +98,7 @@ async def test_a_write_schema_is_names_or_infer_or_nothing(
 async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     schema = {"type": "struct", "fields": [{"id": 1, "name": "id"}]}
     assert (await send(client, **EVENTS, writeSchema=schema)).status_code == 200
-    [write] = gateway.ingest_requests[0].writes
+    [write] = gateway.ingests.requests[0].writes
     assert isinstance(write.write_schema, ColumnFields)
     assert [each.name for each in write.write_schema.columns] == ["id"]
     refused = await send(client, **EVENTS, writeSchema={"nothing": 1})
@@ -111,7 +111,7 @@ async def test_several_tables_are_written_with_one_request(
     other = {"table": "lake.logs.errors", "branch": "audit", "records": [{"id": 3}]}
     response = await send(client, writes=[EVENTS, other])
     assert [each["table"] for each in response.json()["commits"]] == ["lake.logs.events", "lake.logs.errors"]
-    assert [each.place for each in gateway.ingest_requests[0].writes] == ["/writes/0", "/writes/1"]
+    assert [each.place for each in gateway.ingests.requests[0].writes] == ["/writes/0", "/writes/1"]
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ async def test_a_request_that_is_not_understood_is_told_where(
     response = await send(client, **body)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
     assert pointer in [each["pointer"] for each in response.json()["errors"]]
-    assert not gateway.ingest_requests
+    assert not gateway.ingests.requests
 
 
 async def test_every_rule_that_is_broken_is_told_with_its_column(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     violation = Violation("day", WriteRule.PARTITION_SOURCE_SKIPPED, "The table is partitioned by day.", "/w")
-    gateway.refusal = WriteSchemaInvalid("The write schema breaks 1 rule.", [violation])
+    gateway.ingests.refusal = WriteSchemaInvalid("The write schema breaks 1 rule.", [violation])
     response = await send(client, **EVENTS)
     assert (response.status_code, response.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
     assert response.json()["errors"] == [
@@ -163,7 +163,7 @@ async def test_every_rule_that_is_broken_is_told_with_its_column(
 async def test_every_bad_record_is_told_with_its_place(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.refusal = RecordsInvalid(
+    gateway.ingests.refusal = RecordsInvalid(
         "1 of 2 records do not fit.", [BadRecord("/records/1", "id is required")]
     )
     response = await send(client, **EVENTS)
@@ -172,7 +172,7 @@ async def test_every_bad_record_is_told_with_its_place(
 
 
 async def test_nothing_is_taken_in_at_the_end(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.refusal = ShuttingDown()
+    gateway.ingests.refusal = ShuttingDown()
     response = await send(client, **EVENTS)
     assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
 
@@ -183,7 +183,7 @@ async def test_the_same_body_has_the_same_fingerprint(
     bodies = (EVENTS, {**EVENTS, "wait": "ACCEPTED"}, {**EVENTS, "branch": "b"})
     for body in bodies:
         await send(client, **body, requestId=str(uuid4()))
-    first, second, third = (each.fingerprint for each in gateway.ingest_requests)
+    first, second, third = (each.fingerprint for each in gateway.ingests.requests)
     assert first == second != third
 
 
@@ -197,7 +197,7 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
     }
     schema = {"fields": [{"name": "id", "id": 7}, {"name": "day"}]}
     assert (await send(client, **EVENTS, schema=schema, evolve=True, create=create)).status_code == 200
-    [write] = gateway.ingest_requests[0].writes
+    [write] = gateway.ingests.requests[0].writes
     assert write.schema is not None
     assert write.schema.schema is not None
     assert [(each.name, each.field_id) for each in write.schema.schema.columns] == [("id", 1), ("day", 2)]
@@ -214,9 +214,9 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
 
 async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     await send(client, **EVENTS)
-    assert gateway.ingest_requests[0].writes[0].schema is None
+    assert gateway.ingests.requests[0].writes[0].schema is None
     await send(client, **EVENTS, evolve=True, create={})
-    assert gateway.ingest_requests[1].writes[0].schema == RequestedSchema(None, True, TableLayout())
+    assert gateway.ingests.requests[1].writes[0].schema == RequestedSchema(None, True, TableLayout())
 
 
 @pytest.mark.parametrize(
@@ -242,13 +242,13 @@ async def test_every_difference_and_every_reason_is_told_with_its_place(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     difference = SchemaDifference("id", DifferenceKind.TYPE_DIFFERS, "id is int.", "/writes/1")
-    gateway.refusal = SchemaMismatch("The schema differs.", [difference])
+    gateway.ingests.refusal = SchemaMismatch("The schema differs.", [difference])
     response = await send(client, **EVENTS)
     assert (response.status_code, response.json()["code"]) == (422, "SCHEMA_MISMATCH")
     assert response.json()["errors"] == [
         {"detail": "id is int.", "pointer": "/writes/1/schema", "field": "id", "rule": "TYPE_DIFFERS"}
     ]
-    gateway.refusal = CreationInvalid(
+    gateway.ingests.refusal = CreationInvalid(
         "It cannot be made.", [CreationFault("/create/properties/a", "not taken")]
     )
     response = await send(client, **EVENTS)

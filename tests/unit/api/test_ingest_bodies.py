@@ -51,7 +51,7 @@ async def send(
 
 
 def streamed(gateway: FakeGateway) -> tuple[IngestRequest, StreamedRecords]:
-    [request] = gateway.ingest_requests
+    [request] = gateway.ingests.requests
     assert isinstance(request.shared, StreamedRecords)
     return request, request.shared
 
@@ -72,8 +72,8 @@ async def test_the_content_type_says_what_the_records_are(
     response = await send(client, b"any", content_type)
     assert (response.status_code, response.json()["state"]) == (200, "COMMITTED")
     assert streamed(gateway)[1].record_format is record_format
-    assert gateway.bodies == [b"any"]
-    assert not gateway.spools.open_ones
+    assert gateway.ingests.bodies == [b"any"]
+    assert not gateway.ingests.spools.open_ones
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def test_other_encodings_are_refused(client: httpx.AsyncClient, gateway: F
     for content_type in (NDJSON, "application/json"):
         response = await send(client, content_type=content_type, encoding="br")
         assert (response.status_code, response.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
-    assert not gateway.ingest_requests
+    assert not gateway.ingests.requests
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
     route = {"field": "kind", "to": {"a/b": {"table": TABLE}}}
     records = [{"id": 1, "kind": "a/b"}]
     assert (await client.post("/ingest", json={"route": route, "records": records})).status_code == 200
-    [request] = gateway.ingest_requests
+    [request] = gateway.ingests.requests
     assert (request.shared, request.route) == (records, Route("kind", {"a/b": 0}))
     assert request.writes[0].place == "/route/to/a~1b"
 
@@ -180,7 +180,7 @@ async def test_a_query_string_that_is_not_understood_is_told_where(
     response = await send(client, **query)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
     assert pointer in [each["pointer"] for each in response.json()["errors"]]
-    assert not gateway.ingest_requests
+    assert not gateway.ingests.requests
 
 
 async def test_a_parameter_that_stands_there_twice_is_refused(client: httpx.AsyncClient) -> None:
@@ -192,14 +192,14 @@ async def test_a_parameter_that_stands_there_twice_is_refused(client: httpx.Asyn
 
 async def test_bad_records_are_told_by_their_lines(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     bad = [BadRecord("", "no JSON", line=2, column=7), BadRecord("", "id is required", row=3)]
-    gateway.refusal = RecordsInvalid("2 of 3 records do not fit.", bad)
+    gateway.ingests.refusal = RecordsInvalid("2 of 3 records do not fit.", bad)
     response = await send(client)
     assert (response.status_code, response.json()["code"]) == (422, "RECORDS_INVALID")
     assert response.json()["errors"] == [
         {"detail": "no JSON", "line": 2, "column": 7},
         {"detail": "id is required", "row": 3},
     ]
-    assert not gateway.spools.open_ones
+    assert not gateway.ingests.spools.open_ones
 
 
 async def test_the_same_body_has_the_same_fingerprint(
@@ -214,7 +214,7 @@ async def test_the_same_body_has_the_same_fingerprint(
     ]
     for body, asked in sent:
         await send(client, body, requestId=str(uuid4()), **asked)
-    first, second, *others = (each.fingerprint for each in gateway.ingest_requests)
+    first, second, *others = (each.fingerprint for each in gateway.ingests.requests)
     assert first == second
     assert len({first, *others}) == 4
 
@@ -233,7 +233,7 @@ async def test_a_body_without_a_length_is_taken_in_parts(
         "/ingest", content=chunks(part, part, b"", part), headers=headers, params={"table": TABLE}
     )
     assert response.status_code == 200
-    assert gateway.bodies == [part * 3]
+    assert gateway.ingests.bodies == [part * 3]
 
 
 async def test_records_may_be_larger_than_other_bodies(running: Running, gateway: FakeGateway) -> None:
@@ -246,33 +246,33 @@ async def test_records_may_be_larger_than_other_bodies(running: Running, gateway
         )
         assert (unannounced.status_code, unannounced.json()["code"]) == (413, "BODY_TOO_LARGE")
         assert (await send(client, b"x" * 2000, "application/json")).status_code == 413
-    assert not gateway.spools.open_ones
+    assert not gateway.ingests.spools.open_ones
 
 
 async def test_more_bytes_at_once_than_there_is_room_for_are_refused_for_now(
     running: Running, gateway: FakeGateway
 ) -> None:
     settings = Settings(ingest_max_body_bytes=4096, ingest_max_spooled_bytes=4096)
-    gateway.may_ingest.clear()
+    gateway.ingests.may_go_on.clear()
     async with running(settings) as client:
         async with anyio.create_task_group() as group:
             group.start_soon(send, client, b"x" * 3000)
-            await anyio.to_thread.run_sync(gateway.has_begun_to_ingest.wait, 20)
+            await anyio.to_thread.run_sync(gateway.ingests.has_begun.wait, 20)
             refused = await send(client, b"x" * 1097)
             assert (refused.status_code, refused.json()["code"]) == (429, "TOO_MANY_INGESTS")
             assert refused.headers["Retry-After"] == "1"
             assert (await send(client, b"{}", "application/json")).status_code == 422
-            gateway.may_ingest.set()
+            gateway.ingests.may_go_on.set()
         assert (await send(client, b"x" * 4096)).status_code == 200
 
 
 async def test_a_full_disk_is_told_and_nothing_is_kept(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.spools.is_full = True
+    gateway.ingests.spools.is_full = True
     response = await send(client)
     assert (response.status_code, response.json()["code"]) == (503, "STORAGE_DOWN")
-    assert not gateway.spools.open_ones
+    assert not gateway.ingests.spools.open_ones
 
 
 def packed(encoding: str, body: bytes) -> bytes:
@@ -287,7 +287,7 @@ async def test_bodies_of_json_may_be_compressed(
     sent = await send(client, packed(encoding, json.dumps(body).encode()), "application/json", encoding)
     # The query string is for bodies of records alone.
     assert sent.status_code == 200
-    assert gateway.ingest_requests[0].writes[0].records == [{"id": 1}]
+    assert gateway.ingests.requests[0].writes[0].records == [{"id": 1}]
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])

@@ -34,7 +34,7 @@ async def test_it_is_taken_in_and_can_be_looked_at(client: httpx.AsyncClient, ga
     assert answer["endedAt"] is None
     link = answer["links"]["self"]
     assert (await client.get(link)).json() == answer
-    gateway.maintained.run_open()
+    gateway.maintenances.run_open()
     done = await client.get(link)
     assert (done.status_code, done.json()["state"]) == (200, "SUCCEEDED")
     assert [(each["operation"], each["counts"]) for each in done.json()["results"]] == [
@@ -53,14 +53,14 @@ async def test_bounds_are_the_operators_unless_the_caller_names_them(
         "orphansOlderThanHours": 24,
     }
     assert (await client.post(PATH, json=body)).status_code == 202
-    [record] = gateway.maintained.log.open()
+    [record] = gateway.maintenances.log.open()
     bounds = record.request.bounds
     assert (bounds.snapshot_age.total_seconds(), bounds.snapshots_kept) == (7200, 7)
     assert bounds.orphan_age.days == 1
-    gateway.maintained.run_open()
+    gateway.maintenances.run_open()
     assert (await client.post(PATH, json=COMPACT)).status_code == 202
-    [record] = gateway.maintained.log.open()
-    assert record.request.bounds == gateway.maintenance_plan.bounds
+    [record] = gateway.maintenances.log.open()
+    assert record.request.bounds == gateway.maintenances.plan.bounds
     assert record.request.operations == (MaintenanceOperation.COMPACT,)
 
 
@@ -78,7 +78,7 @@ async def test_all_of_a_table_are_listed_with_the_schedule(
         "maintenances": [],
     }
     await client.post(PATH, json=COMPACT)
-    gateway.maintained.run_open()
+    gateway.maintenances.run_open()
     [listed] = (await client.get(PATH)).json()["maintenances"]
     assert (listed["state"], listed["requestedBy"]) == ("SUCCEEDED", "anonymous")
 

@@ -22,7 +22,7 @@ async def sent_source(client: httpx.AsyncClient, gateway: FakeGateway, **source:
     body = {"table": "lake.logs.events", "source": {"uri": "s3://b/*", "format": "ndjson"} | source}
     answer = await client.post("/ingest", json=body)
     assert answer.status_code == 200, answer.text
-    executed = gateway.ingest_requests[-1].executed
+    executed = gateway.ingests.requests[-1].executed
     assert isinstance(executed, SourceRecords)
     return executed
 

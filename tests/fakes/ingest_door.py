@@ -1,0 +1,101 @@
+"""Ingests as the HTTP edge sees them: from memory, failing or waiting when a test says so."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from service.errors import IngestInvalid, IngestNotFound
+from service.ingest.ingests import Accepted, Ingests
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
+from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
+from service.model.schemas import Field, Primitive, TableSchema
+from tests.fakes.spools import FakeSpool, FakeSpools
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+class FakeIngestDoor(Ingests):
+    """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`."""
+
+    def __init__(self) -> None:
+        self.refusal: Exception | None = None
+        self.holds_commits = False
+        self.records: dict[UUID, IngestRecord] = {}
+        self.requests: list[IngestRequest] = []
+        self.bodies: list[bytes] = []
+        self.has_begun = threading.Event()
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.spools = FakeSpools()
+
+    def new_spool(self) -> FakeSpool:
+        """Those that are still open stand in `spools.open_ones`."""
+        return self.spools.new()
+
+    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+        self.has_begun.set()
+        self.may_go_on.wait(20)
+        if self.refusal is not None:
+            raise self.refusal
+        commits = tuple(
+            IngestCommit(each.key, (WrittenTarget(each.key, (1, 2), 1, len(each.records), 100),))
+            for each in request.writes
+        )
+        record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
+        self.requests.append(request)
+        if isinstance(request.shared, StreamedRecords):
+            self.bodies.append(request.shared.open().read())
+        self.records[record.ingest_id] = record
+        settled: Future[None] = Future()
+        if not self.holds_commits:
+            done = tuple(replace(each, snapshot_id=77) for each in commits)
+            self.records[record.ingest_id] = replace(record, commits=done)
+            settled.set_result(None)
+        return Accepted(record, settled)
+
+    def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        found = self.records.get(ingest_id)
+        if found is None or found.caller != caller:
+            raise IngestNotFound
+        return found
+
+    def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        own = [each for each in self.records.values() if each.caller == listing.caller]
+        newest_first = sorted(own, key=lambda each: (each.accepted_at, each.ingest_id), reverse=True)
+        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+
+    def summary(self, since: datetime | None, table: str | None) -> IngestSummary:
+        found = TableIngests(
+            "lake.logs.events",
+            3,
+            1,
+            {"TABLE_CHANGED": 1},
+            30,
+            4,
+            500,
+            Spread(1, 2, 3),
+            2,
+            3,
+            2,
+            4,
+            Spread(4, 5, 6),
+        )
+        return IngestSummary(since or NOON, [found] if table in (None, found.table) else [])
+
+    @staticmethod
+    def read_schema(schema: Mapping[str, Any]) -> TableSchema:
+        """Knows schemas of `{"fields": [{"id", "name"}]}` only."""
+        given = schema.get("fields")
+        if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+            raise IngestInvalid("This is no schema.")
+        fields = (Field(each.get("id", 0), each.get("name", ""), Primitive("string")) for each in given)
+        return TableSchema(0, tuple(fields))
+
+    def stop_taking(self) -> None:
+        pass
