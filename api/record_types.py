@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.message import Message
+
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -15,6 +17,7 @@ RECORD_TYPES = {
     "application/vnd.apache.arrow.stream": RecordFormat.ARROW_STREAM,
     "application/vnd.apache.parquet": RecordFormat.PARQUET,
 }
+_CHARSETS = ("utf-8", "utf8", "us-ascii")
 _ENCODINGS = {
     "": Compression.NONE,
     "identity": Compression.NONE,
@@ -30,6 +33,19 @@ def record_format(scope: Scope) -> RecordFormat | None:
         return None
     content_type = Headers(scope=scope).get("Content-Type", "").split(";")[0].strip().lower()
     return RECORD_TYPES.get(content_type)
+
+
+def check_charset(scope: Scope) -> None:
+    """Text is UTF-8 here, and nothing else.
+
+    Raises:
+        UnsupportedMediaType: the content type says otherwise.
+    """
+    header = Message()
+    header["Content-Type"] = Headers(scope=scope).get("Content-Type", "")
+    charset = header.get_content_charset("utf-8")
+    if charset not in _CHARSETS:
+        raise UnsupportedMediaType(f"The character set {charset[:60]!r} is not known: send UTF-8.")
 
 
 def compression(scope: Scope) -> Compression:

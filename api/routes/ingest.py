@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.ingest_query import ingest_query
 from api.ingest_request import ingest_request, parameters, streamed_records, streamed_request
-from api.record_types import compression, record_format
+from api.record_types import check_charset, compression, record_format
 from api.records_route import RecordsRoute
 from api.routes.documented import Responses, problems
 from api.routes.ingest_openapi import BODIES
@@ -36,6 +36,7 @@ _ANSWERS: Responses = {
 async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """The same for a body that is records alone: it is read from the disk, and never held whole."""
     asked = ingest_query(request.query_params)
+    check_charset(request.scope)
     kind, packed = record_format(request.scope), compression(request.scope)
     assert kind is not None
     gateway = edge.door.gateway

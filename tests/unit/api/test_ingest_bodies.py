@@ -92,6 +92,13 @@ async def test_compressed_bodies_are_kept_as_they_are(
     assert streamed(gateway)[1].compression is compression
 
 
+async def test_text_is_utf_8_alone(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    assert (await send(client, content_type=f"{NDJSON}; charset=UTF-8")).status_code == 200
+    response = await send(client, content_type=f"{NDJSON}; charset=latin-1")
+    assert (response.status_code, response.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert len(gateway.ingests.requests) == 1
+
+
 async def test_other_encodings_are_refused(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     for content_type in (NDJSON, "application/json"):
         response = await send(client, content_type=content_type, encoding="br")
