@@ -19,12 +19,14 @@ from service.adapters.spool import SpoolDirectory
 from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
+from service.adapters.written_rows import ParquetWrittenRows
 from service.ingest.change_rules import ChangeRules
 from service.ingest.commit_pace import CommitPace
 from service.ingest.committer import Committer
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
+from service.ingest.rewriting import Rewriting
 from service.ingest.run import IngestPorts
 from service.ingest.write_executed import LargeInputs
 from service.ingest_ports import IngestMeters, RowDeltas
@@ -51,17 +53,19 @@ def build_ingests(
     )
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
-    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
-    committer = Committer(log, commits, clock, pace, meters)
-    stack.callback(committer.close, 0)
     bounds = WriteBounds(
         settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
     )
+    tables, data_files = PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds)
+    rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
+    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
+    committer = Committer(log, commits, clock, pace, meters, rewriting)
+    stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder)
     stack.callback(spools.close)
     ports = IngestPorts(
-        PyIcebergWritableTables(catalogs),
-        ParquetDataFiles(bounds),
+        tables,
+        data_files,
         PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
         log,
         clock,

@@ -239,7 +239,7 @@ class StreamInvalid(IngestInvalid):
 
 
 class TableChanged(CallerError):
-    """The table was changed so that the files of this ingest no longer fit it. Send it again."""
+    """The table was changed so that the rows of this ingest cannot fit it any more. Send it again."""
 
     code = "TABLE_CHANGED"
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from service.model.ingest import IngestBacklog, IngestRecord, PendingRound
 from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
 from service.model.schema_changes import SchemaChange
+from service.model.schemas import Field
 from service.model.sources import SourceFile, SourceSplit
 from service.model.table_creation import TableCreation
 from service.model.tables import TableName
@@ -95,6 +96,30 @@ class DataFiles(Protocol):
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""
+
+
+class WrittenRows(Protocol):
+    """Reads data files back that were written for a table and belong to it not yet."""
+
+    def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
+        """The fields that a file has in it, with the ids and types of when it was written.
+
+        Raises:
+            CommittableUnreadable: the file is gone, or is none.
+            StorageDown: the table's storage does not give it.
+        """
+
+    def batches(
+        self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
+    ) -> Iterable[pa.RecordBatch]:
+        """The rows of these files, with the target's columns as the table has them now, in its order.
+
+        Columns are found by their ids; what a file does not have is NULL.
+
+        Raises:
+            CommittableUnreadable: a file is gone, or has other rows than it was said to have.
+            StorageDown: the table's storage does not give it.
+        """
 
 
 class DeadLetterTables(Protocol):

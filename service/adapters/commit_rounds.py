@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 import structlog
@@ -24,8 +26,8 @@ from service.adapters.next_round import WaitingCommit, next_round
 from service.adapters.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.model.committables import write_results_from_bytes
-from service.model.ingest import PendingRound
-from service.model.writing import Committable, TableKey, WriteResult
+from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
+from service.model.writing import Committable, TableKey
 
 ROWS_AT_MOST = 10_000
 BYTES_AT_MOST = 64 << 20
@@ -75,11 +77,30 @@ def _lock_words(key: TableKey) -> tuple[str, ...]:
 
 def _pending(connection: Connection, key: TableKey, max_files: int) -> PendingRound | None:
     round_id = _open_round(connection, key) or _new_round(connection, key, max_files)
-    committable = None if round_id is None else _committable(connection, key, round_id)
-    if committable is None:
+    return None if round_id is None else _given(connection, key, round_id)
+
+
+def _given(connection: Connection, key: TableKey, round_id: UUID) -> PendingRound | None:
+    """The round as the log has it now; None: nothing of it waits any more."""
+    members = _members(connection, key, round_id)
+    if not members:
         return None
-    open_round = OpenRound(connection, committable)
-    return PendingRound(committable, open_round.committed, open_round.refused)
+    committable = Committable(
+        key,
+        round_id,
+        tuple(each.part.ingest_id for each in members),
+        tuple(result for each in members for result in each.part.write_results),
+        tuple(each.stream_batch for each in members if each.stream_batch),
+    )
+    digests = {each.part.ingest_id: each.digest for each in members}
+    open_round = OpenRound(connection, committable, digests)
+
+    def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
+        taken = frozenset(each.ingest_id for each in revisions if open_round.revise(each, code))
+        return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id)))
+
+    parts = tuple(each.part for each in members)
+    return PendingRound(committable, open_round.committed, open_round.refused, parts, revise)
 
 
 def _open_round(connection: Connection, key: TableKey) -> UUID | None:
@@ -104,24 +125,28 @@ def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | 
     return round_id
 
 
-def _committable(connection: Connection, key: TableKey, round_id: UUID) -> Committable | None:
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What one ingest gives to a round. `digest` is of the bytes that it is made of."""
+
+    part: RoundPart
+    digest: bytes
+    stream_batch: str | None
+
+
+def _members(connection: Connection, key: TableKey, round_id: UUID) -> list[_Member]:
     row = IngestCommitRow
     sent = select(row.ingest_id, row.results, IngestRow.stream_batch).join(IngestRow)
     statement = sent.where(is_in_round(key, round_id)).order_by(row.arrival)
-    ingest_ids: list[UUID] = []
-    write_results: list[WriteResult] = []
-    stream_batches: list[str] = []
+    members: list[_Member] = []
     for ingest_id, data, stream_batch in connection.execute(statement).all():
         try:
-            write_results += write_results_from_bytes(data or b"")
+            part = RoundPart(ingest_id, write_results_from_bytes(data or b""))
         except CommittableUnreadable as error:
             log.error("committable_unreadable", ingest_id=str(ingest_id), detail=error.detail)
             is_unreadable = and_(is_in_round(key, round_id), row.ingest_id == ingest_id)
             values = {"error_code": error.code, "error_detail": CommittableUnreadable().detail}
             connection.execute(update(row).where(is_unreadable).values(values))
         else:
-            ingest_ids.append(ingest_id)
-            stream_batches += [stream_batch] if stream_batch else []
-    if not ingest_ids:
-        return None
-    return Committable(key, round_id, tuple(ingest_ids), tuple(write_results), tuple(stream_batches))
+            members.append(_Member(part, hashlib.sha256(data or b"").digest(), stream_batch))
+    return members

@@ -8,7 +8,14 @@ from datetime import UTC
 from service.adapters.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.storable import storable
 from service.model.committables import write_results_to_bytes
-from service.model.ingest import BadRecord, IngestCommit, IngestRecord, Rejected, WrittenTarget
+from service.model.ingest import (
+    BadRecord,
+    IngestCommit,
+    IngestRecord,
+    Rejected,
+    WrittenTarget,
+    written_target,
+)
 from service.model.json_fields import JsonFields
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
@@ -62,6 +69,11 @@ def key_values(key: TableKey) -> dict[str, object]:
         "table_name": key.table.table,
         "branch": key.branch,
     }
+
+
+def revised_values(results: Sequence[WriteResult]) -> dict[str, object]:
+    """What a row in `ingest_commits` has of its results, when these take the place of others."""
+    return {"targets": [_target_value(written_target(each)) for each in results], **_result_values(results)}
 
 
 def ingest_record(row: IngestRow) -> IngestRecord:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.adapters.ingest_rows import key_values
+from service.adapters.ingest_rows import key_values, revised_values
 from service.adapters.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.storable import storable
 from service.errors import MetricsStoreDown
+from service.model.ingest import RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
+
+T = TypeVar("T")
 
 
 class OpenRound:
-    """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once."""
+    """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once.
 
-    def __init__(self, connection: Connection, committable: Committable) -> None:
+    `digests` are SHA-256 of the bytes that each ingest's part was read from: what another replica, which took
+    the lock for lost, has put in their place is not refused or replaced unseen.
+    """
+
+    def __init__(
+        self, connection: Connection, committable: Committable, digests: Mapping[UUID, bytes]
+    ) -> None:
         self._connection = connection
         self._committable = committable
+        self._digests = digests
         self._began = time.monotonic()
 
     def committed(self, result: CommitResult) -> None:
@@ -41,11 +52,52 @@ class OpenRound:
         Raises:
             MetricsStoreDown: the log does not answer; the round comes again.
         """
-        self._end({"error_code": code, "error_detail": storable(detail)}, {"error_code": code})
+        values = {"error_code": code, "error_detail": storable(detail)}
+        self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests)))
 
-    def _end(self, values: Mapping[str, object], outcome: Mapping[str, object]) -> None:
+    def revise(self, revision: RoundRevision, code: str) -> bool:
+        """Whether the revision is in the log now: it is not where somebody else was faster.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; it may or may not be there.
+        """
+        committable, row = self._committable, IngestCommitRow
+        values = (
+            revised_values(revision.write_results)
+            if revision.refusal is None
+            else {"error_code": code, "error_detail": storable(revision.refusal)}
+        )
+        is_mine = and_(
+            is_in_round(committable.key, committable.round_id), self._is_as_read(revision.ingest_id)
+        )
+        statement = update(row).where(is_mine).values(**values).returning(row.ingest_id)
+        return self.ask(lambda: self._connection.scalar(statement)) is not None
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """What the log answers.
+
+        Raises:
+            MetricsStoreDown: it does not.
+        """
+        try:
+            return question()
+        except SQLAlchemyError as error:
+            raise MetricsStoreDown() from error
+
+    def _is_as_read(self, ingest_id: UUID) -> ColumnElement[bool]:
+        row = IngestCommitRow
+        return and_(row.ingest_id == ingest_id, func.sha256(row.results) == self._digests[ingest_id])
+
+    def _end(
+        self,
+        values: Mapping[str, object],
+        outcome: Mapping[str, object],
+        condition: ColumnElement[bool] | None = None,
+    ) -> None:
         row, committable = IngestCommitRow, self._committable
         is_member = is_in_round(committable.key, committable.round_id)
+        if condition is not None:
+            is_member = and_(is_member, condition)
         marked = update(row).where(is_member).values(**values).returning(row.ingest_id).cte("marked")
         figures = {**self._figures(), **outcome}
         # Whoever comes second finds nothing to mark, and leaves no row.
@@ -53,10 +105,7 @@ class OpenRound:
             exists(select(marked))
         )
         statement = insert(CommitRoundRow).from_select([*figures, "ended_at"], chosen)
-        try:
-            self._connection.execute(statement.on_conflict_do_nothing())
-        except SQLAlchemyError as error:
-            raise MetricsStoreDown() from error
+        self.ask(lambda: self._connection.execute(statement.on_conflict_do_nothing()))
 
     def _figures(self) -> dict[str, object]:
         committable = self._committable

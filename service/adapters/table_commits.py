@@ -68,6 +68,8 @@ class PyIcebergTableCommits:
             PartDown: the catalog does not answer, others commit all the time, or the engine, which upserts
                 need, is down; try again later.
         """
+        if self._row_deltas is None and _has_deletes(committable):
+            raise ValueError("an append takes no delete files")
         name = committable.key.table
         retrying = Retrying(
             retry=retry_if_exception_type(CommitFailedException),
@@ -100,14 +102,17 @@ class PyIcebergTableCommits:
         return _result(committable, append.snapshot_id, is_repeated=False)
 
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
-        if not any(each.target.is_upsert or each.delete_files for each in committable.write_results):
+        if not _has_deletes(committable):
             return SnapshotAppend.prepare(table, committable, self._read_data_file)
-        if self._row_deltas is None:
-            raise ValueError("an append takes no delete files")
+        assert self._row_deltas is not None
         return prepare_row_delta(table, committable, self._row_deltas)
 
     def _publish(self, append: SnapshotAppend) -> None:
         append.publish()
+
+
+def _has_deletes(committable: Committable) -> bool:
+    return any(each.target.is_upsert or each.delete_files for each in committable.write_results)
 
 
 def _discard(spent: list[SnapshotAppend], table: Table) -> None:

@@ -2,40 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
-from service.errors import CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
+from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
+from service.ingest.rewriting import Rewriting, without_files
 from service.ingest_ports import IngestLog, TableCommits
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest import PendingRound, RoundRevision
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
-_REFUSALS = (TableChanged, TableNotFound, CommittableUnreadable, UpsertNotPossible)
+ATTEMPTS_AT_MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
 class CommitRound:
-    """What came of a round: a result, or the refusal of all that was in it."""
+    """What came of a round: a result, or the refusal of all that was in it.
+
+    `ingest_ids` are all ingests that it began with. `is_alike`: nothing else came of any of them.
+    """
 
     committable: Committable
     result: CommitResult | None
-    refusal: Refusal | None = None
+    refusal: Refusal | None
+    ingest_ids: tuple[UUID, ...]
+    is_alike: bool
 
 
-def commit_round(key: TableKey, log: IngestLog, commits: TableCommits, max_files: int) -> CommitRound | None:
+def commit_round(
+    key: TableKey, log: IngestLog, commits: TableCommits, max_files: int, rewriting: Rewriting | None = None
+) -> CommitRound | None:
     """Commits what waits; None when nothing does, or another replica has it.
 
-    Whatever is raised on the way, the round stays in the log, and is given again with the same id.
+    Whatever is raised on the way, the round stays in the log, and is given again with the same id. Without
+    `rewriting`, files that do not fit their table any more are refused.
 
     Raises:
-        PartDown: the log or the catalog does not answer.
+        PartDown: the log, the catalog or the storage does not answer.
     """
     with log.round(key, max_files) as pending:
-        if pending is None:
-            return None
+        return None if pending is None else _Round(pending, commits, rewriting).end()
+
+
+class _Round:
+    """A round that is open, until it ends."""
+
+    def __init__(self, pending: PendingRound, commits: TableCommits, rewriting: Rewriting | None) -> None:
+        self._ingest_ids = pending.committable.ingest_ids
+        self._pending = pending
+        self._commits = commits
+        self._rewriting = rewriting
+        self._replaced: list[WriteResult] = []
+        self._is_revised = False
+        self._is_doubted = False
+
+    def end(self) -> CommitRound:
+        for _ in range(ATTEMPTS_AT_MOST):
+            try:
+                result = self._commits.commit(self._pending.committable)
+            except TableChanged as refusal:
+                ended = self._revised(refusal)
+                if ended is not None:
+                    return ended
+            except (TableNotFound, CommittableUnreadable, UpsertNotPossible) as refusal:
+                return self._refused(refusal)
+            else:
+                return self._committed(result)
+        raise CatalogDown(f"{self._pending.committable.key.table} is changed all the time.")
+
+    def _committed(self, result: CommitResult) -> CommitRound:
+        self._pending.committed(result)
+        # A round that was there already may have the files of before.
+        if self._rewriting is not None and self._replaced and not result.is_repeated:
+            committed = self._pending.committable.write_results
+            self._rewriting.discard(result.key, without_files(self._replaced, committed))
+        return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
+
+    def _refused(self, refusal: Refusal) -> CommitRound:
+        self._pending.refused(refusal.code, refusal.detail)
+        return self._ended(None, refusal, is_alike=not self._is_revised)
+
+    def _revised(self, refusal: TableChanged) -> CommitRound | None:
+        """None: the round goes on, in another shape mostly."""
+        if self._rewriting is None:
+            return self._refused(refusal)
+        key, parts = self._pending.committable.key, self._pending.parts
         try:
-            result = commits.commit(pending.committable)
-        except _REFUSALS as refusal:
-            pending.refused(refusal.code, refusal.detail)
-            return CommitRound(pending.committable, None, refusal)
-        pending.committed(result)
-        return CommitRound(pending.committable, result)
+            revisions = self._rewriting.revisions(key, parts)
+        except TableNotFound as gone:
+            return self._refused(gone)
+        if revisions:
+            return self._replace(refusal, self._rewriting, revisions)
+        if self._is_doubted:
+            return self._refused(refusal)
+        # Its files are for this very schema and spec: it may have changed to and fro.
+        self._is_doubted = True
+        return None
+
+    def _replace(
+        self, refusal: TableChanged, rewriting: Rewriting, revisions: Sequence[RoundRevision]
+    ) -> CommitRound | None:
+        key = self._pending.committable.key
+        before = {each.ingest_id: each.write_results for each in self._pending.parts}
+        revised = self._pending.revise(revisions, refusal.code)
+        self._is_revised = True
+        for each in revisions:
+            if each.ingest_id not in revised.taken:
+                rewriting.discard(key, without_files(each.write_results, before[each.ingest_id]))
+            elif each.refusal is None:
+                self._replaced += before[each.ingest_id]
+        if revised.pending is not None:
+            self._pending = revised.pending
+            return None
+        details = [each.refusal for each in revisions if each.refusal is not None]
+        return self._ended(None, TableChanged(next(iter(details), refusal.detail)), is_alike=False)
+
+    def _ended(self, result: CommitResult | None, refusal: Refusal | None, *, is_alike: bool) -> CommitRound:
+        return CommitRound(self._pending.committable, result, refusal, self._ingest_ids, is_alike)

@@ -13,6 +13,7 @@ import structlog
 from service.errors import GatewayError, PartDown
 from service.ingest.commit_pace import CommitPace
 from service.ingest.commit_round import CommitRound, commit_round
+from service.ingest.rewriting import Rewriting
 from service.ingest.round_queue import RoundQueue
 from service.ingest.unmetered import Unmetered
 from service.ingest.waiters import Outcome, Waiters, unsettled
@@ -38,7 +39,9 @@ class Committer:
         clock: Clock,
         pace: CommitPace,
         meters: IngestMeters | None = None,
+        rewriting: Rewriting | None = None,
     ) -> None:
+        self._rewriting = rewriting
         self._meters = meters or Unmetered()
         self._log = ingests
         self._commits = commits
@@ -140,7 +143,7 @@ class Committer:
     def _round(self, key: TableKey) -> bool:
         """Whether there is nothing more to do for the key just now."""
         started_ms = self._clock.elapsed_ms()
-        ended = commit_round(key, self._log, self._commits, self._pace.max_files)
+        ended = commit_round(key, self._log, self._commits, self._pace.max_files, self._rewriting)
         if ended is None:
             return self._is_settled_elsewhere(key)
         took_ms = self._clock.elapsed_ms() - started_ms
@@ -148,7 +151,7 @@ class Committer:
         self._meters.round_ended(
             ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
         )
-        self._waiters.settle(key, ended.committable.ingest_ids, _outcome(ended))
+        self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.
         self._put([key])
         return True
@@ -195,7 +198,10 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
         told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)
 
 
-def _outcome(ended: CommitRound) -> Outcome:
+def _outcome(ended: CommitRound) -> Outcome | None:
+    if not ended.is_alike:
+        # The log has it, ingest by ingest.
+        return None
     if ended.refusal is not None:
         return Outcome(None, ended.refusal.code, ended.refusal.detail)
     return Outcome(None if ended.result is None else ended.result.snapshot_id)

@@ -27,7 +27,7 @@ from service.ingest_ports import (
     TableChanges,
     WritableTables,
 )
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, WrittenTarget
+from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, written_target
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
 
@@ -170,16 +170,5 @@ def _discard(
 def _commit(key: TableKey, results: Sequence[WriteResult]) -> IngestCommit:
     return IngestCommit(
         key,
-        tuple(
-            WrittenTarget(
-                key,
-                each.target.write_schema_column_ids,
-                len(each.data_files),
-                each.record_count,
-                each.byte_count,
-                each.target.equality_field_ids,
-            )
-            for each in results
-            if each.target.key == key
-        ),
+        tuple(written_target(each) for each in results if each.target.key == key),
     )

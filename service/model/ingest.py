@@ -11,7 +11,7 @@ from uuid import UUID
 
 from service.model.schemas import Field
 from service.model.table_creation import RequestedSchema
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
 if TYPE_CHECKING:
     from service.model.sources import SourceRecords
@@ -63,6 +63,19 @@ class WrittenTarget:
     record_count: int
     byte_count: int
     equality_field_ids: tuple[int, ...] = ()
+
+
+def written_target(result: WriteResult) -> WrittenTarget:
+    """What a write result is told as."""
+    target = result.target
+    return WrittenTarget(
+        target.key,
+        target.write_schema_column_ids,
+        len(result.data_files),
+        result.record_count,
+        result.byte_count,
+        target.equality_field_ids,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +146,48 @@ class IngestBacklog:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingRound:
-    """What waits for one table and branch. One of the two is called, once, when it is known what came of it.
+class RoundPart:
+    """What one ingest gave to a round."""
 
-    `refused` has a stable code and a detail for the callers; the files are never committed then.
+    ingest_id: UUID
+    write_results: tuple[WriteResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRevision:
+    """What an ingest gives to its round instead of what it gave before; with a refusal, nothing ever."""
+
+    ingest_id: UUID
+    write_results: tuple[WriteResult, ...] = ()
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisedRound:
+    """The round as the log has it now; None: nothing of it waits any more.
+
+    `taken` are the ingests whose revisions are in the log. The others were revised or ended by somebody else
+    meanwhile: files that were written for them are nobody's.
+    """
+
+    taken: frozenset[UUID]
+    pending: PendingRound | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRound:
+    """What waits for one table and branch. `committed` or `refused` is called, once, when it is known which.
+
+    `refused` has a stable code and a detail for the callers; the files are never committed then. `revise`
+    puts revisions of single ingests in the place of what the log has; each is there as a whole, or not at
+    all. The code is that of the refusals among them.
     """
 
     committable: Committable
     committed: Callable[[CommitResult], None]
     refused: Callable[[str, str], None]
+    parts: tuple[RoundPart, ...]
+    revise: Callable[[Sequence[RoundRevision], str], RevisedRound]
 
 
 class WriteRule(StrEnum):

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine, text
 from service.adapters.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
-from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected
+from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -181,6 +181,76 @@ def test_what_is_refused_has_its_reason_and_waits_no_more(log: IngestLog) -> Non
     assert (commit.error_code, commit.error_detail) == ("TABLE_CHANGED", "other spec")
     assert found.state is IngestState.FAILED
     assert rounds(log) == []
+
+
+def test_a_revision_takes_the_place_of_what_was_accepted(log: IngestLog) -> None:
+    first, second = (accept(log, [write_result()]) for _ in "ab")
+    again = (write_result(files=3, spec_id=1), write_result(spec_id=1, column_ids=(1,)))
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        kept = pending.parts[1]
+        revised = pending.revise([RoundRevision(first.ingest_id, again)], "TABLE_CHANGED")
+        assert revised.taken == {first.ingest_id}
+        assert revised.pending is not None
+        committable = revised.pending.committable
+    assert committable.round_id == pending.committable.round_id
+    assert committable.write_results == (*again, *kept.write_results)
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert pending.committable == committable
+        assert [each.ingest_id for each in pending.parts] == [first.ingest_id, second.ingest_id]
+    found = log.find(first.ingest_id)
+    assert found is not None
+    assert [(each.data_file_count, each.column_ids) for each in found.commits[0].targets] == [
+        (3, (2, 1)),
+        (1, (1,)),
+    ]
+
+
+def test_a_revision_that_refuses_an_ingest_leaves_the_others_of_its_round(log: IngestLog) -> None:
+    first, second = (accept(log, [write_result()]) for _ in "ab")
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        revised = pending.revise([RoundRevision(first.ingest_id, refusal="gone")], "TABLE_CHANGED")
+        assert revised.pending is not None
+        assert revised.pending.committable.ingest_ids == (second.ingest_id,)
+        committed_as(revised.pending, 1)
+    found = [log.find(each.ingest_id) for each in (first, second)]
+    assert [each and (each.commits[0].error_code, each.commits[0].snapshot_id) for each in found] == [
+        ("TABLE_CHANGED", None),
+        (None, 1),
+    ]
+
+
+def test_a_round_of_which_every_ingest_is_refused_is_over(log: IngestLog) -> None:
+    record = accept(log, [write_result()])
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        revised = pending.revise([RoundRevision(record.ingest_id, refusal="gone")], "TABLE_CHANGED")
+        assert (revised.taken, revised.pending) == (frozenset({record.ingest_id}), None)
+    assert log.waiting() == []
+
+
+def test_what_was_revised_meanwhile_is_neither_revised_nor_refused_unseen(log: IngestLog) -> None:
+    record = accept(log, [write_result()])
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        again = (write_result(spec_id=1),)
+        pending.revise([RoundRevision(record.ingest_id, again)], "TABLE_CHANGED")
+        late = pending.revise([RoundRevision(record.ingest_id, (write_result(),))], "TABLE_CHANGED")
+        assert late.taken == frozenset()
+        assert late.pending is not None
+        assert late.pending.committable.write_results == again
+        pending.refused("TABLE_CHANGED", "other spec")
+        found = log.find(record.ingest_id)
+        assert found is not None
+        assert found.state is IngestState.ACCEPTED
+        committed_as(late.pending, 1)
+        ended = late.pending.revise([RoundRevision(record.ingest_id, refusal="gone")], "TABLE_CHANGED")
+        assert (ended.taken, ended.pending) == (frozenset(), None)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.COMMITTED
 
 
 def test_a_round_that_was_left_open_comes_again_before_anything_new(log: IngestLog) -> None:

@@ -11,7 +11,15 @@ from uuid import UUID, uuid4
 
 from service.adapters.next_round import WaitingCommit, next_round
 from service.errors import MetricsStoreDown
-from service.model.ingest import IngestCommit, IngestRecord, PendingRound
+from service.model.ingest import (
+    IngestCommit,
+    IngestRecord,
+    PendingRound,
+    RevisedRound,
+    RoundPart,
+    RoundRevision,
+    written_target,
+)
 from service.model.ingest_history import ForgottenIngests
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
@@ -118,9 +126,40 @@ class FakeIngestLog:
             self._mark(rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id))
 
         def refused(code: str, detail: str) -> None:
-            self._mark(rows, lambda commit: replace(commit, error_code=code, error_detail=detail))
+            same = [each for each in rows if each.results == read[each.ingest_id]]
+            self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail))
 
-        return PendingRound(committable, committed, refused)
+        def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
+            taken = frozenset(
+                each.ingest_id for each in revisions if self._revise(each, code, round_id, read)
+            )
+            still = [each for each in rows if each.waits]
+            return RevisedRound(taken, self._pending(key, still) if still else None)
+
+        read = {each.ingest_id: each.results for each in rows}
+        parts = tuple(RoundPart(*each) for each in read.items())
+        return PendingRound(committable, committed, refused, parts, revise)
+
+    def _revise(
+        self,
+        revision: RoundRevision,
+        code: str,
+        round_id: UUID,
+        read: dict[UUID, tuple[WriteResult, ...]],
+    ) -> bool:
+        with self._lock:
+            self._require_up()
+            asked = (revision.ingest_id, round_id)
+            [row] = [each for each in self._rows if (each.ingest_id, each.round_id) == asked]
+            if not row.waits or row.results != read[row.ingest_id]:
+                return False
+            if revision.refusal is None:
+                row.results = revision.write_results
+                targets = tuple(map(written_target, row.results))
+                row.commit = replace(row.commit, targets=targets)
+            else:
+                row.commit = replace(row.commit, error_code=code, error_detail=revision.refusal)
+            return True
 
     def _mark(self, rows: list[_Row], change: Callable[[IngestCommit], IngestCommit]) -> None:
         with self._lock:
@@ -128,7 +167,8 @@ class FakeIngestLog:
             if not self.has_marks:
                 raise MetricsStoreDown()
             for each in rows:
-                each.commit = change(each.commit)
+                if each.waits:
+                    each.commit = change(each.commit)
 
     def _find(self, ingest_id: UUID) -> IngestRecord | None:
         record = self._records.get(ingest_id)

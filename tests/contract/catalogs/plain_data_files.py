@@ -49,7 +49,8 @@ def written(table: Table, target: WriteTarget, ids: Sequence[int], day: int = 1)
     folder = Path(table.location().removeprefix("file://").removeprefix("file:")) / "data"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{uuid4().hex}.parquet"
-    pq.write_table(pa.table({"id": list(ids), "day": [day] * len(ids)}, schema=_FILE_SCHEMA), path)
+    rows = pa.table({"id": list(ids), "day": [day] * len(ids)}, schema=_FILE_SCHEMA)
+    pq.write_table(rows.select([each.name for each in _FILE_SCHEMA if _has(target, each)]), path)
     size = path.stat().st_size
     text = json.dumps(
         {
@@ -63,6 +64,11 @@ def written(table: Table, target: WriteTarget, ids: Sequence[int], day: int = 1)
         }
     )
     return WriteResult(target, (text,), (), len(ids), size)
+
+
+def _has(target: WriteTarget, field: pa.Field) -> bool:
+    ids = target.write_schema_column_ids
+    return ids is None or int(field.metadata[b"PARQUET:field_id"]) in ids
 
 
 def read_data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:  # noqa: ARG001

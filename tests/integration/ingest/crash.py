@@ -8,18 +8,22 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
 from service.adapters.snapshot_append import SnapshotAppend
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.ingest.commit_round import commit_round
-from service.model.writing import CommitResult, Committable
+from service.ingest.rewriting import Rewriting
+from service.model.ingest import RoundPart, RoundRevision
+from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 ROUND_IS_OPEN = "round-is-open"
 MANIFESTS_ARE_WRITTEN = "manifests-are-written"
 SNAPSHOT_IS_COMMITTED = "snapshot-is-committed"
+OLD_FILES_ARE_LEFT = "old-files-are-left"
 
 
 class KilledAtOnce(PyIcebergTableCommits):
@@ -38,10 +42,38 @@ class KilledAfterTheSnapshot(PyIcebergTableCommits):
         kill()
 
 
+class KilledBeforeTheLogHasNewFiles(Rewriting):
+    def revisions(self, key: TableKey, parts: Sequence[RoundPart]) -> list[RoundRevision]:
+        Rewriting.revisions(self, key, parts)
+        kill()
+
+
+class KilledWhenTheLogHasNewFiles(PyIcebergTableCommits):
+    calls = 0
+
+    def commit(self, committable: Committable) -> CommitResult:
+        self.calls += 1
+        if self.calls > 1:
+            kill()
+        return super().commit(committable)
+
+
+class KilledBeforeOldFilesAreDeleted(Rewriting):
+    def discard(self, key: TableKey, results: Iterable[WriteResult]) -> None:  # noqa: ARG002
+        kill()
+
+
 MOMENTS: dict[str, type[PyIcebergTableCommits]] = {
     ROUND_IS_OPEN: KilledAtOnce,
     MANIFESTS_ARE_WRITTEN: KilledBeforeTheSnapshot,
     SNAPSHOT_IS_COMMITTED: KilledAfterTheSnapshot,
+}
+REWRITING_MOMENTS: dict[str, tuple[type[PyIcebergTableCommits], type[Rewriting]]] = {
+    "new-files-are-written": (PyIcebergTableCommits, KilledBeforeTheLogHasNewFiles),
+    "log-has-new-files": (KilledWhenTheLogHasNewFiles, Rewriting),
+    "new-manifests-are-written": (KilledBeforeTheSnapshot, Rewriting),
+    "new-snapshot-is-committed": (KilledAfterTheSnapshot, Rewriting),
+    OLD_FILES_ARE_LEFT: (PyIcebergTableCommits, KilledBeforeOldFilesAreDeleted),
 }
 
 
@@ -53,7 +85,14 @@ def kill() -> NoReturn:
 def main(log_url: str, catalog_url: str, warehouse: str, table_name: str, moment: str) -> None:
     with ExitStack() as stack:
         lakehouse = IngestLakehouse(log_url, catalog_url, warehouse, table_name, stack)
-        commit_round(lakehouse.key, lakehouse.log, lakehouse.new_commits(MOMENTS[moment]), 1_000)
+        commits, rewriting = REWRITING_MOMENTS.get(moment) or (MOMENTS[moment], Rewriting)
+        commit_round(
+            lakehouse.key,
+            lakehouse.log,
+            lakehouse.new_commits(commits),
+            1_000,
+            lakehouse.new_rewriting(rewriting),
+        )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,15 +12,29 @@ from pyiceberg.table import Table
 
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
+from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.ingest_log import PostgresIngestLog
+from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.writable_tables import PyIcebergWritableTables
+from service.adapters.written_rows import ParquetWrittenRows
+from service.errors import MetricsStoreDown
 from service.ingest.commit_pace import CommitPace
+from service.ingest.commit_round import commit_round
 from service.ingest.committer import Committer
+from service.ingest.rewriting import Rewriting
 from service.ingest_ports import IngestLog, RowDeltas, TableCommits
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
-from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
+from tests.contract.catalogs.plain_data_files import (
+    COLUMN_IDS,
+    SCHEMA,
+    ids_in,
+    read_data_file,
+    target_of,
+    written,
+)
 from tests.fakes.ingests import ACCEPTED_AT
 
 # What waits at most, so that a test which was mistaken ends.
@@ -58,21 +72,39 @@ class IngestLakehouse:
         self._stack.callback(catalogs.close)
         return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
 
+    def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:
+        """Another replica's."""
+        catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
+        self._stack.callback(catalogs.close)
+        tables, files = PyIcebergWritableTables(catalogs), ParquetDataFiles(WriteBounds())
+        return kind(tables, ParquetWrittenRows(), files)
+
     def start_committer(
         self, log: IngestLog | None = None, commits: TableCommits | None = None, pace: CommitPace = PACE
     ) -> Committer:
         """Another replica's. It is closed with the test."""
-        committer = Committer(log or self.new_log(), commits or self.new_commits(), SystemClock(), pace)
+        committer = Committer(
+            log or self.new_log(),
+            commits or self.new_commits(),
+            SystemClock(),
+            pace,
+            rewriting=self.new_rewriting(),
+        )
         self._stack.callback(committer.close, WITHIN_S)
         return committer
 
     def table(self) -> Table:
         return self._outside.load_table(("game", self.key.table.table))
 
-    def accept(self, ids: Sequence[int], log: IngestLog | None = None) -> IngestRecord:
+    def accept(
+        self,
+        ids: Sequence[int],
+        log: IngestLog | None = None,
+        column_ids: tuple[int, ...] | None = COLUMN_IDS,
+    ) -> IngestRecord:
         """Writes a file with these ids, and has it accepted."""
         table = self.table()
-        return self.accept_result(written(table, target_of(table, self.key), ids), log)
+        return self.accept_result(written(table, target_of(table, self.key, column_ids), ids), log)
 
     def accept_result(self, result: WriteResult, log: IngestLog | None = None) -> IngestRecord:
         """Has what was written accepted."""
@@ -84,6 +116,11 @@ class IngestLakehouse:
         committer = self.start_committer()
         for future in [committer.follow(each) for each in records]:
             future.result(WITHIN_S)
+
+    def commit_with(self, commits: TableCommits, rewriting: Rewriting) -> None:
+        """One round; a replica whose connection is lost on the way leaves it to others."""
+        with suppress(MetricsStoreDown):
+            commit_round(self.key, self.new_log(), commits, 1_000, rewriting)
 
     def record(self, record: IngestRecord) -> IngestRecord:
         found = self.log.find(record.ingest_id)
@@ -102,4 +139,4 @@ class IngestLakehouse:
 
 def data_files(table: Table) -> set[Path]:
     """Every data file on the disk, whether the table has it or not."""
-    return set((Path(table.location().removeprefix("file://")) / "data").glob("*.parquet"))
+    return set((Path(table.location().removeprefix("file://")) / "data").rglob("*.parquet"))

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from pyiceberg.transforms import IdentityTransform
 
 from service.adapters.snapshot_append import SnapshotAppend
 from service.adapters.table_commits import PyIcebergTableCommits
@@ -144,21 +143,6 @@ def test_another_writer_in_between_is_no_trouble(lakehouse: IngestLakehouse) -> 
             committer.follow(each).result(WITHIN_S)
         theirs.result(WITHIN_S)
     assert lakehouse.ids() == list(range(10))
-
-
-def test_a_partition_spec_that_changes_in_the_middle_refuses_what_was_written_before(
-    lakehouse: IngestLakehouse,
-) -> None:
-    before = lakehouse.accept([1])
-    with lakehouse.table().update_spec() as spec:
-        spec.add_field("day", IdentityTransform(), "day_part")
-    after = lakehouse.accept([2])
-    lakehouse.commit_all(before, after)
-    [commit] = lakehouse.record(before).commits
-    assert commit.error_code == "TABLE_CHANGED"
-    assert lakehouse.record(before).state is IngestState.FAILED
-    assert lakehouse.record(after).state is IngestState.COMMITTED
-    assert lakehouse.ids() == [2]
 
 
 def test_a_table_that_is_gone_refuses_what_was_written_for_it(lakehouse: IngestLakehouse) -> None:

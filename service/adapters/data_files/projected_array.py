@@ -1,0 +1,81 @@
+"""Columns of a file as a table has them now: found by their ids, whatever they are called by now.
+
+PyIceberg's own projection makes empty lists of lists that are NULL, where structs are in them.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.schema import Schema
+from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
+
+
+def projected_columns(batch: pa.RecordBatch, found: Schema, wanted: Schema) -> pa.RecordBatch:
+    """The wanted columns, in their order and with their names. Types of values stay those of the file.
+
+    A field that is not found is NULL.
+    """
+    places = {each.field_id: place for place, each in enumerate(found.fields)}
+    arrays = [
+        _projected(batch.column(places[each.field_id]), found.fields[places[each.field_id]], each)
+        if each.field_id in places
+        else _nulls(each, batch.num_rows)
+        for each in wanted.fields
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=[each.name for each in wanted.fields])
+
+
+def _projected(array: pa.Array, found: NestedField, wanted: NestedField) -> pa.Array:
+    before, now = found.field_type, wanted.field_type
+    if _names(before) == _names(now):
+        return array
+    match before, now:
+        case StructType(), StructType():
+            return _struct(array, before, now)
+        case ListType(), ListType():
+            whole = _from_its_start(array)
+            values = _projected(whole.values, before.element_field, now.element_field)
+            return pa.LargeListArray.from_arrays(whole.offsets.cast(pa.int64()), values, mask=whole.is_null())
+        case MapType(), MapType():
+            whole = _from_its_start(array)
+            keys = _projected(whole.keys, before.key_field, now.key_field)
+            items = _projected(whole.items, before.value_field, now.value_field)
+            return pa.MapArray.from_arrays(whole.offsets, keys, items, mask=whole.is_null())
+        case _:
+            return array
+
+
+def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.StructArray:
+    places = {each.field_id: place for place, each in enumerate(before.fields)}
+    arrays = [
+        _projected(pc.struct_field(array, [place]), before.fields[place], each)
+        if (place := places.get(each.field_id)) is not None
+        else _nulls(each, len(array))
+        for each in now.fields
+    ]
+    names = [each.name for each in now.fields]
+    return pa.StructArray.from_arrays(arrays, names=names, mask=array.is_null())
+
+
+def _from_its_start(array: pa.Array) -> pa.Array:
+    # A slice has the values of what it was cut from, and offsets into those.
+    return array.take(pa.array(range(len(array)), pa.int64()))
+
+
+def _nulls(field: NestedField, count: int) -> pa.Array:
+    return pa.nulls(count, schema_to_pyarrow(field.field_type, include_field_ids=False))
+
+
+def _names(kind: IcebergType) -> object:
+    """What two types have in common when nothing has to be moved or renamed."""
+    match kind:
+        case StructType():
+            return tuple((each.field_id, each.name, _names(each.field_type)) for each in kind.fields)
+        case ListType():
+            return _names(kind.element_type)
+        case MapType():
+            return _names(kind.key_type), _names(kind.value_type)
+        case _:
+            return None

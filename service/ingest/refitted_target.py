@@ -1,0 +1,104 @@
+"""What files that were written a while ago have to be written again as, to fit their table as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from service.errors import TableChanged
+from service.ingest.check_write_schema import check_write_schema
+from service.ingest.projection import Projection
+from service.ingest.resolve_targets import NEWEST_FORMAT
+from service.ingest.rules.partition_sources import VOID
+from service.ingest.wider_types import is_wider
+from service.model.schemas import Field, Primitive, fields_with_paths
+from service.model.writing import WritableTable, WriteTarget
+
+
+def is_current(table: WritableTable, target: WriteTarget) -> bool:
+    """Whether files of the target are files for the table as it is."""
+    is_same_table = target.table_uuid in (None, table.table_uuid)
+    return is_same_table and (target.schema_id, target.spec_id) == (table.schema.schema_id, table.spec_id)
+
+
+def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> WriteTarget:
+    """The target of the same rows now. `written` are the fields that the files have, by the files themselves.
+
+    Columns keep their order. What the table is partitioned by since is written too, as the NULL that it reads
+    back as.
+
+    Raises:
+        TableChanged: there is none; the detail says why.
+    """
+    reason = next(_reasons(table, target, written), None)
+    if reason is not None:
+        raise changed(table, reason)
+    return replace(
+        target,
+        schema_id=table.schema.schema_id,
+        spec_id=table.spec_id,
+        write_schema_column_ids=_column_ids(table, target, written),
+    )
+
+
+def changed(table: WritableTable, reason: str) -> TableChanged:
+    """The refusal that tells this reason."""
+    return TableChanged(f"{table.key.table} was changed: {reason} Send the ingest again.")
+
+
+def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:
+    if target.table_uuid not in (None, table.table_uuid):
+        yield "it is another table of the same name."
+    if table.format_version > NEWEST_FORMAT:
+        yield f"it has format version {table.format_version} now."
+    current = {
+        each.field_id: (".".join(path), each) for path, each in fields_with_paths(table.schema.columns)
+    }
+    yield from _changed_fields(current, written)
+    column_ids = _column_ids(table, target, written)
+    if column_ids is not None:
+        yield from (each.detail for each in check_write_schema(Projection(table, column_ids)))
+
+
+def _changed_fields(current: Mapping[int, tuple[str, Field]], written: tuple[Field, ...]) -> Iterator[str]:
+    for path, before in fields_with_paths(written):
+        if before.field_id not in current:
+            yield f"column {'.'.join(path)} is gone."
+            continue
+        name, now = current[before.field_id]
+        if not _is_readable_as(before, now):
+            yield f"column {name} has another type now."
+        # At the top level, the writer looks whether a value is missing; it does not look into others.
+        if now.is_required and not before.is_required and len(path) > 1:
+            yield f"column {name} is required now."
+        known = {each.field_id for each in before.children}
+        for each in now.children:
+            if each.is_required and each.field_id not in known:
+                yield f"column {name}.{each.name} is required now."
+
+
+def _is_readable_as(before: Field, now: Field) -> bool:
+    if isinstance(before.type, Primitive) and isinstance(now.type, Primitive):
+        return before.type == now.type or is_wider(now.type.name, before.type.name)
+    return type(before.type) is type(now.type)
+
+
+def _column_ids(
+    table: WritableTable, target: WriteTarget, written: tuple[Field, ...]
+) -> tuple[int, ...] | None:
+    known = target.write_schema_column_ids or tuple(each.field_id for each in written)
+    ids = known + _new_sources(table, frozenset(each.field_id for each in written))
+    is_whole = target.write_schema_column_ids is None
+    return None if is_whole and set(ids) == {each.field_id for each in table.schema.columns} else ids
+
+
+def _new_sources(table: WritableTable, written: frozenset[int]) -> tuple[int, ...]:
+    sources = {each.source for each in table.partition_fields if each.transform != VOID}
+    return tuple(
+        each.field_id
+        for each in table.schema.columns
+        if each.name in sources
+        and each.field_id not in written
+        and not each.is_required
+        and each.initial_default is None
+    )

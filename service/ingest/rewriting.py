@@ -1,0 +1,90 @@
+"""Files of a round that do not fit their table any more are written again, so that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from service.errors import CommittableUnreadable, GatewayError, IngestInvalid, TableChanged
+from service.ingest.refitted_target import changed, is_current, refitted_target
+from service.ingest_ports import DataFiles, WritableTables, WrittenRows
+from service.model.ingest import RoundPart, RoundRevision
+from service.model.writing import TableKey, WritableTable, WriteResult
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """Reads what was written for a table as it was, and writes it for the table as it is."""
+
+    tables: WritableTables
+    rows: WrittenRows
+    data_files: DataFiles
+
+    def revisions(self, key: TableKey, parts: Sequence[RoundPart]) -> list[RoundRevision]:
+        """One for each ingest whose files are for another schema or spec; none where all are for these.
+
+        Either all files are there, or none. The files of before stay.
+
+        Raises:
+            TableNotFound: the table is gone.
+            PartDown: the catalog or the storage does not answer.
+        """
+        table = self.tables.writable(key.table, key.branch)
+        revisions: list[RoundRevision] = []
+        try:
+            for part in parts:
+                if not all(is_current(table, each.target) for each in part.write_results):
+                    revisions.append(self._revision(table, part))
+        except BaseException:
+            before = [result for each in parts for result in each.write_results]
+            for revision in revisions:
+                self.discard(key, without_files(revision.write_results, before))
+            raise
+        return revisions
+
+    def discard(self, key: TableKey, results: Iterable[WriteResult]) -> None:
+        """Deletes files that no snapshot has, nor ever will; what cannot be deleted now is an orphan."""
+        with suppress(GatewayError):
+            table = self.tables.writable(key.table, key.branch)
+            for each in results:
+                self.data_files.discard(table, each)
+
+    def _revision(self, table: WritableTable, part: RoundPart) -> RoundRevision:
+        made: list[WriteResult] = []
+        try:
+            for each in part.write_results:
+                made += [each] if is_current(table, each.target) else self._rewritten(table, each)
+        except (TableChanged, CommittableUnreadable, IngestInvalid) as error:
+            self.discard(table.key, without_files(made, part.write_results))
+            return RoundRevision(part.ingest_id, refusal=error.detail)
+        except BaseException:
+            self.discard(table.key, without_files(made, part.write_results))
+            raise
+        return RoundRevision(part.ingest_id, tuple(made))
+
+    def _rewritten(self, table: WritableTable, result: WriteResult) -> Iterator[WriteResult]:
+        if result.target.is_upsert or result.delete_files:
+            # Which rows a delete file means is told by the partition and the columns of then.
+            raise changed(table, "files of upserts are not written again.")
+        if not result.data_files:
+            return
+        written = self.rows.columns(table, result.data_files[0])
+        target = refitted_target(table, result.target, written)
+        made = self.data_files.write(table, target, self.rows.batches(table, target, result.data_files))
+        yield made
+        if made.record_count != result.record_count:
+            raise CommittableUnreadable(f"{made.record_count} of {result.record_count} rows were there.")
+
+
+def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:
+    """The results without the files that others have too."""
+    kept = {file for each in others for file in (*each.data_files, *each.delete_files)}
+    return [
+        replace(
+            each,
+            data_files=tuple(file for file in each.data_files if file not in kept),
+            delete_files=tuple(file for file in each.delete_files if file not in kept),
+        )
+        for each in results
+    ]

@@ -1,0 +1,99 @@
+"""What every implementation of `WrittenRows` promises."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType
+
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.iceberg_schemas import table_schema
+from service.adapters.written_rows import ParquetWrittenRows
+from service.errors import CommittableUnreadable
+from service.ingest_ports import WrittenRows
+from service.model.writing import WritableTable, WriteResult, WriteTarget
+from tests.contract.data_files.storages import SCHEMA, DiskStorage, FakeStorage, Storage
+from tests.fakes.written_rows import FakeWrittenRows
+
+RENAMED = Schema(
+    NestedField(4, "new", LongType()),
+    NestedField(2, "full name", StringType()),
+    NestedField(1, "id", LongType(), required=True),
+    schema_id=1,
+)
+
+
+@pytest.fixture(params=["fake", "parquet"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    return FakeStorage() if request.param == "fake" else DiskStorage(tmp_path)
+
+
+@pytest.fixture
+def written_rows(storage: Storage) -> WrittenRows:
+    if isinstance(storage, FakeStorage):
+        return FakeWrittenRows(storage.data_files, table_schema(SCHEMA))
+    return ParquetWrittenRows()
+
+
+def written(storage: Storage, *rows: dict[str, object]) -> WriteResult:
+    target = WriteTarget(storage.table.key, 0, 0, write_schema_column_ids=(2, 1))
+    return storage.data_files.write(storage.table, target, [pa.RecordBatch.from_pylist(list(rows))])
+
+
+def now(storage: Storage) -> WritableTable:
+    """The table with other names, in another order, and with one more column."""
+    table = storage.table
+    state = table.state and replace(WriterState.decoded(table.state), schema=RENAMED).encoded()
+    return replace(table, schema=table_schema(RENAMED), state=state)
+
+
+def test_a_file_tells_its_columns_in_their_order(storage: Storage, written_rows: WrittenRows) -> None:
+    [file] = written(storage, {"name": "a", "id": 1}).data_files
+    columns = written_rows.columns(storage.table, file)
+    assert [(each.field_id, each.name, each.is_required) for each in columns] == [
+        (2, "name", False),
+        (1, "id", True),
+    ]
+    assert [each.type for each in columns] == [
+        each.type for each in reversed(storage.table.schema.columns[:2])
+    ]
+
+
+def test_rows_come_back_with_the_columns_that_the_table_has_now(
+    storage: Storage, written_rows: WrittenRows
+) -> None:
+    results = [
+        written(storage, {"name": "a", "id": 1}, {"name": None, "id": 2}),
+        written(storage, {"name": "c", "id": 3}),
+    ]
+    files = [file for each in results for file in each.data_files]
+    target = WriteTarget(storage.table.key, 1, 0, write_schema_column_ids=(1, 4, 2))
+    batches = written_rows.batches(now(storage), target, files)
+    assert [row for each in batches for row in each.to_pylist()] == [
+        {"id": 1, "new": None, "full name": "a"},
+        {"id": 2, "new": None, "full name": None},
+        {"id": 3, "new": None, "full name": "c"},
+    ]
+
+
+def test_a_file_that_is_gone_is_told(storage: Storage, written_rows: WrittenRows) -> None:
+    result = written(storage, {"name": "a", "id": 1})
+    storage.data_files.discard(storage.table, result)
+    with pytest.raises(CommittableUnreadable, match="gone"):
+        written_rows.columns(storage.table, result.data_files[0])
+    with pytest.raises(CommittableUnreadable, match="gone"):
+        list(written_rows.batches(storage.table, result.target, result.data_files))
+
+
+def test_a_file_with_other_rows_than_it_was_said_to_have_is_told(
+    storage: Storage, written_rows: WrittenRows
+) -> None:
+    result = written(storage, {"name": "a", "id": 1})
+    file = json.dumps(json.loads(result.data_files[0]) | {"record-count": 2})
+    with pytest.raises(CommittableUnreadable):
+        list(written_rows.batches(storage.table, result.target, [file]))

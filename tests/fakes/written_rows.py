@@ -1,0 +1,46 @@
+"""Reads back what fake data files have, and can say that a storage is down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+from service.errors import CommittableUnreadable, StorageDown
+from service.ingest.written_fields import written_fields
+from service.model.schemas import Field, TableSchema
+from service.model.writing import WritableTable, WriteTarget
+from tests.fakes.data_files import FakeDataFiles
+
+
+class FakeWrittenRows:
+    """`schema` is that of the table when the files were written; types of values are not converted."""
+
+    def __init__(self, files: FakeDataFiles, schema: TableSchema) -> None:
+        self.schema = schema
+        self._files = files
+
+    def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
+        fields = {each.name: each for each in self.schema.columns}
+        return tuple(fields[name] for name in self._rows(table, data_file)[0])
+
+    def batches(
+        self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
+    ) -> Iterable[pa.RecordBatch]:
+        before = {each.field_id: each.name for each in self.schema.columns}
+        fields = written_fields(table.schema, target.write_schema_column_ids)
+        for each in data_files:
+            rows = self._rows(table, each)
+            yield pa.RecordBatch.from_pylist(
+                [{field.name: row.get(before.get(field.field_id, "")) for field in fields} for row in rows]
+            )
+
+    def _rows(self, table: WritableTable, data_file: str) -> list[dict[str, object]]:
+        if self._files.is_down:
+            raise StorageDown(f"The storage of {table.key.table} does not give files.")
+        content = json.loads(data_file)
+        rows = self._files.files.get(content["file-path"])
+        if rows is None or len(rows) != content["record-count"]:
+            raise CommittableUnreadable("A file that was written is gone.")
+        return rows

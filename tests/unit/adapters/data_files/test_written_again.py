@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from uuid import UUID
+
+import pyarrow as pa
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    StringType,
+    StructType,
+    TimestampType,
+    TimestamptzType,
+    TimeType,
+    UUIDType,
+)
+
+from service.adapters.data_files.write import write_data_files
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.iceberg_schemas import table_schema
+from service.adapters.written_rows import ParquetWrittenRows
+from service.ingest.refitted_target import refitted_target
+from service.model.tables import TableName
+from service.model.writing import TableKey, WritableTable, WriteTarget
+from tests.unit.adapters.data_files.states import rows_of
+
+KEY = TableKey(TableName("lake", "s", "t"))
+LEAVES: list[tuple[IcebergType, IcebergType, list[object]]] = [
+    (BooleanType(), BooleanType(), [True, False]),
+    (IntegerType(), LongType(), [2**31 - 1, -(2**31)]),
+    (LongType(), LongType(), [2**63 - 1, -(2**63)]),
+    (FloatType(), DoubleType(), [0.5, float("-inf")]),
+    (DoubleType(), DoubleType(), [0.1, -0.0]),
+    (DecimalType(9, 2), DecimalType(20, 2), [Decimal("1234567.89"), Decimal("-0.01")]),
+    (DecimalType(38, 10), DecimalType(38, 10), [Decimal("1" * 28 + ".0000000001"), Decimal(0)]),
+    (DateType(), DateType(), [date(1, 1, 1), date(9999, 12, 31)]),
+    (TimeType(), TimeType(), [time(23, 59, 59, 999999), time(0)]),
+    (TimestampType(), TimestampType(), [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)]),
+    (
+        TimestamptzType(),
+        TimestamptzType(),
+        [datetime(1969, 12, 31, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)],
+    ),
+    (StringType(), StringType(), ["", "ü😀"]),
+    (BinaryType(), BinaryType(), [b"", b"\xff\x00"]),
+    (FixedType(3), FixedType(3), [b"abc", b"\x00\x00\x00"]),
+    (UUIDType(), UUIDType(), [UUID(int=5).bytes, UUID(int=2**128 - 1).bytes]),
+]
+
+
+def table_of(folder: Path, schema: Schema) -> WritableTable:
+    state = WriterState(schema, UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER, folder.as_uri(), {}, {})
+    return WritableTable(KEY, UUID(int=1), 2, table_schema(schema), 0, (), (), state.encoded())
+
+
+def rewritten(folder: Path, before: Schema, now: Schema, rows: pa.RecordBatch) -> list[dict[str, object]]:
+    """The rows after they were written for one schema and written again for another."""
+    first, second = table_of(folder, before), table_of(folder, now)
+    bounds, reader = WriteBounds(), ParquetWrittenRows()
+    target = WriteTarget(KEY, before.schema_id, 0)
+    result = write_data_files(WriterState.decoded(first.state), target, [rows], bounds)
+    refitted = refitted_target(second, target, reader.columns(second, result.data_files[0]))
+    batches = reader.batches(second, refitted, result.data_files)
+    again = write_data_files(WriterState.decoded(second.state), refitted, batches, bounds)
+    return [row for file in rows_of(again) for row in file]
+
+
+def test_values_of_every_type_are_the_same_after_they_were_written_again(tmp_path: Path) -> None:
+    before = Schema(*(NestedField(n, f"c {n}", kind) for n, (kind, _, _) in enumerate(LEAVES, 1)))
+    now = Schema(*(NestedField(n, f"c {n}!", kind) for n, (_, kind, _) in enumerate(LEAVES, 1)), schema_id=1)
+    given = [[*values, None] for _, _, values in LEAVES]
+    names = [each.name for each in before.fields]
+    rows = rewritten(tmp_path, before, now, pa.RecordBatch.from_arrays(list(map(pa.array, given)), names))
+    columns = zip(*(row.values() for row in rows), strict=True)
+    assert [[exactly(each) for each in column] for column in columns] == [
+        [exactly(each) for each in values] for values in given
+    ]
+
+
+def exactly(value: object) -> object:
+    """Zeros apart from each other, and UUIDs as they are given."""
+    return value.bytes if isinstance(value, UUID) else repr(value) if isinstance(value, float) else value
+
+
+def nested(schema_id: int, names: tuple[str, str], *further: NestedField) -> Schema:
+    struct = StructType(
+        NestedField(20, names[0], StringType()), *further, NestedField(21, names[1], IntegerType())
+    )
+    return Schema(
+        NestedField(1, "place", struct),
+        NestedField(2, "tags", ListType(3, StructType(NestedField(22, names[0], StringType())), False)),
+        NestedField(
+            4, "facts", MapType(5, StringType(), 6, StructType(NestedField(23, names[1], LongType())), False)
+        ),
+        NestedField(7, "n", ListType(8, IntegerType(), False)),
+        schema_id=schema_id,
+    )
+
+
+def test_fields_inside_of_others_are_found_by_their_ids_and_null_stays_null(tmp_path: Path) -> None:
+    rows = [
+        {"place": {"a": "x", "b": 1}, "tags": [{"a": "t"}, None], "facts": [("k", {"b": 5})], "n": [1, None]},
+        {"place": None, "tags": None, "facts": None, "n": None},
+        {"place": {"a": None, "b": None}, "tags": [], "facts": [], "n": []},
+        {"place": {"a": "z", "b": 3}, "tags": [{"a": None}], "facts": [("l", None)], "n": [7]},
+    ]
+    kind = pa.struct([("a", pa.string()), ("b", pa.int32())])
+    given = pa.RecordBatch.from_pylist(
+        rows,
+        pa.schema(
+            [
+                ("place", kind),
+                ("tags", pa.list_(pa.struct([("a", pa.string())]))),
+                ("facts", pa.map_(pa.string(), pa.struct([("b", pa.int64())]))),
+                ("n", pa.list_(pa.int32())),
+            ]
+        ),
+    )
+    new = NestedField(30, "new", StringType())
+    found = rewritten(tmp_path, nested(0, ("a", "b")), nested(1, ("b", "a"), new), given)
+    assert found == [
+        {
+            "place": {"b": "x", "new": None, "a": 1},
+            "tags": [{"b": "t"}, None],
+            "facts": [("k", {"a": 5})],
+            "n": [1, None],
+        },
+        {"place": None, "tags": None, "facts": None, "n": None},
+        {"place": {"b": None, "new": None, "a": None}, "tags": [], "facts": [], "n": []},
+        {"place": {"b": "z", "new": None, "a": 3}, "tags": [{"b": None}], "facts": [("l", None)], "n": [7]},
+    ]

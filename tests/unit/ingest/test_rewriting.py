@@ -1,0 +1,199 @@
+"""A round whose files do not fit any more, over fakes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged
+from service.ingest.commit_round import ATTEMPTS_AT_MOST, CommitRound, commit_round
+from service.ingest.rewriting import Rewriting
+from service.model.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.schemas import TableSchema
+from service.model.writing import Committable, WriteResult, WriteTarget
+from tests.fakes.data_files import FakeDataFiles
+from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingests import ingest_of
+from tests.fakes.table_commits import FakeTableCommits
+from tests.fakes.writable_tables import FakeWritableTables
+from tests.fakes.written_rows import FakeWrittenRows
+from tests.unit.ingest.wide_table import ID, NOTE, with_columns
+
+BEFORE = with_columns(ID, NOTE)
+WITH_ANOTHER_SPEC = replace(BEFORE, spec_id=1)
+WITHOUT_NOTE = replace(BEFORE, schema=TableSchema(1, (ID,)))
+
+
+class Lake:
+    """A table that refuses, as real ones do, what was not written for it as it is."""
+
+    def __init__(self) -> None:
+        self.log, self.commits, self.files = FakeIngestLog(), FakeTableCommits(), FakeDataFiles()
+        self.tables = FakeWritableTables(BEFORE)
+        self.rewriting = Rewriting(self.tables, FakeWrittenRows(self.files, BEFORE.schema), self.files)
+        self.commits.before_commit = self._check
+
+    def accept(self, *rows: dict[str, object], is_upsert: bool = False) -> IngestRecord:
+        ids = tuple(each.field_id for each in (ID, NOTE) if each.name in rows[0])
+        target = WriteTarget(BEFORE.key, 0, 0, is_upsert, (), ids, BEFORE.table_uuid)
+        result = self.files.write(BEFORE, target, [pa.RecordBatch.from_pylist(list(rows))])
+        return self.log.accept(ingest_of([result]), [result])
+
+    def round(self) -> CommitRound:
+        ended = commit_round(BEFORE.key, self.log, self.commits, 100, self.rewriting)
+        assert ended is not None
+        return ended
+
+    def commit(self, record: IngestRecord) -> IngestCommit:
+        found = self.log.find(record.ingest_id)
+        assert found is not None
+        return found.commits[0]
+
+    def rows(self) -> list[dict[str, object]]:
+        files = self.commits.files(BEFORE.key)
+        return [row for each in files for row in self.files.files[json.loads(each)["file-path"]]]
+
+    def _check(self, committable: Committable) -> None:
+        table = self.tables.writable(BEFORE.key.table, BEFORE.key.branch)
+        for each in committable.write_results:
+            if (each.target.schema_id, each.target.spec_id) != (table.schema.schema_id, table.spec_id):
+                raise TableChanged("other spec")
+
+
+@pytest.fixture
+def lake() -> Lake:
+    return Lake()
+
+
+def test_files_for_another_spec_are_written_again_and_the_old_ones_deleted(lake: Lake) -> None:
+    records = [lake.accept({"id": number, "note": "n"}) for number in range(2)]
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    ended = lake.round()
+    assert ended.result is not None
+    assert (ended.is_alike, ended.ingest_ids) == (False, tuple(each.ingest_id for each in records))
+    assert {each.target.spec_id for each in ended.committable.write_results} == {1}
+    assert [row["id"] for row in lake.rows()] == [0, 1]
+    assert len(lake.files.files) == 2
+    assert {lake.commit(each).snapshot_id for each in records} == {1}
+
+
+def test_neighbours_of_an_ingest_that_cannot_fit_are_committed(lake: Lake) -> None:
+    cannot, can = lake.accept({"id": 1, "note": "n"}), lake.accept({"id": 2})
+    lake.tables.put(WITHOUT_NOTE)
+    assert lake.round().result is not None
+    assert lake.rows() == [{"id": 2}]
+    refused = lake.commit(cannot)
+    assert refused.error_code == "TABLE_CHANGED"
+    assert "column note is gone" in (refused.error_detail or "")
+    assert lake.commit(can).snapshot_id == 1
+
+
+def test_a_round_of_which_nothing_can_fit_ends_refused(lake: Lake) -> None:
+    record = lake.accept({"id": 1, "note": "n"})
+    lake.tables.put(WITHOUT_NOTE)
+    ended = lake.round()
+    assert isinstance(ended.refusal, TableChanged)
+    assert "column note is gone" in ended.refusal.detail
+    assert lake.commit(record).error_code == "TABLE_CHANGED"
+    assert lake.log.waiting() == []
+
+
+def test_upserts_are_not_written_again(lake: Lake) -> None:
+    record = lake.accept({"id": 1}, is_upsert=True)
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    assert "upserts" in lake.round().refusal.detail  # type: ignore[union-attr]
+    assert lake.commit(record).error_code == "TABLE_CHANGED"
+
+
+def test_a_refusal_that_is_not_about_the_files_stays_one(lake: Lake) -> None:
+    record = lake.accept({"id": 1})
+    lake.commits.failures = [TableChanged("a tag"), TableChanged("a tag")]
+    assert lake.round().refusal is not None
+    assert lake.commit(record).error_detail == "a tag"
+
+
+def test_a_table_that_changed_to_and_fro_takes_the_files(lake: Lake) -> None:
+    lake.accept({"id": 1})
+    lake.commits.failures = [TableChanged("other spec")]
+    assert lake.round().result is not None
+
+
+def test_a_table_that_changes_all_the_time_gets_the_round_later(lake: Lake) -> None:
+    record = lake.accept({"id": 1})
+    specs = iter(range(1, 100))
+
+    def change(_: Committable) -> None:
+        lake.tables.put(replace(BEFORE, spec_id=next(specs)))
+        raise TableChanged("other spec")
+
+    lake.commits.before_commit = change
+    with pytest.raises(CatalogDown, match="all the time"):
+        lake.round()
+    assert next(specs) == ATTEMPTS_AT_MOST + 1
+    lake.commits.before_commit = lambda _: None
+    assert lake.round().result is not None
+    assert [row["id"] for row in lake.rows()] == [1]
+    found = lake.log.find(record.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.COMMITTED
+
+
+def test_a_storage_that_is_down_leaves_the_round_as_it_is(lake: Lake) -> None:
+    lake.accept({"id": 1})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.files.is_down = True
+    with pytest.raises(StorageDown):
+        lake.round()
+    lake.files.is_down = False
+    assert lake.round().result is not None
+    assert lake.rows() == [{"id": 1}]
+
+
+def test_an_ingest_whose_file_is_gone_is_refused_alone(lake: Lake) -> None:
+    gone = lake.accept({"id": 1})
+    lake.files.files.clear()
+    lake.accept({"id": 2})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    assert lake.round().result is not None
+    assert lake.rows() == [{"id": 2}]
+    assert "gone" in (lake.commit(gone).error_detail or "")
+
+
+def test_files_stay_when_nobody_knows_which_of_them_the_table_has(lake: Lake) -> None:
+    lake.accept({"id": 1})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.log.has_marks = False
+    with pytest.raises(MetricsStoreDown):
+        lake.round()
+    lake.log.has_marks = True
+    # Both the old file and the new one are there until it is known that the new one is in the table.
+    assert len(lake.files.files) == 2
+    assert lake.round().result is not None
+    assert len(lake.files.files) == 2
+    assert lake.rows() == [{"id": 1}]
+
+
+def test_files_that_another_replica_was_faster_with_are_deleted(lake: Lake) -> None:
+    lake.accept({"id": 1})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    with lake.log.round(BEFORE.key, 100) as mine:
+        assert mine is not None
+        late = lake.rewriting.revisions(BEFORE.key, mine.parts)
+        first = mine.revise(lake.rewriting.revisions(BEFORE.key, mine.parts), "TABLE_CHANGED")
+        second = mine.revise(late, "TABLE_CHANGED")
+    assert (len(first.taken), len(second.taken)) == (1, 0)
+    assert second.pending is not None
+    assert first.pending is not None
+    assert second.pending.parts == first.pending.parts
+
+
+def test_an_ingest_without_files_gets_by_without_any(lake: Lake) -> None:
+    target = WriteTarget(BEFORE.key, 0, 0, table_uuid=BEFORE.table_uuid)
+    results = [WriteResult(target, (), (), 0, 0)]
+    record = lake.log.accept(ingest_of(results), results)
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    assert lake.round().result is not None
+    assert lake.commit(record).snapshot_id == 1
