@@ -10,7 +10,7 @@ from service.errors import CatalogDown, CommittableUnreadable, TableChanged, Tab
 from service.ingest.rewriting import Rewriting, without_files
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.ingest import PendingRound, RoundRevision
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.writing import CommitResult, Committable, TableKey
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
 ATTEMPTS_AT_MOST = 4
@@ -53,7 +53,6 @@ class _Round:
         self._pending = pending
         self._commits = commits
         self._rewriting = rewriting
-        self._replaced: list[WriteResult] = []
         self._is_revised = False
         self._is_doubted = False
 
@@ -73,10 +72,7 @@ class _Round:
 
     def _committed(self, result: CommitResult) -> CommitRound:
         self._pending.committed(result)
-        # A round that was there already may have the files of before.
-        if self._rewriting is not None and self._replaced and not result.is_repeated:
-            committed = self._pending.committable.write_results
-            self._rewriting.discard(result.key, without_files(self._replaced, committed))
+        # The files of before stay: another replica may have committed them, and what it did not is an orphan.
         return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
 
     def _refused(self, refusal: Refusal) -> CommitRound:
@@ -110,8 +106,6 @@ class _Round:
         for each in revisions:
             if each.ingest_id not in revised.taken:
                 rewriting.discard(key, without_files(each.write_results, before[each.ingest_id]))
-            elif each.refusal is None:
-                self._replaced += before[each.ingest_id]
         if revised.pending is not None:
             self._pending = revised.pending
             return None

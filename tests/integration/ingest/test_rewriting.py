@@ -53,8 +53,8 @@ def test_what_was_written_under_an_old_partition_spec_is_committed_under_the_new
     assert table.scan(row_filter="date_key = 1").to_arrow().column("id").to_pylist() != []
     files = [each.file for each in table.scan().plan_files()]
     assert {(each.spec_id, each.partition[0]) for each in files} == {(table.spec().spec_id, 1)}
-    # The files of before are gone, and the log tells of those that are there.
-    assert data_files(table) == committed_files(lakehouse)
+    # The files of before are orphans, and the log tells of those that the table has.
+    assert committed_files(lakehouse) < data_files(table)
     told = [lakehouse.record(each).commits[0].targets for each in before]
     assert [(each[0].data_file_count, each[0].record_count) for each in told] == [(1, 2), (1, 1)]
 
