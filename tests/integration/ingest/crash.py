@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
@@ -17,13 +17,12 @@ from service.adapters.table_commits import PyIcebergTableCommits
 from service.ingest.commit_round import commit_round
 from service.ingest.rewriting import Rewriting
 from service.model.ingest import RoundPart, RoundRevision
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.writing import CommitResult, Committable, TableKey
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 ROUND_IS_OPEN = "round-is-open"
 MANIFESTS_ARE_WRITTEN = "manifests-are-written"
 SNAPSHOT_IS_COMMITTED = "snapshot-is-committed"
-OLD_FILES_ARE_LEFT = "old-files-are-left"
 
 
 class KilledAtOnce(PyIcebergTableCommits):
@@ -58,11 +57,6 @@ class KilledWhenTheLogHasNewFiles(PyIcebergTableCommits):
         return super().commit(committable)
 
 
-class KilledBeforeOldFilesAreDeleted(Rewriting):
-    def discard(self, key: TableKey, results: Iterable[WriteResult]) -> None:  # noqa: ARG002
-        kill()
-
-
 MOMENTS: dict[str, type[PyIcebergTableCommits]] = {
     ROUND_IS_OPEN: KilledAtOnce,
     MANIFESTS_ARE_WRITTEN: KilledBeforeTheSnapshot,
@@ -73,7 +67,6 @@ REWRITING_MOMENTS: dict[str, tuple[type[PyIcebergTableCommits], type[Rewriting]]
     "log-has-new-files": (KilledWhenTheLogHasNewFiles, Rewriting),
     "new-manifests-are-written": (KilledBeforeTheSnapshot, Rewriting),
     "new-snapshot-is-committed": (KilledAfterTheSnapshot, Rewriting),
-    OLD_FILES_ARE_LEFT: (PyIcebergTableCommits, KilledBeforeOldFilesAreDeleted),
 }
 
 

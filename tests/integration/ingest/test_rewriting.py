@@ -155,4 +155,4 @@ def test_a_replica_that_still_has_the_old_files_commits_nothing_twice(lakehouse:
     lakehouse.commit_with(commits, lakehouse.new_rewriting())
     lakehouse.commit_all(*records)
     assert (lakehouse.ids(), lakehouse.snapshot_count()) == ([0, 1], 1)
-    assert data_files(lakehouse.table()) == committed_files(lakehouse)
+    assert committed_files(lakehouse) <= data_files(lakehouse.table())
