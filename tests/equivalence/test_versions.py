@@ -182,7 +182,7 @@ def test_the_newest_snapshot_is_left_alone_by_its_id_while_columns_have_other_na
     newest = lake.load_table("shop.swapped").metadata.current_snapshot_id
     sql = f"SELECT f.id FROM swapped VERSION AS OF {newest} f JOIN dim d ON f.one = d.k WHERE d.year = 1999"
     # The engine's own pruning loses rows of it: it takes the names for those of today.
-    assert harness.prune(sql).filters == ()
+    assert not any(each.is_applied for each in harness.prune(sql).filters)
 
 
 @pytest.mark.usefixtures("versions")
@@ -210,7 +210,7 @@ def test_a_version_that_is_gone_is_left_to_the_engine(harness: Harness, lake: Sq
     pruned = harness.prune(sql)
     table.maintenance.expire_snapshots().by_id(first).commit()
 
-    assert harness.prune(sql).filters == ()
+    assert not any(each.is_applied for each in harness.prune(sql).filters)
     for text, made in ((pruned.sql, pruned), (sql, None)):
         with pytest.raises((CallerError, QueryFailed), match=str(first)):
             harness.run(text, pruned=made)

@@ -196,19 +196,6 @@ def test_something_else_that_answers_at_its_address_is_a_cache_that_is_down(
     assert (readiness.status_code, listed.status_code) == (200, 503)
 
 
-# ---- one of the two dies: the last test ------------------------------------------------------------
-
-
-def test_one_that_is_killed_while_it_collects_holds_up_the_other_for_its_lease_only(both: Replicas) -> None:
-    with both.collecting(both.here, slow(3)):
-        waiting = start(both.there.client, slow(3), **ALWAYS)
-        until(lambda: status(both.there.client, waiting)["status"]["state"] == "RUNNING")
-        killed(both.here)
-    assert answer(both.there, waiting)["result"]["rows"] == [[sales_in(3)]]
-    assert filter_of(both.there, waiting)["source"] == "COLLECTED"
-    assert source(both.there, slow(3)) == "CACHED"
-
-
 def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both: Replicas) -> None:
     schema = pa.schema([pa.field("id", pa.int64()), pa.field("note", pa.string())])
     table = both.lake.create_table("shop.notes", schema, properties={"format-version": "2"})
@@ -230,3 +217,16 @@ def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both:
     for each in (both.here, both.there):
         [summary] = each.client.get("/ingest/summary", params={"table": "lake.shop.notes"}).json()["tables"]
         assert (summary["ingests"], summary["rounds"]["total"]) == (24, len(snapshots))
+
+
+# ---- one of the two dies: the last test ------------------------------------------------------------
+
+
+def test_one_that_is_killed_while_it_collects_holds_up_the_other_for_its_lease_only(both: Replicas) -> None:
+    with both.collecting(both.here, slow(3)):
+        waiting = start(both.there.client, slow(3), **ALWAYS)
+        until(lambda: status(both.there.client, waiting)["status"]["state"] == "RUNNING")
+        killed(both.here)
+    assert answer(both.there, waiting)["result"]["rows"] == [[sales_in(3)]]
+    assert filter_of(both.there, waiting)["source"] == "COLLECTED"
+    assert source(both.there, slow(3)) == "CACHED"
