@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import BigInteger, Connection, Engine, func, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, func, literal, select
 from sqlalchemy.exc import SQLAlchemyError
 
 
@@ -16,8 +16,7 @@ def advisory_lock(engine: Engine, *words: str) -> Iterator[Connection | None]:
 
     The engine's statements must be transactions of their own (`AUTOCOMMIT`), or one would be open as long.
     """
-    digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
-    number = literal(int.from_bytes(digest, signed=True), BigInteger)
+    number = lock_number(*words)
     with engine.connect() as connection:
         if not connection.scalar(select(func.pg_try_advisory_lock(number))):
             yield None
@@ -29,3 +28,9 @@ def advisory_lock(engine: Engine, *words: str) -> Iterator[Connection | None]:
                 connection.scalar(select(func.pg_advisory_unlock(number)))
             except SQLAlchemyError:
                 connection.invalidate()
+
+
+def lock_number(*words: str) -> ColumnElement[int]:
+    """What PostgreSQL knows the lock of these words by."""
+    digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
+    return literal(int.from_bytes(digest, signed=True), BigInteger)

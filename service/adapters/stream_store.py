@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,13 +9,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import (
-    BigInteger,
     Connection,
     NullPool,
     create_engine,
     func,
     insert,
-    literal,
     or_,
     select,
     update,
@@ -24,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from service.adapters.advisory_lock import lock_number
 from service.adapters.metrics_store import CONNECTION
 from service.adapters.storable import storable
 from service.adapters.stream_tables import StreamRow
@@ -120,11 +118,11 @@ class PostgresStreamStore:
         Raises:
             MetricsStoreDown: the store does not answer.
         """
-        number = _lock_number(stream_id)
+        number = lock_number("stream", str(stream_id))
         try:
             connection = self._leases.connect()
             try:
-                if connection.scalar(select(func.pg_try_advisory_lock(literal(number, BigInteger)))):
+                if connection.scalar(select(func.pg_try_advisory_lock(number))):
                     return PostgresStreamLease(connection)
             except BaseException:
                 connection.close()
@@ -168,11 +166,6 @@ class PostgresStreamLease:
             self._connection.close()
         except SQLAlchemyError:
             self._connection.invalidate()
-
-
-def _lock_number(stream_id: UUID) -> int:
-    digest = hashlib.blake2b(b"stream\0" + stream_id.bytes, digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
 
 
 def _record(row: StreamRow) -> StreamRecord:
