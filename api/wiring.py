@@ -110,33 +110,8 @@ def migrate(settings: Settings) -> None:
 
 def _gateway(settings: Settings, parts: Parts) -> Gateway:
     clock = SystemClock()
-    results = LocalResultStore(
-        parts.folder("results"),
-        clock,
-        timedelta(seconds=settings.result_ttl_s),
-        settings.result_max_bytes,
-        settings.chunk_rows,
-        settings.chunk_bytes,
-    )
-    parts.stack.callback(results.close)
     meters = RecordMeters()
-    journal = BufferedJournal(
-        parts.metrics_store,
-        clock,
-        timedelta(days=settings.metrics_retention_days),
-        settings.metrics_buffer_records,
-    )
-    parts.stack.callback(journal.close)
-    ports = QueryPorts(
-        engine=parts.engine,
-        catalogs=parts.all_catalogs,
-        results=results,
-        journal=MeteredJournal(journal, meters),
-        clock=clock,
-        pruner=_pruner(settings, parts, clock),
-        max_sql_bytes=settings.max_sql_bytes,
-        engine_retries=settings.engine_retries,
-    )
+    ports = _query_ports(settings, parts, clock, meters)
     bounds = GatewayBounds(
         query_workers=settings.query_workers,
         max_queued_queries=settings.max_queued_queries,
@@ -181,6 +156,35 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         bounds,
         streams,
         on_closed=parts.stack.close,
+    )
+
+
+def _query_ports(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> QueryPorts:
+    results = LocalResultStore(
+        parts.folder("results"),
+        clock,
+        timedelta(seconds=settings.result_ttl_s),
+        settings.result_max_bytes,
+        settings.chunk_rows,
+        settings.chunk_bytes,
+    )
+    parts.stack.callback(results.close)
+    journal = BufferedJournal(
+        parts.metrics_store,
+        clock,
+        timedelta(days=settings.metrics_retention_days),
+        settings.metrics_buffer_records,
+    )
+    parts.stack.callback(journal.close)
+    return QueryPorts(
+        engine=parts.engine,
+        catalogs=parts.all_catalogs,
+        results=results,
+        journal=MeteredJournal(journal, meters),
+        clock=clock,
+        pruner=_pruner(settings, parts, clock),
+        max_sql_bytes=settings.max_sql_bytes,
+        engine_retries=settings.engine_retries,
     )
 
 
