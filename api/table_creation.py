@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.schemas.matched_table import MatchedTable
 from api.schemas.table_creation import CreateBody, Direction, NullOrder, SortBody
 from service.ingest.ingests import ReadSchema
-from service.ingest.provisional_ids import with_provisional_ids
+from service.ingest.schema_changes.provisional_ids import with_provisional_ids
 from service.model.table_creation import RequestedSchema, TableLayout
 from service.model.tables import PartitionField, SortField
 

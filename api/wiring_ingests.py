@@ -20,15 +20,15 @@ from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.adapters.written_rows import ParquetWrittenRows
-from service.ingest.change_rules import ChangeRules
-from service.ingest.commit_pace import CommitPace
-from service.ingest.committer import Committer
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.committer import Committer
+from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
+from service.ingest.executing.write_executed import LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
-from service.ingest.rewriting import Rewriting
 from service.ingest.run import IngestPorts
-from service.ingest.write_executed import LargeInputs
+from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest_ports import IngestMeters, RowDeltas
 from service.model.schemas import TableSchema
 from service.ports import Clock

@@ -14,9 +14,9 @@ from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources
 from service.adapters.stream_store import PostgresStreamStore
+from service.ingest.executing.write_executed import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
-from service.ingest.streams import StreamPace, StreamPorts, Streams
-from service.ingest.write_executed import LargeBounds, LargeInputs
+from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.sources import SourceBounds
 from service.ports import Clock
 from spark_session.engine import SparkEngine

@@ -1,8 +1,8 @@
 """All 103 TPC-DS texts, narrowed by the gateway and pruned by Spark alone.
 
 Whether pruning pays over a whole workload, and whether any query pays for it. Each text over TPC-DS at scale
-1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after three rounds of all to
-warm up. Every text has the same time, six seconds: those that are quick get more rounds, up to eleven, and
+1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after three rounds of all
+to warm up. Every text has the same time, six seconds: those that are quick get more rounds, up to eleven, and
 those for which that is too little two. A ratio is that of the medians; in brackets are the extremes of single
 rounds. The JVM has 6 GB instead of the default's 2: q72 as it is written does not fit into those.
 """

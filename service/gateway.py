@@ -22,7 +22,7 @@ from service.errors import (
     ShuttingDown,
 )
 from service.ingest.ingests import Ingests
-from service.ingest.streams import Streams
+from service.ingest.streaming.streams import Streams
 from service.maintenance.maintenances import Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from service.ingest.arrow_types import arrow_schema
+from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.request_rows import Unfit
-from service.ingest.resolve_targets import resolve_target
+from service.ingest.write_schema.resolve_targets import resolve_target
 from service.ingest_ports import DeadLetterTables
 from service.model.ingest import ColumnNames, IngestRequest, Write
 from service.model.schemas import Field, Primitive

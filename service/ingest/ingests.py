@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
-from service.ingest.committer import Committer
+from service.ingest.committing.committer import Committer
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
 from service.ingest_ports import IngestHistory, Spool, Spools
 from service.model.ingest import IngestRecord, IngestRequest

@@ -9,16 +9,16 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
-from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.dead_letters import DeadLetters
-from service.ingest.match_tables import match_tables
-from service.ingest.present_columns import present_columns
+from service.ingest.executing.write_executed import ExecutedWrite, LargeInputs, WritePorts
 from service.ingest.request_rows import request_rows
-from service.ingest.resolve_targets import resolve_targets
+from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
+from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
-from service.ingest.write_executed import ExecutedWrite, LargeInputs, WritePorts
-from service.ingest.written_fields import written_fields
+from service.ingest.write_schema.present_columns import present_columns
+from service.ingest.write_schema.resolve_targets import resolve_targets
+from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import (
     DataFiles,
     DeadLetterTables,

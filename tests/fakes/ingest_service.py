@@ -9,13 +9,13 @@ from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.ingest.change_rules import NOTHING_FORBIDDEN, ChangeRules
-from service.ingest.commit_pace import CommitPace
-from service.ingest.committer import Committer
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import FIELDS
+from service.ingest.executing.write_executed import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
-from service.ingest.write_executed import LargeBounds, LargeInputs
+from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.model.schemas import TableSchema
 from service.model.sources import SourceBounds
 from service.model.writing import WritableTable

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from api.stream_request import stream_definition
 from service.adapters.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
-from service.ingest.streams import Streams
+from service.ingest.streaming.streams import Streams
 from service.model.streams import StreamRecord, StreamState
 from tests.fakes.stream_store import FakeStreamStore
 

@@ -8,7 +8,7 @@ from itertools import count
 from uuid import uuid4
 
 from service.errors import CatalogDown, TableNotFound
-from service.ingest.change_schema import change_schema
+from service.ingest.schema_changes.change_schema import change_schema
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field, TableSchema, fields_with_paths, with_children
 from service.model.table_creation import TableCreation, partition_name

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from service.errors import CommittableUnreadable, StorageDown
-from service.ingest.written_fields import written_fields
+from service.ingest.write_schema.written_fields import written_fields
 from service.model.schemas import Field, TableSchema
 from service.model.writing import WritableTable, WriteTarget
 from tests.fakes.data_files import FakeDataFiles

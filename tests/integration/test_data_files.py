@@ -34,7 +34,7 @@ from service.adapters.data_files.writer_state import WriterState
 from service.adapters.iceberg_schemas import table_schema
 from service.adapters.writable_tables import writer_state
 from service.errors import WriteSchemaInvalid
-from service.ingest.resolve_write_schema import resolve_write_schema
+from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import ColumnNames, WriteRule
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteResult, WriteTarget

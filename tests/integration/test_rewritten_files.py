@@ -32,8 +32,8 @@ from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.adapters.written_rows import ParquetWrittenRows
-from service.ingest.commit_round import commit_round
-from service.ingest.rewriting import Rewriting
+from service.ingest.committing.commit_round import commit_round
+from service.ingest.committing.rewriting import Rewriting
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteTarget
 from tests.fakes.ingest_log import FakeIngestLog

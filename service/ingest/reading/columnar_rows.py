@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from service.errors import IngestInvalid
-from service.ingest.arrow_types import arrow_schema
+from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.exact_arrays import Misfit, exact_array
 from service.ingest.reading.known_columns import check_columns
 from service.ingest.reading.plan import ReadPlan, ReadTarget

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.errors import IngestInvalid
-from service.ingest.arrow_types import arrow_field
+from service.ingest.reading.arrow_types import arrow_field
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 

@@ -16,8 +16,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.ingest.arrow_types import arrow_field
-from service.ingest.scalar_values import Convert, scalar_values
+from service.ingest.reading.arrow_types import arrow_field
+from service.ingest.reading.scalar_values import Convert, scalar_values
 from service.model.schemas import Field, Primitive
 
 Finish = Callable[[pa.Array], pa.Array]

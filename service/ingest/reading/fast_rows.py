@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from service.ingest.arrow_types import arrow_schema
+from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.fast_columns import Doubt, check_floating, fast_column
 from service.model.schemas import Field
 

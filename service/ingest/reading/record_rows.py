@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from service.ingest.arrow_types import arrow_schema
-from service.ingest.nested_values import struct_values
+from service.ingest.reading.arrow_types import arrow_schema
+from service.ingest.reading.nested_values import struct_values
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.rows import BadRow, Position, TargetRows
-from service.ingest.scalar_values import Convert
+from service.ingest.reading.scalar_values import Convert
 from service.model.schemas import Field
 
 BATCH_ROWS = 10_000

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from service.ingest.nested_values import struct_values
-from service.ingest.scalar_values import Convert
+from service.ingest.reading.nested_values import struct_values
+from service.ingest.reading.scalar_values import Convert
 from service.model.schemas import Field, Primitive
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,400})")

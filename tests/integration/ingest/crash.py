@@ -14,8 +14,8 @@ from typing import NoReturn
 
 from service.adapters.snapshot_append import SnapshotAppend
 from service.adapters.table_commits import PyIcebergTableCommits
-from service.ingest.commit_round import commit_round
-from service.ingest.rewriting import Rewriting
+from service.ingest.committing.commit_round import commit_round
+from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import RoundPart, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 from tests.integration.ingest.lakehouse import IngestLakehouse

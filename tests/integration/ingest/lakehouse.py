@@ -19,10 +19,10 @@ from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import PyIcebergWritableTables
 from service.adapters.written_rows import ParquetWrittenRows
 from service.errors import MetricsStoreDown
-from service.ingest.commit_pace import CommitPace
-from service.ingest.commit_round import commit_round
-from service.ingest.committer import Committer
-from service.ingest.rewriting import Rewriting
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.commit_round import commit_round
+from service.ingest.committing.committer import Committer
+from service.ingest.committing.rewriting import Rewriting
 from service.ingest_ports import IngestLog, RowDeltas, TableCommits
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName

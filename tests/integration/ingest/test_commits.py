@@ -14,7 +14,7 @@ import pytest
 
 from service.adapters.snapshot_append import SnapshotAppend
 from service.adapters.table_commits import PyIcebergTableCommits
-from service.ingest.commit_round import commit_round
+from service.ingest.committing.commit_round import commit_round
 from service.model.ingest import IngestRecord, IngestState
 from service.model.writing import CommitResult, Committable
 from tests.contract.catalogs.conftest import Postgres

@@ -11,8 +11,8 @@ from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.table_changes import PyIcebergTableChanges
 from service.adapters.writable_tables import PyIcebergWritableTables
-from service.ingest.change_rules import NOTHING_FORBIDDEN
-from service.ingest.match_tables import match_tables
+from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN
+from service.ingest.schema_changes.match_tables import match_tables
 from service.model.ingest import Write
 from service.model.schemas import Field, Primitive, TableSchema
 from service.model.table_creation import RequestedSchema, TableLayout

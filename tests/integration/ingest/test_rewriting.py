@@ -10,8 +10,8 @@ from pyiceberg.types import LongType
 
 from service.adapters.snapshot_append import SnapshotAppend
 from service.adapters.table_commits import PyIcebergTableCommits
-from service.ingest.commit_round import commit_round
-from service.ingest.rewriting import Rewriting
+from service.ingest.committing.commit_round import commit_round
+from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestState, RoundPart, RoundRevision
 from service.model.writing import TableKey
 from tests.integration.ingest.crash import REWRITING_MOMENTS

@@ -44,7 +44,7 @@ from service.adapters.spark_catalog_properties import spark_catalog_properties
 from service.adapters.table_commits import PyIcebergTableCommits
 from service.adapters.writable_tables import writer_state
 from service.errors import EngineNotReady
-from service.ingest.commit_round import commit_round
+from service.ingest.committing.commit_round import commit_round
 from service.model.ingest import IngestRecord, IngestState
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult

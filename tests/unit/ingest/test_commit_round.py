@@ -11,7 +11,7 @@ from service.errors import (
     TableChanged,
     TableNotFound,
 )
-from service.ingest.commit_round import Refusal, commit_round
+from service.ingest.committing.commit_round import Refusal, commit_round
 from service.model.ingest import IngestState
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result

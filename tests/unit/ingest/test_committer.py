@@ -11,8 +11,8 @@ import pytest
 
 from service.adapters.clock import SystemClock
 from service.errors import CatalogDown, TableChanged
-from service.ingest.commit_pace import CommitPace
-from service.ingest.committer import Committer
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.committer import Committer
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.ingest import IngestRecord, IngestState
 from service.model.writing import Committable, WriteResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.ingest.change_schema import change_schema
-from service.ingest.compare_schemas import compare_schemas
+from service.ingest.schema_changes.change_schema import change_schema
+from service.ingest.schema_changes.compare_schemas import compare_schemas
 from service.model.schema_changes import (
     AddField,
     DifferenceKind,

@@ -17,7 +17,7 @@ from service.errors import (
     TableNotFound,
     WriteNotAllowed,
 )
-from service.ingest.change_rules import ChangeRules
+from service.ingest.schema_changes.change_rules import ChangeRules
 from service.model.ingest import ColumnNames, IngestRequest, Write
 from service.model.schema_changes import AddField, MakeOptional, SchemaDifference
 from service.model.schemas import Field, Primitive, Struct, TableSchema

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.ingest.plan_schema import plan_schema
+from service.ingest.schema_changes.plan_schema import plan_schema
 from service.model.ingest import Write
 from service.model.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
 from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from service.errors import TableChanged
-from service.ingest.refitted_target import is_current, refitted_target
+from service.ingest.committing.refitted_target import is_current, refitted_target
 from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
 from service.model.tables import PartitionField
 from service.model.writing import WritableTable, WriteTarget

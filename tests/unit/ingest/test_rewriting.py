@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged
-from service.ingest.commit_round import ATTEMPTS_AT_MOST, CommitRound, commit_round
-from service.ingest.rewriting import Rewriting
+from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, commit_round
+from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.schemas import TableSchema
 from service.model.writing import Committable, WriteResult, WriteTarget

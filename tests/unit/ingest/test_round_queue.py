@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.ingest.commit_pace import CommitPace
-from service.ingest.round_queue import RoundQueue
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.round_queue import RoundQueue
 from tests.fakes.ingests import LOGS, ORDERS
 
 PACE = CommitPace(interval_ms=200, contended_pause_ms=50, first_pause_ms=100, longest_pause_ms=300)

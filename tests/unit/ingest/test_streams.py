@@ -22,7 +22,7 @@ from service.errors import (
     StreamNotFound,
     TableNotFound,
 )
-from service.ingest.streams import StreamPace, StreamPorts, Streams
+from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.ingest import ColumnNames, OnError, RecordFormat, Write
 from service.model.sources import SourceBounds
 from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState

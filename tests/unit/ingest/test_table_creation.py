@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from service.ingest.layout_faults import layout_faults
-from service.ingest.provisional_ids import with_provisional_ids
-from service.ingest.table_properties import refused_properties
-from service.ingest.transform_types import transform_fault
+from service.ingest.schema_changes.layout_faults import layout_faults
+from service.ingest.schema_changes.provisional_ids import with_provisional_ids
+from service.ingest.schema_changes.table_properties import refused_properties
+from service.ingest.schema_changes.transform_types import transform_fault
 from service.model.schemas import Field, ListOf, Primitive, Struct
 from service.model.table_creation import TableLayout
 from service.model.tables import PartitionField, SortField

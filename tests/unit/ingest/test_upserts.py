@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
-from service.ingest.resolve_targets import resolve_targets
+from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.model.ingest import (
     ColumnNames,
     InferredColumns,

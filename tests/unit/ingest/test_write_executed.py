@@ -16,7 +16,7 @@ import pytest
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.parquet_data_files import ParquetDataFiles
 from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged
-from service.ingest.split_task import SplitTask
+from service.ingest.executing.split_task import SplitTask
 from service.model.ingest import (
     ColumnNames,
     IngestRecord,

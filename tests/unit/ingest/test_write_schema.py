@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from service.errors import WriteSchemaInvalid
-from service.ingest.resolve_write_schema import resolve_write_schema
+from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, Violation, WriteRule
 from service.model.schemas import Field, Primitive, Struct
 from service.model.tables import PartitionField

@@ -36,7 +36,7 @@ from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.adapters.iceberg_schemas import table_schema
 from service.adapters.written_rows import ParquetWrittenRows
-from service.ingest.refitted_target import refitted_target
+from service.ingest.committing.refitted_target import refitted_target
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
 from tests.unit.adapters.data_files.states import rows_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.ingest.projection import Projection
+from service.ingest.write_schema.projection import Projection
 from service.model.ingest import Violation, WriteRule
 
 VOID = "void"

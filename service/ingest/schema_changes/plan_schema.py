@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from service.ingest.change_schema import change_schema
-from service.ingest.compare_schemas import compare_schemas
-from service.ingest.refused_changes import refused_changes
+from service.ingest.schema_changes.change_schema import change_schema
+from service.ingest.schema_changes.compare_schemas import compare_schemas
+from service.ingest.schema_changes.refused_changes import refused_changes
 from service.model.ingest import Write
 from service.model.schema_changes import (
     AddField,

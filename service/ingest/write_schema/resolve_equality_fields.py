@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
-from service.ingest.named_columns import named_columns
+from service.ingest.write_schema.named_columns import named_columns
 from service.model.ingest import Violation, Write, WriteRule
 from service.model.schemas import Field, Primitive, fields_with_paths
 from service.model.writing import WritableTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.ingest.transform_types import transform_fault
+from service.ingest.schema_changes.transform_types import transform_fault
 from service.model.schemas import Field, Primitive, Struct
 from service.model.table_creation import TableLayout, partition_name
 from service.model.tables import PartitionField

@@ -9,17 +9,17 @@ from io import SEEK_END
 from uuid import UUID
 
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid
-from service.ingest.body_blocks import body_blocks
 from service.ingest.dead_letters import DeadLetters, dead_letter_name
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.split_task import (
+from service.ingest.executing.body_blocks import body_blocks
+from service.ingest.executing.split_task import (
     TOLD_AT_MOST,
     BodyBlock,
     OpenedDeadLetters,
     SplitOutcome,
     SplitTask,
 )
-from service.ingest.written_fields import written_fields
+from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables, Executors, Sources, SplitOpener
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import (

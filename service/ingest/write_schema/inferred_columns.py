@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from service.ingest.rules.partition_sources import VOID
+from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.writing import WritableTable
 
 

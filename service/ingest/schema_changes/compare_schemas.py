@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 
-from service.ingest.wider_types import is_wider
+from service.ingest.schema_changes.wider_types import is_wider
 from service.model.schema_changes import (
     AddField,
     DifferenceKind,

@@ -12,7 +12,7 @@ import structlog
 
 from service.errors import GatewayError, PartDown, StreamFailed, StreamInvalid, StreamNotFound
 from service.ingest.ingests import Ingests
-from service.ingest.stream_run import StreamRun
+from service.ingest.streaming.stream_run import StreamRun
 from service.model.ingest import IngestRequest
 from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState
 from service.ports import Clock

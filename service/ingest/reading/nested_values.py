@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from service.errors import IngestInvalid
-from service.ingest.scalar_values import Convert, scalar_values
+from service.ingest.reading.scalar_values import Convert, scalar_values
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SHOWN_AT_MOST = 10

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from service.errors import CreationInvalid, SchemaMismatch, TableChanged, TableNotFound
-from service.ingest.change_rules import ChangeRules
-from service.ingest.creation_faults import creation_faults
-from service.ingest.plan_schema import SchemaPlan, plan_schema
+from service.ingest.schema_changes.change_rules import ChangeRules
+from service.ingest.schema_changes.creation_faults import creation_faults
+from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest_ports import TableChanges, WritableTables
 from service.model.ingest import Write
 from service.model.schema_changes import SchemaDifference

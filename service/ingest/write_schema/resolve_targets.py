@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
-from service.ingest.one_upsert import check_one_upsert
-from service.ingest.resolve_equality_fields import resolve_equality_fields
-from service.ingest.resolve_write_schema import resolve_write_schema
+from service.ingest.write_schema.one_upsert import check_one_upsert
+from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
+from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import Violation, Write
 from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 
 from service.errors import WriteSchemaInvalid
-from service.ingest.check_write_schema import check_write_schema
-from service.ingest.given_columns import given_columns
-from service.ingest.inferred_columns import inferred_columns
-from service.ingest.named_columns import named_columns
-from service.ingest.projection import Projection
+from service.ingest.write_schema.check_write_schema import check_write_schema
+from service.ingest.write_schema.given_columns import given_columns
+from service.ingest.write_schema.inferred_columns import inferred_columns
+from service.ingest.write_schema.named_columns import named_columns
+from service.ingest.write_schema.projection import Projection
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,

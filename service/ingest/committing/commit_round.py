@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
-from service.ingest.rewriting import Rewriting, without_files
+from service.ingest.committing.rewriting import Rewriting, without_files
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.ingest import PendingRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey

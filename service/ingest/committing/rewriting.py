@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from service.errors import CommittableUnreadable, GatewayError, IngestInvalid, TableChanged
-from service.ingest.refitted_target import changed, is_current, refitted_target
+from service.ingest.committing.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest import RoundPart, RoundRevision
 from service.model.writing import TableKey, WritableTable, WriteResult

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from service.ingest.layout_faults import layout_faults
-from service.ingest.refused_changes import refused_changes
-from service.ingest.table_properties import refused_properties
+from service.ingest.schema_changes.layout_faults import layout_faults
+from service.ingest.schema_changes.refused_changes import refused_changes
+from service.ingest.schema_changes.table_properties import refused_properties
 from service.model.schema_changes import AddField
 from service.model.schemas import TableSchema
 from service.model.table_creation import CreationFault, TableCreation

@@ -11,12 +11,12 @@ from uuid import UUID
 import structlog
 
 from service.errors import GatewayError, PartDown
-from service.ingest.commit_pace import CommitPace
-from service.ingest.commit_round import CommitRound, commit_round
-from service.ingest.rewriting import Rewriting
-from service.ingest.round_queue import RoundQueue
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.commit_round import CommitRound, commit_round
+from service.ingest.committing.rewriting import Rewriting
+from service.ingest.committing.round_queue import RoundQueue
+from service.ingest.committing.waiters import Outcome, Waiters, unsettled
 from service.ingest.unmetered import Unmetered
-from service.ingest.waiters import Outcome, Waiters, unsettled
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
 from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import TableKey

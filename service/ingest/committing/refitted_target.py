@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from service.errors import TableChanged
-from service.ingest.check_write_schema import check_write_schema
-from service.ingest.projection import Projection
-from service.ingest.resolve_targets import NEWEST_FORMAT
-from service.ingest.rules.partition_sources import VOID
-from service.ingest.wider_types import is_wider
+from service.ingest.schema_changes.wider_types import is_wider
+from service.ingest.write_schema.check_write_schema import check_write_schema
+from service.ingest.write_schema.projection import Projection
+from service.ingest.write_schema.resolve_targets import NEWEST_FORMAT
+from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.schemas import Field, Primitive, fields_with_paths
 from service.model.writing import WritableTable, WriteTarget
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.ingest.projection import Projection
-from service.ingest.rules.partition_sources import VOID
+from service.ingest.write_schema.projection import Projection
+from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.ingest import Violation, WriteRule
 
 

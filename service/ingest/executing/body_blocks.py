@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from service.ingest.executing.split_task import BodyBlock
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.line_blocks import line_blocks
-from service.ingest.split_task import BodyBlock
 from service.model.ingest import StreamedRecords
 
 

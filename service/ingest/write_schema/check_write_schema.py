@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from service.ingest.projection import Projection
-from service.ingest.rules.defaults import defaults
-from service.ingest.rules.equality_fields import equality_fields
-from service.ingest.rules.partition_sources import partition_sources
-from service.ingest.rules.required_columns import required_columns
-from service.ingest.rules.sort_columns import sort_columns
+from service.ingest.write_schema.projection import Projection
+from service.ingest.write_schema.rules.defaults import defaults
+from service.ingest.write_schema.rules.equality_fields import equality_fields
+from service.ingest.write_schema.rules.partition_sources import partition_sources
+from service.ingest.write_schema.rules.required_columns import required_columns
+from service.ingest.write_schema.rules.sort_columns import sort_columns
 from service.model.ingest import Violation
 
 RULES = (required_columns, partition_sources, sort_columns, equality_fields, defaults)

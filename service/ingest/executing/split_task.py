@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from service.errors import CallerError, GatewayError, IngestInvalid
 from service.ingest.dead_letters import DeadLetters
-from service.ingest.line_stream import LineStream
+from service.ingest.executing.line_stream import LineStream
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_rows import read_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from service.ingest.commit_pace import CommitPace
+from service.ingest.committing.commit_pace import CommitPace
 from service.model.writing import TableKey
 
 

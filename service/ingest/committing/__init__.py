@@ -1,0 +1,1 @@
+"""What the ingest log has accepted gets into its table: one snapshot a table and branch in each round."""

@@ -1,0 +1,1 @@
+"""Large inputs, read and written by executors."""

@@ -1,0 +1,1 @@
+"""Streams: micro-batches that each are an ingest."""
