@@ -81,7 +81,7 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
         {"column": "shard", "from": "int", "to": "long"},
         {"column": "price", "from": "decimal(5, 2)", "to": "decimal(9, 2)"},
     ]
-    assert told["madeOptional"] == ["place.city", "id"]
+    assert told["madeOptional"] == ["id", "place.city"]
     assert send(gateway, name, record, **body).json() == second.json()
     table = lake.load_table(name.removeprefix("lake."))
     assert table.properties["comment"] == "made by what is sent"
