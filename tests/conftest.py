@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).parent
 TOGETHER = {"contract": "sessions", "equivalence": "sessions", "integration": "gateways"}
 """By folder; all others need nothing that takes long to start."""
+
+# The other process may have the core just then: no test says anything about time.
+settings.register_profile("sluice", deadline=None)
+settings.load_profile("sluice")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
