@@ -53,6 +53,12 @@ class BodyTooLarge(CallerError):
     code = "BODY_TOO_LARGE"
 
 
+class BodyTooSlow(CallerError):
+    """The body stopped on its way, or came too slowly. Nothing of it is kept: send it again."""
+
+    code = "BODY_TOO_SLOW"
+
+
 class Unauthenticated(CallerError):
     """Send a known token as `Authorization: Bearer <token>`."""
 
@@ -142,6 +148,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,

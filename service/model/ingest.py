@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
+from service.model.schema_changes import TableEvolution
 from service.model.schemas import Field
 from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
@@ -126,6 +127,8 @@ class IngestRecord:
     write_ms: int = 0
     """From the beginning of the request until its files were written."""
     stream_batch: str | None = None
+    evolutions: tuple[TableEvolution, ...] = ()
+    """What was made and changed before anything was written; it stays, whatever becomes of the ingest."""
 
     @property
     def state(self) -> IngestState:
