@@ -123,6 +123,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.MaintenanceRunning: HTTPStatus.CONFLICT,
         gateway.MaintenanceNotSafe: HTTPStatus.CONFLICT,
         gateway.MaintenanceFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.StreamSourceDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,

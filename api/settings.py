@@ -320,7 +320,12 @@ class Settings(BaseSettings):
         " unset: in data_dir",
     )
     stream_kafka_servers: Words = Field(
-        (), description="bootstrap servers, host:port, that streams may read from; none: no Kafka"
+        (),
+        description="bootstrap servers, host:port, that streams may read from; with them Spark's connector is"
+        " fetched; none: no Kafka",
+    )
+    stream_kafka_topics: Words = Field(
+        ("*",), description="of these, the topics that streams may read, `*` for any part"
     )
     stream_kafka_options: dict[str, str] = Field(
         {}, repr=False, description="further options of Spark's Kafka source, such as kafka.security.protocol"

@@ -16,7 +16,7 @@ from service.model.writing import CommitResult, Committable, TableKey, WriteResu
 
 if TYPE_CHECKING:
     from service.model.sources import SourceRecords
-    from service.model.streams import MicroBatchRecords
+    from service.model.streams import MicroBatchFiles, MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -316,7 +316,7 @@ class IngestRequest:
     on_error: OnError = OnError.REJECT_REQUEST
     shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
     route: Route | None = None
-    executed: SourceRecords | MicroBatchRecords | None = None
+    executed: SourceRecords | MicroBatchRecords | MicroBatchFiles | None = None
     """Records that lie where only executors read them; then there are no others."""
     stream_batch: str | None = None
     """The micro-batch that it is: its checkpoint's id, and its own."""
