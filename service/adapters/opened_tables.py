@@ -112,7 +112,8 @@ def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableNam
     statement = select(
         IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
     ).where(IcebergTables.catalog_name == catalog.name, place.in_(list(asked)))
-    with catalog.engine.connect() as connection:
+    # A question by itself needs no transaction, which would be two more ways there and back.
+    with catalog.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         rows = connection.execute(statement).all()
     return {asked[schema, table]: location for schema, table, location in rows if location}
 
