@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_json
+from pyiceberg.avro.codecs import AVRO_CODEC_KEY
 from pyiceberg.avro.file import AvroOutputFile
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import (
@@ -25,6 +27,7 @@ from pyiceberg.table.update.snapshot import _FastAppendFiles
 
 from service.adapters.avro_maps import quick
 from service.adapters.manifest_lists import ManifestLists
+from service.adapters.metadata_json import schema_json
 
 
 def begin_append(table: Table, branch: str, summary: Mapping[str, str], lists: ManifestLists) -> Append:
@@ -107,13 +110,32 @@ class _EntriesFile(AvroOutputFile[ManifestEntry]):
 
 
 class _ManifestWriterV1(ManifestWriterV1):
+    @property
+    def _meta(self) -> dict[str, str]:
+        return _meta(self)
+
     def new_writer(self) -> AvroOutputFile[ManifestEntry]:
         return _new_writer(self)
 
 
 class _ManifestWriterV2(ManifestWriterV2):
+    @property
+    def _meta(self) -> dict[str, str]:
+        return _meta(self) | {"content": "data"}
+
     def new_writer(self) -> AvroOutputFile[ManifestEntry]:
         return _new_writer(self)
+
+
+def _meta(writer: ManifestWriter) -> dict[str, str]:
+    """PyIceberg's, without the schema being put into words each time."""
+    return {
+        "schema": schema_json(writer._schema),
+        "partition-spec": to_json(writer._spec.fields).decode(),
+        "partition-spec-id": str(writer._spec.spec_id),
+        "format-version": str(writer.version),
+        AVRO_CODEC_KEY: writer._compression,
+    }
 
 
 def _new_writer(writer: ManifestWriter) -> AvroOutputFile[ManifestEntry]:

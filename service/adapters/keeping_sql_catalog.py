@@ -7,11 +7,13 @@ from typing import Any, Self
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.io import FileIO
+from pyiceberg.serializers import Compressor
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.typedef import Identifier
 
 from service.adapters.bounded_lru import BoundedLru
+from service.adapters.metadata_json import metadata_json
 
 KEPT_TABLES = 64
 KEPT_BYTES = 64 << 20
@@ -52,7 +54,13 @@ class KeepingSqlCatalog(SqlCatalog):
     def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
         self, metadata: TableMetadata, io: FileIO, metadata_path: str
     ) -> None:
-        super()._write_metadata(metadata, io, metadata_path)
+        text = metadata_json(metadata)
+        if text is None:
+            super()._write_metadata(metadata, io, metadata_path)
+        else:
+            compressed = Compressor.get_compressor(metadata_path).bytes_compressor()
+            with io.new_output(metadata_path).create() as stream:
+                stream.write(compressed(text.encode()))
         self._keep(metadata_path, metadata)
 
     def _keep(self, location: str, metadata: TableMetadata) -> TableMetadata:
