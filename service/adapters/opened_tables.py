@@ -52,7 +52,7 @@ class OpenedTables:
         """
         table = None
         if isinstance(catalog, SqlCatalog):
-            location = _locations(catalog, [name]).get(name)
+            location = _location(catalog, name)
             opened = self._kept.get((name, location)) if location else None
             if opened is not None:
                 return opened
@@ -106,14 +106,19 @@ def identifier_of(name: TableName) -> Identifier:
     return (*name.schema.split("."), name.table)
 
 
+def _location(catalog: SqlCatalog, name: TableName) -> str | None:
+    if isinstance(catalog, KeepingSqlCatalog):
+        return catalog.location(name.schema, name.table)
+    return _locations(catalog, [name]).get(name)
+
+
 def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableName, str]:
     asked = {(each.schema, each.table): each for each in names}
     place = tuple_(IcebergTables.table_namespace, IcebergTables.table_name)
     statement = select(
         IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
     ).where(IcebergTables.catalog_name == catalog.name, place.in_(list(asked)))
-    # A question by itself needs no transaction, which would be two more ways there and back.
-    with catalog.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+    with catalog.engine.connect() as connection:
         rows = connection.execute(statement).all()
     return {asked[schema, table]: location for schema, table, location in rows if location}
 

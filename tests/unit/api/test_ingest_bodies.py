@@ -296,7 +296,7 @@ async def test_bodies_of_json_may_be_compressed(
     sent = await send(client, packed(encoding, json.dumps(body).encode()), "application/json", encoding)
     # The query string is for bodies of records alone.
     assert sent.status_code == 200
-    assert gateway.ingests.requests[0].writes[0].records == [{"id": 1}]
+    assert list(gateway.ingests.requests[0].writes[0].records) == [{"id": 1}]
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])

@@ -30,7 +30,7 @@ def sent(body: str | bytes) -> JsonRecords | None:
     """An array as it arrives; None where it is not taken as lines."""
     try:
         raws = msgspec.json.decode(body, type=list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeEncodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, UnicodeDecodeError, RecursionError):
         return None
     return json_records(raws, lambda: json.loads(body))
 
