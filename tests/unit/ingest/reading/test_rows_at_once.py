@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from service.ingest.reading.json_records import json_records
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import FIRST, TargetRows
 from service.ingest.reading.rows_at_once import rows_at_once
@@ -135,7 +136,8 @@ def test_a_bad_record_is_told_with_its_place_and_as_it_was_sent() -> None:
     assert lines is not None
     quick = Write(key, lines, place="/writes/0")
     expected, found = (
-        list(request_rows(IngestRequest((each,), ""), [fields("long")], 1000)) for each in (plain, quick)
+        list(request_rows(IngestRequest((each,), ""), [fields("long")], DEFAULT_BOUNDS))
+        for each in (plain, quick)
     )
     assert found[0] == expected[0]
     assert [rows.rows.to_pylist() for rows in found[1:] if isinstance(rows, TargetRows)] == [
