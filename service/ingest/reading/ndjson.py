@@ -82,7 +82,9 @@ def is_plain(block: bytes, lines: int) -> bool:
     """
     if not block.startswith(b"{") or not block.endswith((b"}", b"}\n", b"}\r\n")) or b"\0" in block:
         return False
-    if block.count(b"}\n{") != lines - 1 and block.count(b"}\r\n{") != lines - 1:
+    # Lines mostly begin alike, and what is longer is found several times as fast.
+    partings = (b"}\n" + block[:16], b"}\n{", b"}\r\n{")
+    if not any(block.count(each) == lines - 1 for each in partings):
         return False
     return block.isascii() or _is_utf8(block)
 
