@@ -80,7 +80,15 @@ def test_a_folder_may_have_files_of_any_form_that_sources_have(
             put(inbox / kind, name, content)
         source = {"directory": (inbox / kind).as_uri(), "format": kind}
         links.append(gateway.post("/streams", json=stream(log_table, inbox, source=source)).json()["links"])
-    until(lambda: sum(gateway.get(each["self"]).json()["progress"]["records"] for each in links) == 5, 60)
+
+    def told() -> list[dict[str, Any]]:
+        return [gateway.get(each["self"]).json() for each in links]
+
+    until(
+        lambda: sum(each["progress"]["records"] for each in told()) == 5 or any(e["error"] for e in told()),
+        60,
+    )
+    assert [each["error"] for each in told()] == [None, None]
     assert ids(log_table) == [1, 2, 3, 4, 5]
     for each in links:
         assert gateway.delete(each["self"]).json()["error"] is None
