@@ -21,10 +21,12 @@ from service.adapters.query_history import PostgresQueryHistory
 from service.adapters.session_catalog import CATALOG as SESSION_CATALOG
 from service.adapters.session_catalog import CatalogsWithSession
 from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.store_region import with_region
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
+from spark_session.object_store_packages import with_object_stores
 from spark_session.parquet_tables import ParquetTable
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
@@ -80,7 +82,7 @@ class Parts:
     def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
         """The operator's catalogs, or the embedded one."""
         if self.settings.catalogs:
-            return self.settings.catalogs
+            return {name: with_region(each) for name, each in self.settings.catalogs.items()}
         warehouse = self.folder("warehouse").as_uri()
         lake = {"type": "sql", "uri": self.postgres.url("lake"), "warehouse": warehouse}
         return {EMBEDDED_CATALOG: lake}
@@ -154,9 +156,8 @@ class Parts:
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
-    jars = settings.spark_jars or tuple(
-        str(jar) for jar in resolve(settings.spark_packages, parts.folder("jars"))
-    )
+    packages = with_object_stores(settings.spark_packages, parts.catalog_settings.values())
+    jars = settings.spark_jars or tuple(str(jar) for jar in resolve(packages, parts.folder("jars")))
     properties: dict[str, str] = {}
     for name, catalog in parts.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
