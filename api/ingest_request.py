@@ -71,9 +71,9 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         case RoutedWrites():
             return replace(routed(request, body.route, "", read_schema), shared=body.records)
         case SourceRoute():
-            return replace(routed(request, body.route, "", read_schema), executed=_source(body.source))
+            return replace(routed(request, body.route, "", read_schema), executed=_files(body.source))
         case SourceWrite():
-            return replace(request, writes=(target(body, "", read_schema),), executed=_source(body.source))
+            return replace(request, writes=(target(body, "", read_schema),), executed=_files(body.source))
         case OneWrite():
             return replace(request, writes=(_write(body, "", read_schema),))
 
@@ -127,9 +127,14 @@ def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: Re
     return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
 
 
-def _source(body: SourceBody) -> SourceRecords:
-    compression = None if body.compression is None else Compression(body.compression.upper())
-    return SourceRecords(body.uri, _SOURCE_FORMATS[body.format], compression)
+def source_records(uri: str, kind: str, packed: str | None) -> SourceRecords:
+    """Records in files, in the words of a request."""
+    compression = None if packed is None else Compression(packed.upper())
+    return SourceRecords(uri, _SOURCE_FORMATS[kind], compression)
+
+
+def _files(body: SourceBody) -> SourceRecords:
+    return source_records(body.uri, body.format, body.compression)
 
 
 def _escaped(value: str) -> str:

@@ -26,8 +26,10 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
-from spark_session.object_store_packages import with_object_stores
+from spark_session.kafka_jars import KAFKA_JARS, names_connector
+from spark_session.object_store_jars import object_store_jars
 from spark_session.parquet_tables import ParquetTable
+from spark_session.pinned_jars import pinned_jars
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 
@@ -156,8 +158,7 @@ class Parts:
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
-    packages = with_object_stores(settings.spark_packages, parts.catalog_settings.values())
-    jars = settings.spark_jars or tuple(str(jar) for jar in resolve(packages, parts.folder("jars")))
+    jars = settings.spark_jars or tuple(map(str, _jars(settings, parts)))
     properties: dict[str, str] = {}
     for name, catalog in parts.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
@@ -178,6 +179,15 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
             for name, each in settings.parquet_tables.items()
         },
     )
+
+
+def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
+    into, packages = parts.folder("jars"), settings.spark_packages
+    jars = resolve(packages, into)
+    jars += object_store_jars(packages, parts.catalog_settings.values(), into)
+    if not settings.stream_kafka_servers or names_connector(packages):
+        return jars
+    return (*jars, *pinned_jars(KAFKA_JARS, into))
 
 
 def _session_catalog_properties(settings: Settings, parts: Parts) -> dict[str, str]:

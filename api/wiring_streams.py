@@ -12,7 +12,7 @@ from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.sources.stream_sources import AllowedStreamSources
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.adapters.store_region import with_region
 from service.adapters.stream_store import PostgresStreamStore
 from service.ingest.executing.write_executed import LargeBounds, LargeInputs
@@ -57,7 +57,8 @@ def build_streams(
         settings.stream_checkpoints or checkpoints.as_uri(),
         settings.stream_kafka_options,
     )
-    sources = AllowedStreamSources(_sources(settings), _access(settings), settings.stream_kafka_servers)
+    topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
+    sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
     streams = Streams(
         StreamPorts(store, queries, sources, clock),
         ingests,

@@ -52,7 +52,7 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
 
 @router.post(
     "/ingest",
-    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=_ANSWERS | problems(400, 403, 404, 408, 409, 413, 415, 422, 429, 503),
     response_model=IngestAnswer,
     dependencies=[Depends(require_json)],
     openapi_extra=BODIES,

@@ -15,6 +15,7 @@ from service.adapters.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
+from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -89,6 +90,29 @@ def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
     assert log.find_request("ann", record.request_id) == record
     assert record.state is IngestState.ACCEPTED
     assert set(log.waiting()) == {LOGS, ORDERS}
+
+
+def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(log: IngestLog) -> None:
+    results = [write_result(LOGS)]
+    evolutions = (
+        TableEvolution(
+            LOGS.table,
+            is_created=True,
+            changes=(
+                ColumnChange("place.city", ColumnChangeKind.ADDED, after="string"),
+                ColumnChange("id", ColumnChangeKind.WIDENED, "int", "long"),
+                ColumnChange("note", ColumnChangeKind.MADE_OPTIONAL),
+            ),
+        ),
+        TableEvolution(ORDERS.table, is_created=True),
+    )
+    record = replace(ingest_of(results, request_id=uuid4()), evolutions=evolutions)
+    log.accept(record, results)
+    rounds(log)
+    assert record.request_id is not None
+    for found in (log.find(record.ingest_id), log.find_request("ann", record.request_id)):
+        assert found is not None
+        assert found.evolutions == evolutions
 
 
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:

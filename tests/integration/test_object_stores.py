@@ -1,4 +1,4 @@
-"""A whole lakehouse in an object store, and files that lie there; beside it a REST catalog. Over HTTP."""
+"""Whole lakehouses in an object store, of an SQL and a REST catalog, and files that lie there. Over HTTP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ from pyiceberg.types import LongType, NestedField, StringType
 from tests.integration.asking import JsonObject, ask, explain, post, rows
 from tests.integration.lakehouse import BY_DAY, CALENDAR, SALES, make
 from tests.integration.object_store.server import REGION, ObjectStore, object_store
-from tests.integration.rest_catalog.jars import rest_catalog_class_path
-from tests.integration.rest_catalog.server import rest_catalog_server
+from tests.integration.rest_catalog.jars import FOR_S3, rest_catalog_class_path
+from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalog_server
 from tests.integration.running import RunningGateway, until
 from tests.integration.servers import postgres
 
@@ -67,16 +67,17 @@ def stored() -> Iterator[Stored]:
         for bucket in (LAKE, INBOX):
             store.make_bucket(bucket)
         server = stack.enter_context(postgres(folder / "lake", "lake"))
-        rest = stack.enter_context(
-            rest_catalog_server(rest_catalog_class_path(folder / "rest-jars"), folder / "rest")
-        )
+        rest = stack.enter_context(rest_catalog(folder, store))
         block = {"type": "sql", "uri": server.url("lake"), "warehouse": f"s3://{LAKE}/warehouse"}
         lake = SqlCatalog("lake", **block, **store.properties, **{"s3.region": REGION})
         stack.enter_context(closing(lake))
         make_star(lake)
         settings = {
             "SLUICE_CATALOGS": json.dumps(
-                {"lake": block | store.properties, "rest": {"type": "rest", "uri": rest.uri}}
+                {
+                    "lake": block | store.properties,
+                    "rest": {"type": "rest", "uri": rest.uri} | store.properties,
+                }
             ),
             "SLUICE_DEFAULT_SCHEMA": "shop",
             "SLUICE_SPARK_MASTER": "local[2]",
@@ -90,6 +91,18 @@ def stored() -> Iterator[Stored]:
         running = RunningGateway.start(folder / "gateway", settings)
         stack.callback(running.stop)
         yield Stored(running, store, lake)
+
+
+def rest_catalog(folder: Path, store: ObjectStore) -> AbstractContextManager[RestCatalogServer]:
+    """A running one, whose tables lie in the store as well."""
+    class_path = rest_catalog_class_path(folder / "rest-jars", FOR_S3)
+    properties = {
+        "warehouse": f"s3://{LAKE}/rest",
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "s3.path-style-access": "true",
+        "client.region": REGION,
+    }
+    return rest_catalog_server(class_path, folder / "rest", properties | store.properties)
 
 
 @pytest.fixture
@@ -158,9 +171,14 @@ def problem(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
-def maintain(gateway: httpx.Client, table: Table, *operations: str, **bounds: Any) -> dict[str, JsonObject]:
-    body = {"operations": operations} | bounds
-    response = gateway.post(f"/tables/{named(table)}/maintenance", json=body)
+def maintain(gateway: httpx.Client, table: str) -> dict[str, JsonObject]:
+    """All that there is of it; what each operation counted."""
+    body = {
+        "operations": ["compact", "expire", "removeOrphans"],
+        "snapshotsOlderThanHours": 0,
+        "orphansOlderThanHours": 24,
+    }
+    response = gateway.post(f"/tables/{table}/maintenance", json=body)
     assert response.status_code == 202, response.text
     link = response.json()["links"]["self"]
     until(lambda: gateway.get(link).status_code == 200, 120)
@@ -316,15 +334,7 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
     store.age_everything()
     store.put(LAKE, f"{folder}/data/young.parquet", b"nobody's")
 
-    counts = maintain(
-        gateway,
-        table,
-        "compact",
-        "expire",
-        "removeOrphans",
-        snapshotsOlderThanHours=0,
-        orphansOlderThanHours=24,
-    )
+    counts = maintain(gateway, name)
 
     assert counts["compact"]["removedDeleteFiles"] > 0
     assert counts["expire"]["expiredSnapshots"] >= 2
@@ -338,26 +348,31 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
     assert [list(each.values()) for each in read] == before
 
 
-def test_a_table_of_a_rest_catalog_is_made_evolved_appended_and_upserted_to(gateway: httpx.Client) -> None:
-    name = f"rest.logs_{uuid4().hex[:8]}.events"
+def test_a_table_of_a_rest_catalog_is_made_evolved_written_to_and_maintained(
+    gateway: httpx.Client, store: ObjectStore
+) -> None:
+    namespace = f"logs_{uuid4().hex[:8]}"
+    name = f"rest.{namespace}.events"
     columns = [
         {"id": 1, "name": "id", "type": "long", "required": True},
         {"id": 2, "name": "note", "type": "string", "required": False},
     ]
     schema = {"type": "struct", "fields": columns, "identifier-field-ids": [1]}
     send(gateway, name, {"id": 1, "note": "a"}, {"id": 2, "note": "b"}, schema=schema, create={})
-    wider = schema | {
-        "fields": [*columns, {"id": 3, "name": "price", "type": "int", "required": False}],
-    }
+    wider = schema | {"fields": [*columns, {"id": 3, "name": "price", "type": "int", "required": False}]}
     send(gateway, name, {"id": 3, "note": "c", "price": 5}, schema=wider, evolve=True)
     answer = send(gateway, name, {"id": 1, "note": "new", "price": 7}, {"id": 4, "note": "d"}, mode="upsert")
     assert answer["commits"][0]["writeTargets"][0]["upsert"]["equalityFieldIds"] == [1]
-    assert rows(gateway, f"SELECT id, note, price FROM {name} ORDER BY id") == [
-        [1, "new", 7],
-        [2, "b", None],
-        [3, "c", 5],
-        [4, "d", None],
-    ]
+    expected = [[1, "new", 7], [2, "b", None], [3, "c", 5], [4, "d", None]]
+    assert rows(gateway, f"SELECT id, note, price FROM {name} ORDER BY id") == expected
+    folder = f"rest/{namespace}/events"
+    assert [each for each in store.keys(LAKE, folder) if each.endswith(".parquet")]
+    store.put(LAKE, f"{folder}/data/old.parquet", b"nobody's")
+    store.age_everything()
+    counts = maintain(gateway, name)
+    assert counts["compact"]["removedDeleteFiles"] > 0
+    assert counts["removeOrphans"] == {"removedFiles": 1}
+    assert rows(gateway, f"SELECT id, note, price FROM {name} ORDER BY id") == expected
 
 
 def test_no_secret_is_in_any_log(stored: Stored) -> None:

@@ -15,6 +15,7 @@ from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.line_stream import LineStream
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
 from service.ingest.request_rows import WITH_LINES, Unfit
@@ -89,7 +90,9 @@ class SplitTask:
         results: list[WriteResult] = []
         try:
             with opened as raw:
-                rows = read_rows(self._decompressed(raw), self.record_format, self.plan, bad.start)
+                rows = read_rows(
+                    self._decompressed(raw), self.record_format, self.plan, bad.start, self._bounds
+                )
                 results = self.data_files.write_all(bad.sorted_out(rows))
         except CallerError as failure:
             # That a file is another one by now may be seen only when it has been read.
@@ -98,6 +101,11 @@ class SplitTask:
                     self.data_files.discard(bad.tables[each.target.key], each)
             return SplitOutcome(failure=bad.placed(failure))
         return SplitOutcome(write_results_to_bytes(results), tuple(bad.told), bad.count, bad.row_count)
+
+    @property
+    def _bounds(self) -> ReadBounds:
+        # Where a page begins in a file far away, each look at one would be a request.
+        return ReadBounds(self.max_bytes, has_pages_checked=False)
 
     def _decompressed(self, raw: BinaryIO) -> BinaryIO:
         if self.compression is Compression.NONE:

@@ -32,8 +32,8 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
-from service.model.sources import SourceRecords, SourceSplit, source_splits
-from service.model.streams import MicroBatchRecords
+from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
+from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
@@ -175,21 +175,26 @@ class ExecutedWrite:
     def _outcomes(self, task: SplitTask) -> Iterator[Sequence[SplitOutcome]]:
         match self._request.executed:
             case SourceRecords() as source:
-                for some, splits in self._splits(task, source):
-                    yield self._large.executors.map(some, splits, str(self._ingest_id))
-            case MicroBatchRecords(batch, check_files, left_out):
+                yield from self._of_files(task, source, self._large.sources.files(source.uri))
+            case MicroBatchRecords(batch, left_out):
                 yield batch.map(replace(task, left_out=left_out).lines)
-                check_files(batch.files())
+            case MicroBatchFiles(batch, source, found, left_out):
+                yield from self._of_files(replace(task, left_out=left_out), source, found(batch.files()))
             case None if isinstance(self._request.shared, StreamedRecords):
                 for blocks in self._blocks(self._request.shared):
                     yield self._large.executors.map(task, blocks, str(self._ingest_id))
             case None:
                 raise AssertionError("nothing that executors write")
 
+    def _of_files(
+        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
+    ) -> Iterator[Sequence[SplitOutcome]]:
+        for some, splits in self._splits(task, source, files):
+            yield self._large.executors.map(some, splits, str(self._ingest_id))
+
     def _splits(
-        self, task: SplitTask, source: SourceRecords
+        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
     ) -> Iterator[tuple[SplitTask, Sequence[SourceSplit]]]:
-        files = self._large.sources.files(source.uri)
         for compression in Compression:
             some = [each for each in files if source.compression_of(each.uri) is compression]
             is_splittable = source.record_format is RecordFormat.NDJSON and compression is Compression.NONE
@@ -222,9 +227,8 @@ class ExecutedWrite:
                 raise each.failure
 
     def _check(self) -> None:
-        if not self._bad_count + self._row_count and not isinstance(
-            self._request.executed, MicroBatchRecords
-        ):
+        # What has come into a folder may be empty, and a batch has to end.
+        if not self._bad_count + self._row_count and self._request.stream_batch is None:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
             count = self._bad_count + self._row_count

@@ -13,9 +13,13 @@ from service.model.ingest import (
     IngestRequest,
     IngestState,
 )
+from service.model.sources import SourceFile
 from service.model.streams import (
     BatchDone,
+    DirectorySource,
+    KafkaSource,
     MicroBatch,
+    MicroBatchFiles,
     MicroBatchRecords,
     StreamDefinition,
     StreamRecord,
@@ -45,7 +49,7 @@ class StreamRun:
         ingests: Ingests,
         store: StreamStore,
         clock: Clock,
-        check_files: Callable[[Sequence[str]], None],
+        found: Callable[[Sequence[str]], Sequence[SourceFile]],
     ) -> None:
         self.record = record
         self.lease = lease
@@ -54,7 +58,7 @@ class StreamRun:
         self._ingests = ingests
         self._store = store
         self._clock = clock
-        self._check_files = check_files
+        self._found = found
         self._last_batch_id = record.last_batch_id
         self._stopping = threading.Event()
 
@@ -94,7 +98,7 @@ class StreamRun:
                 on_error=self._definition.on_error,
                 route=self._definition.route,
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
-                executed=MicroBatchRecords(batch, self._check_files, left_out),
+                executed=self._records(batch, left_out),
             )
             ended = self._settled(self._ingests.accept(request, self.record.caller))
             committed = [each for each in ended.commits if each.error_code is None]
@@ -104,6 +108,15 @@ class StreamRun:
             if ended.state is IngestState.COMMITTED:
                 return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
         raise _refused(ended)
+
+    def _records(
+        self, batch: MicroBatch, left_out: frozenset[TableKey]
+    ) -> MicroBatchRecords | MicroBatchFiles:
+        match self._definition.source:
+            case DirectorySource(records):
+                return MicroBatchFiles(batch, records, self._found, left_out)
+            case KafkaSource():
+                return MicroBatchRecords(batch, left_out)
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.present_names import present_names
+from service.ingest.reading.read_bounds import ReadBounds
 from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
 from service.model.writing import TableKey, WritableTable
 
 
 def present_columns(
-    request: IngestRequest, tables: Mapping[TableKey, WritableTable], max_bytes: int
+    request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds
 ) -> tuple[frozenset[str], ...]:
     """The table's columns that at least one record of the write has, for each write; nothing if none asks.
 
@@ -24,18 +25,18 @@ def present_columns(
         return (frozenset(),) * len(request.writes)
     known = [{each.name for each in tables[write.key].schema.columns} for write in request.writes]
     return tuple(
-        frozenset(names & own) for names, own in zip(_names(request, known, max_bytes), known, strict=True)
+        frozenset(names & own) for names, own in zip(_names(request, known, bounds), known, strict=True)
     )
 
 
-def _names(request: IngestRequest, known: Sequence[set[str]], max_bytes: int) -> Sequence[set[str]]:
+def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds) -> Sequence[set[str]]:
     match request.shared:
         case None:
             return [_names_of(write.records) for write in request.writes]
         case StreamedRecords() as streamed:
             with streamed.open() as raw:
-                stream = decompressed(raw, streamed.compression, max_bytes)
-                return present_names(stream, streamed.record_format, request.route, known)
+                stream = decompressed(raw, streamed.compression, bounds.body_bytes)
+                return present_names(stream, streamed.record_format, request.route, known, bounds)
         case records:
             return [_names_of(each) for each in _routed(request, records)]
 

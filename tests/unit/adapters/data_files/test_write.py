@@ -234,6 +234,15 @@ def test_no_more_files_are_open_than_allowed_and_no_row_is_lost(tmp_path: Path) 
     assert len(result.data_files) > 5
 
 
+def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path) -> None:
+    state = state_of(tmp_path, spec=spec_of((1, "identity", "id")))
+    bounds = WriteBounds(files=20)
+    with pytest.raises(IngestInvalid, match="more than 20 files"):
+        write(state, (1,), [numbers(21)], bounds)
+    assert not files_below(tmp_path)
+    assert len(write(state, (1,), [numbers(20)], bounds).data_files) == 20
+
+
 def test_batches_are_taken_one_after_the_other(tmp_path: Path) -> None:
     state = state_of(tmp_path, properties={"write.target-file-size-bytes": "1"})
     seen: list[int] = []
