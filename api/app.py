@@ -77,6 +77,7 @@ def create_app(
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
+    app.include_router(ingest.json_router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)

@@ -51,7 +51,8 @@ _SOURCE_FORMATS = {
     "arrow": RecordFormat.ARROW_STREAM,
 }
 AnyTarget = TargetBody | WriteBody | OneWrite | StreamedWrite | SourceWrite | StreamToTable
-_NO_PART_OF_IT = {"request_id", "wait"}
+NO_PART_OF_IT = {"request_id", "wait"}
+"""Fields that may be others when the same is sent again."""
 
 
 def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
@@ -62,7 +63,17 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         IngestInvalid: a schema in it is none.
     """
     # Only who sends a requestId can send the same again.
-    fingerprint = _digest(parameters(body)) if body.request_id else ""
+    fingerprint = hashlib.sha256(parameters(body)).hexdigest() if body.request_id else ""
+    return ingest_request_of(body, fingerprint, read_schema)
+
+
+def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchema) -> IngestRequest:
+    """The same with a fingerprint that is known.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
     request = IngestRequest((), fingerprint, body.request_id, body.on_error)
     match body:
         case ManyWrites():
@@ -104,13 +115,9 @@ def streamed_records(
 
 def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
     """All that makes it another request, always in the same words."""
-    sent = body.model_dump(mode="python", exclude=_NO_PART_OF_IT)
+    sent = body.model_dump(mode="python", exclude=NO_PART_OF_IT)
     # Unlike orjson it takes integers of any size: they are refused later, with their place.
     return json.dumps(sent, sort_keys=True).encode()
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:

@@ -12,7 +12,9 @@ from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
+from service.ingest.reading.rows_at_once import rows_at_once
 from service.model.ingest import BadRecord, IngestRequest, RecordFormat, StreamedRecords
+from service.model.json_records import JsonRecords
 from service.model.schemas import Field
 
 WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
@@ -72,6 +74,10 @@ def _told(bad: BadRow, has_lines: bool) -> BadRecord:
 def _records(
     records: Sequence[Mapping[str, object]], plan: ReadPlan, place: str
 ) -> Iterator[TargetRows | Unfit]:
+    at_once = rows_at_once(records, plan) if isinstance(records, JsonRecords) else None
+    if at_once is not None:
+        yield from at_once
+        return
     rows = RecordRows(plan)
     for index, record in enumerate(records):
         bad = rows.take(record, Position(index), b"")

@@ -17,9 +17,9 @@ from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, Change
 from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
+from service.ingest.write_schema.kept import kept_written_fields
 from service.ingest.write_schema.present_columns import present_columns
 from service.ingest.write_schema.resolve_targets import resolve_targets
-from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import (
     DataFiles,
     DeadLetterTables,
@@ -144,7 +144,9 @@ def _written(
 def _sorted_out(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
 ) -> SortedOut:
-    fields = [written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations]
+    fields = [
+        kept_written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations
+    ]
     letters = None
     if request.on_error is OnError.DEAD_LETTER:
         letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)

@@ -81,6 +81,18 @@ def rounds(log: IngestLog, key: TableKey = LOGS, max_files: int = MANY) -> list[
             committed_as(pending, len(taken))
 
 
+@pytest.mark.parametrize("count", [0, 2, 40])
+def test_an_ingest_of_any_number_of_tables_is_accepted_once(log: IngestLog, count: int) -> None:
+    keys = [TableKey(TableName("lake", "game", f"t{number}")) for number in range(count)]
+    results = [write_result(each) for each in keys]
+    request_id = uuid4()
+    first = accept(log, results, request_id)
+    assert log.find(first.ingest_id) == first
+    assert [each.key for each in first.commits] == keys
+    assert accept(log, results, request_id) == first
+    assert list(log.waiting()) == keys
+
+
 def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
     results = [write_result(LOGS, 2), write_result(LOGS, column_ids=None), write_result(ORDERS, 0)]
     record = ingest_of(results, request_id=uuid4())

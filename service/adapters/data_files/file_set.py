@@ -8,10 +8,11 @@ from contextlib import suppress
 from uuid import uuid4
 
 import pyarrow as pa
-from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io import FileIO
 
 from service.adapters.data_files.content_files import partition_json
 from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.kept_io import kept_io
 from service.adapters.data_files.locations import Locations
 from service.adapters.data_files.open_file import OpenFile, WrittenFile
 from service.adapters.data_files.partitions import PartitionValues
@@ -31,7 +32,7 @@ class FileSet:
         self._plan = plan
         self._files_at_most = bounds.files
         self.open_at_most = bounds.open_files
-        self._io = load_file_io(dict(plan.state.io_properties), plan.state.location)
+        self._io = kept_io(plan.state)
         self._locations = Locations(plan.state, uuid4())
         self._open: OrderedDict[PartitionValues, OpenFile] = OrderedDict()
         self._written: list[WrittenFile] = []
@@ -97,7 +98,7 @@ class FileSet:
             values = partition_json(state.spec, state.schema, partition)
             location = self._locations.new(partition)
         except (ValueError, OverflowError) as error:
-            raise RecordsInvalid(f"There is no partition for {partition}: {error}") from error
+            raise RecordsInvalid(f"There is no partition for {partition!s:.200}: {error}") from error
         self._started.append(location)
         self._open[partition] = OpenFile(self._plan, self._io, location, values, row_count)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 
 from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.ndjson_names import ndjson_names
 from service.ingest.reading.present_names import present_names
 from service.ingest.reading.read_bounds import ReadBounds
 from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
+from service.model.json_records import JsonRecords
 from service.model.writing import TableKey, WritableTable
 
 
@@ -32,16 +35,26 @@ def present_columns(
 def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds) -> Sequence[set[str]]:
     match request.shared:
         case None:
-            return [_names_of(write.records) for write in request.writes]
+            pairs = zip(request.writes, known, strict=True)
+            return [_names_of(write.records, own) for write, own in pairs]
         case StreamedRecords() as streamed:
             with streamed.open() as raw:
                 stream = decompressed(raw, streamed.compression, bounds.body_bytes)
                 return present_names(stream, streamed.record_format, request.route, known, bounds)
+        case JsonRecords() as sent:
+            return ndjson_names(BytesIO(sent.lines), request.route, known)
         case records:
-            return [_names_of(each) for each in _routed(request, records)]
+            return [_names_in(each) for each in _routed(request, records)]
 
 
-def _names_of(records: Iterable[Mapping[str, object]]) -> set[str]:
+def _names_of(records: Sequence[Mapping[str, object]], known: set[str]) -> set[str]:
+    if isinstance(records, JsonRecords):
+        [found] = ndjson_names(BytesIO(records.lines), None, [known])
+        return found
+    return _names_in(records)
+
+
+def _names_in(records: Iterable[Mapping[str, object]]) -> set[str]:
     return {name for record in records for name in record}
 
 
