@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -70,8 +70,15 @@ class Lives:
         answer: dict[str, Any] = self.running.client.get(link).json()
         return answer
 
-    def until_records(self, link: str, count: int) -> None:
-        until(lambda: self.stream(link)["progress"]["records"] >= count, WITHIN_S)
+    def until_so(self, link: str, is_so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """The stream, once it is so; one that has failed will not be."""
+        until(lambda: is_so(found := self.stream(link)) or found["state"] == "FAILED", WITHIN_S)
+        told = self.stream(link)
+        assert is_so(told), told
+        return told
+
+    def until_records(self, link: str, count: int) -> dict[str, Any]:
+        return self.until_so(link, lambda each: each["progress"]["records"] >= count)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +130,9 @@ def source(kafka: KafkaServer, topic: str, **more: Any) -> dict[str, Any]:
 
 
 def messages(numbers: Iterable[int]) -> list[bytes]:
-    return [json.dumps({"id": each, "kind": "ab"[each % 2], "amount": each}).encode() for each in numbers]
+    """Of two kinds, by turns; only one has an amount."""
+    kinds = ({"kind": "a"}, {"kind": "b", "amount": 1})
+    return [json.dumps({"id": each} | kinds[each % 2]).encode() for each in numbers]
 
 
 def test_each_message_is_written_once_though_the_gateway_is_killed(
@@ -139,12 +148,11 @@ def test_each_message_is_written_once_though_the_gateway_is_killed(
             "to": {each: {"table": named(halves[each]), "writeSchema": written[each]} for each in "ab"},
         },
     )
-    until(lambda: lives.stream(link)["progress"]["batches"] >= BATCHES_BEFORE_KILL, WITHIN_S)
+    lives.until_so(link, lambda each: each["progress"]["batches"] >= BATCHES_BEFORE_KILL)
     lives.kill()
     topics.send(topic, messages(range(MESSAGES // 2, MESSAGES)))
     lives.begin()
-    lives.until_records(link, MESSAGES)
-    told = lives.stream(link)
+    told = lives.until_records(link, MESSAGES)
     assert (told["progress"]["records"], told["progress"]["rejected"], told["error"]) == (MESSAGES, 0, None)
     for remainder, (kind, table) in enumerate(halves.items()):
         half = lives.same(table)
@@ -173,12 +181,11 @@ def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_
     topics.send(topic, [b'{"id": 1}', b'{\n  "id": 2\n}', *garbage, tombstone, b"", b'{"id": 3}\n'])
     body = {"source": source(kafka, topic), "table": named(table)}
     strict = lives.create(**body, name="strict")
-    failed = until(lambda: (found := lives.stream(strict))["state"] == "FAILED" and found, WITHIN_S)
+    failed = lives.until_so(strict, lambda each: each["state"] == "FAILED")
     assert failed["error"]["code"] == "RECORDS_INVALID"
     assert ids(table) == []
     link = lives.create(**body, onError="DEAD_LETTER")
-    lives.until_records(link, 1)
-    told = until(lambda: (found := lives.stream(link))["progress"]["rejected"] >= 5 and found, WITHIN_S)
+    told = lives.until_so(link, lambda each: each["progress"]["rejected"] >= 5)
     assert (told["state"], told["progress"]["records"], told["progress"]["rejected"]) == ("RUNNING", 3, 5)
     assert ids(table) == [1, 2, 3]
     lives.running.client.delete(link)
@@ -205,7 +212,7 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
 ) -> None:
     later = f"clicks-later-{uuid4().hex}"
     waiting = lives.create(source=source(kafka, later), table=named(table))
-    told = until(lambda: (found := lives.stream(waiting))["error"] and found, WITHIN_S)
+    told = lives.until_so(waiting, lambda each: each["error"])
     assert (told["state"], told["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
     assert f"There is no topic {later}" in told["error"]["detail"]
 
@@ -213,7 +220,7 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
     link = lives.create(source=source(kafka, topic), table=named(table))
     lives.until_records(link, 10)
     kafka.stop()
-    told = until(lambda: (found := lives.stream(link))["error"] and found, WITHIN_S)
+    told = lives.until_so(link, lambda each: each["error"])
     assert (told["state"], told["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
     assert "does not answer" in told["error"]["detail"]
 
@@ -224,7 +231,7 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
     lives.until_records(link, 20)
     lives.until_records(waiting, 10)
     for each in (link, waiting):
-        until(lambda: lives.stream(each)["error"] is None, WITHIN_S)  # noqa: B023
+        lives.until_so(each, lambda stream: stream["error"] is None)
         lives.running.client.delete(each)
     assert ids(table) == list(range(30))
 

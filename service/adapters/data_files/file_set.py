@@ -98,7 +98,7 @@ class FileSet:
             values = partition_json(state.spec, state.schema, partition)
             location = self._locations.new(partition)
         except (ValueError, OverflowError) as error:
-            raise RecordsInvalid(f"There is no partition for {partition}: {error}") from error
+            raise RecordsInvalid(f"There is no partition for {partition!s:.200}: {error}") from error
         self._started.append(location)
         self._open[partition] = OpenFile(self._plan, self._io, location, values, first)
 

@@ -37,8 +37,10 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
         messages.check_ended()
 
 
-def parquet_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBatch]:
-    """The same of a file of Parquet.
+def parquet_batches(
+    stream: BinaryIO, bounds: ReadBounds, row_groups: range | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The same of a file of Parquet, or of some of its row groups.
 
     Raises:
         IngestInvalid: it is none, not all of it is there, or it unfolds to more than may be.
@@ -46,7 +48,8 @@ def parquet_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordB
     room = Room(bounds)
     with _told("Parquet"), _seekable(stream) as file:
         metadata = pq.read_metadata(file)
-        plan = parquet_plan(metadata, file, room)
+        groups = range(metadata.num_row_groups) if row_groups is None else row_groups
+        plan = parquet_plan(metadata, groups, file, room)
         file.seek(0)
         opened = pq.ParquetFile(
             file,
@@ -56,7 +59,7 @@ def parquet_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordB
             memory_map=False,
         )
         yield _no_rows(opened.schema_arrow)
-        for batch in opened.iter_batches(plan.rows_at_once, use_threads=False):
+        for batch in opened.iter_batches(plan.rows_at_once, list(groups), use_threads=False):
             batch.validate(full=True)
             yield from unfolded_parts(batch, room)
 

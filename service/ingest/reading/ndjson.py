@@ -27,7 +27,9 @@ def ndjson_rows(
     size = block_bytes or (_BLOCK_BYTES if plan.route is None else _ROUTED_BLOCK_BYTES)
     for block in line_blocks(stream, size):
         count = line_count(block)
-        yield from reader.rows(block, range(number, number + count))
+        # Of empty lines alone a great many may come in a few bytes.
+        if block.strip(b" \t\r\n"):
+            yield from reader.rows(block, range(number, number + count))
         number += count
 
 

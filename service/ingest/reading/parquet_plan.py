@@ -40,15 +40,15 @@ class _Chunk:
     longest_prefix: int = 0
 
 
-def parquet_plan(metadata: Any, file: BinaryIO, room: Room) -> ParquetPlan:
-    """The plan for the file that PyArrow has described so.
+def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -> ParquetPlan:
+    """The plan for these row groups of the file that PyArrow has described so.
 
     Raises:
         IngestInvalid: it takes more room than there is.
         OSError: it cannot be read.
     """
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    room.check(max(metadata.num_rows, 0) * LEAST_ROW_BYTES)
+    groups = [metadata.row_group(index) for index in row_groups]
+    room.check(sum(max(each.num_rows, 0) for each in groups) * LEAST_ROW_BYTES)
     room.check(sum(max(each.total_byte_size, 0) for each in groups))
     claimed = max((each.total_byte_size // max(each.num_rows, 1) for each in groups), default=0)
     widths = [_width(metadata.schema.column(index)) for index in range(metadata.num_columns)]

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from service.errors import GatewayError, ShuttingDown, StreamFailed
+from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import (
+    BadRecord,
     IngestRecord,
     IngestRequest,
     IngestState,
@@ -100,7 +101,7 @@ class StreamRun:
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
                 executed=self._records(batch, left_out),
             )
-            ended = self._settled(self._ingests.accept(request, self.record.caller))
+            ended = self._settled(self._accepted(request))
             committed = [each for each in ended.commits if each.error_code is None]
             records += sum(target.record_count for each in committed for target in each.targets)
             rejected = max(rejected, ended.rejected.count)
@@ -108,6 +109,12 @@ class StreamRun:
             if ended.state is IngestState.COMMITTED:
                 return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
         raise _refused(ended)
+
+    def _accepted(self, request: IngestRequest) -> Accepted:
+        try:
+            return self._ingests.accept(request, self.record.caller)
+        except RecordsInvalid as refused:
+            raise _with_first_reason(refused) from refused
 
     def _records(
         self, batch: MicroBatch, left_out: frozenset[TableKey]
@@ -130,6 +137,13 @@ class StreamRun:
             # The committer is closing: what waits is committed by the next one.
             self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")
+
+
+def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:
+    """A stream's error has no room for all of them."""
+    first = next((each for each in refused.violations if isinstance(each, BadRecord)), None)
+    reason = "" if first is None else f" The first: {first.reason}"
+    return RecordsInvalid(f"{refused.detail}{reason}", refused.violations)
 
 
 def _refused(ended: IngestRecord) -> GatewayError:

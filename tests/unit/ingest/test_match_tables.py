@@ -137,6 +137,32 @@ def test_what_somebody_else_has_made_and_changed_is_not_told_as_ones_own(ingests
     assert send(ingests, write({"new": "a"}, ID, NEW)) == ()
 
 
+@pytest.mark.parametrize("name", ["_file", "_POS", "_partition", "_row_id"])
+def test_names_that_would_make_the_table_unreadable_are_refused(ingests: FakeIngests, name: str) -> None:
+    with pytest.raises(SchemaMismatch, match="keeps for itself"):
+        send(ingests, write({"id": 1}, ID, Field(9, name, STRING)))
+    with pytest.raises(CreationInvalid, match="keeps for itself"):
+        send(ingests, write({}, Field(1, name, STRING), table=MISSING, create=TableLayout()))
+    inside = Field(9, "place", Struct((Field(10, name, STRING),)))
+    send(ingests, write({"id": 1}, ID, NOTE, inside))
+
+
+def test_a_struct_without_fields_is_not_added(ingests: FakeIngests) -> None:
+    with pytest.raises(SchemaMismatch, match="place is a struct without fields"):
+        send(ingests, write({"id": 1}, ID, Field(9, "place", Struct(()))))
+
+
+def test_a_new_table_has_names_that_catalogs_keep_and_rows_that_can_be_told_apart(
+    ingests: FakeIngests,
+) -> None:
+    deep = TableName("lake", ".".join(["s" * 128] * 2), "events")
+    with pytest.raises(CreationInvalid, match="255 characters"):
+        send(ingests, write({}, ID, table=deep, create=TableLayout()))
+    schema = RequestedSchema(TableSchema(0, (ID,), frozenset({1})), create=TableLayout())
+    with pytest.raises(CreationInvalid, match="id tells rows apart: it has to be required"):
+        send(ingests, Write(TableKey(MISSING), ({"id": 1},), schema=schema))
+
+
 def test_what_somebody_else_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:
     def other() -> None:
         table = ingests.tables.writable(EVENTS.key.table, "main")

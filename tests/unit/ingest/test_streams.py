@@ -176,7 +176,9 @@ def test_a_bad_record_ends_the_stream_and_nothing_of_its_batch_is_written(runnin
     with pytest.raises(RecordsInvalid):
         running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
     until(lambda: running.record(stream_id).state is StreamState.FAILED)
-    assert running.record(stream_id).error_code == "RECORDS_INVALID"
+    record = running.record(stream_id)
+    assert record.error_code == "RECORDS_INVALID"
+    assert (record.error_detail or "").startswith("1 of 2 records do not fit. The first: id: ")
     assert running.ids() == []
     assert not running.store.held
 
