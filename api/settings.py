@@ -289,13 +289,13 @@ class Settings(BaseSettings):
         1024 * GIB, ge=KIB, le=2**60, description="bytes of one source at most; of one file, decompressed"
     )
     ingest_split_bytes: int = Field(
-        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an NDJSON file one task of Spark reads"
+        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an input one task of Spark reads at least"
     )
     ingest_executed_body_bytes: int = Field(
-        256 * MIB, ge=KIB, le=2**60, description="NDJSON bodies of this size are written by Spark's executors"
-    )
-    ingest_block_bytes: int = Field(
-        8 * MIB, ge=KIB, le=64 * MIB, description="how much of such a body one task gets; two a core at once"
+        256 * MIB,
+        ge=KIB,
+        le=2**60,
+        description="bodies of NDJSON, CSV and Parquet of this size are written by Spark's executors",
     )
     stream_max_running: int = Field(
         20, ge=0, le=1000, description="streams that run at once, of all replicas together"
@@ -338,7 +338,8 @@ class Settings(BaseSettings):
         128 * MIB,
         ge=MIB,
         le=16 * GIB,
-        description="rows of an upsert in memory, one for each key; it takes about three times that",
+        description="rows of an upsert in memory, one for each key, here or in a task of Spark;"
+        " it takes about three times that",
     )
     maintenance_interval_s: int = Field(
         3600,

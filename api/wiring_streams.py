@@ -9,18 +9,20 @@ from pathlib import Path
 from api.settings import Settings
 from api.stream_request import stream_definition
 from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources
 from service.adapters.stream_store import PostgresStreamStore
-from service.ingest.executing.write_executed import LargeBounds, LargeInputs
+from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.sources import SourceBounds
 from service.ports import Clock
 from spark_session.engine import SparkEngine
 from spark_session.executors import SparkExecutors
+from spark_session.settings import is_local
 from spark_session.stream_queries import SparkStreamQueries
 
 _ENTRIES_A_FILE = 20
@@ -31,12 +33,14 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
     access = _access(settings)
     bounds = LargeBounds(
         settings.ingest_split_bytes,
-        settings.ingest_block_bytes,
         settings.ingest_executed_body_bytes,
         settings.ingest_source_max_bytes,
+        settings.ingest_max_decompressed_bytes,
+        settings.ingest_upsert_bytes,
     )
+    bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
-    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bounds)
+    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, bounds)
 
 
 def build_streams(

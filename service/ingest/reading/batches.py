@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -35,8 +36,8 @@ def arrow_batches(stream: BinaryIO) -> Iterator[pa.RecordBatch]:
         ended.check()
 
 
-def parquet_batches(stream: BinaryIO) -> Iterator[pa.RecordBatch]:
-    """The same of a file of Parquet.
+def parquet_batches(stream: BinaryIO, row_groups: range | None = None) -> Iterator[pa.RecordBatch]:
+    """The same of a file of Parquet, or of some of its row groups.
 
     Raises:
         IngestInvalid: it is none, or not all of it is there.
@@ -44,9 +45,31 @@ def parquet_batches(stream: BinaryIO) -> Iterator[pa.RecordBatch]:
     with _told("Parquet"), _seekable(stream) as file:
         opened = pq.ParquetFile(file, pre_buffer=False, memory_map=False)
         yield pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
-        for batch in opened.iter_batches(_rows_at_once(opened.metadata), use_threads=False):
+        groups = range(opened.metadata.num_row_groups) if row_groups is None else row_groups
+        at_once = _rows_at_once(opened.metadata)
+        for batch in opened.iter_batches(at_once, list(groups), use_threads=False):
             batch.validate(full=True)
             yield from _parts(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroupSize:
+    """How much a row group of Parquet says that it has, before it was unpacked or decoded."""
+
+    row_count: int
+    byte_count: int
+
+
+def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
+    """The row groups of a file that can be sought.
+
+    Raises:
+        IngestInvalid: it is no Parquet, or not all of it is there.
+    """
+    with _told("Parquet"):
+        metadata = pq.ParquetFile(stream, pre_buffer=False, memory_map=False).metadata
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+        return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]
 
 
 def _parts(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
