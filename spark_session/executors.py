@@ -70,7 +70,9 @@ class SparkExecutors:
             numbered = session.context.parallelize(list(enumerate(items)), len(items))
             values = numbered.flatMap(partial(placed_values, apart))
             # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
-            parts = values.repartitionAndSortWithinPartitions(part_count, part_of, True, order_in_part)
+            parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
+                part_count, part_of, True, order_in_part
+            )
             results: list[R] = parts.mapPartitions(partial(of_part, together)).collect()
         return results
 
