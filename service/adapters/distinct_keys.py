@@ -1,11 +1,10 @@
-"""The distinct values of a column that arrives in pieces."""
+"""The distinct rows of columns that arrive in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from service.model.filtering import Key
 
 # What a key takes in memory at least, once it is a value of Python.
 KEY_BYTES = 16
@@ -13,38 +12,43 @@ _ROWS_BEFORE_MERGING = 65_536
 
 
 class DistinctKeys:
-    """Collects values, each once, without NULL."""
+    """Collects keys of one or more columns, each once, and none with a NULL in it."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._merged: pa.Array | None = None
-        self._pieces: list[pa.Array] = []
+        self._merged: pa.Table | None = None
+        self._pieces: list[pa.Table] = []
 
-    def add(self, values: pa.Array) -> bool:
-        """Takes some more; False when there are too many by now."""
-        self._pieces.append(pc.unique(values.drop_null()))
-        merged_count = 0 if self._merged is None else len(self._merged)
+    def add(self, keys: pa.Table) -> bool:
+        """Takes some more, always of the same columns; False when there are too many by now."""
+        self._pieces.append(_distinct(keys.drop_null()))
+        merged_count = 0 if self._merged is None else self._merged.num_rows
         # As many again before they are merged: so each is looked at a few times only.
-        if sum(map(len, self._pieces)) < max(_ROWS_BEFORE_MERGING, merged_count):
+        if sum(each.num_rows for each in self._pieces) < max(_ROWS_BEFORE_MERGING, merged_count):
             return True
         return _byte_count(self._merge()) <= self._max_bytes
 
-    def sorted_values(self) -> list[object] | None:
+    def sorted_keys(self) -> tuple[Key, ...] | None:
         """All of them in order; None when there are too many."""
         merged = self._merge()
         if _byte_count(merged) > self._max_bytes:
             return None
-        values: list[object] = [] if merged is None else merged.sort().to_pylist()
-        return values
+        if merged is None:
+            return ()
+        ordered = merged.sort_by([(name, "ascending") for name in merged.column_names])
+        return tuple(zip(*(column.to_pylist() for column in ordered.columns), strict=True))
 
-    def _merge(self) -> pa.Array | None:
-        pieces: Iterable[pa.Array] = self._pieces if self._merged is None else [self._merged, *self._pieces]
-        chunks = list(pieces)
+    def _merge(self) -> pa.Table | None:
+        pieces = self._pieces if self._merged is None else [self._merged, *self._pieces]
         self._pieces = []
-        if chunks:
-            self._merged = pc.unique(pa.chunked_array(chunks))
+        if pieces:
+            self._merged = _distinct(pa.concat_tables(pieces))
         return self._merged
 
 
-def _byte_count(values: pa.Array | None) -> int:
-    return 0 if values is None else max(values.nbytes, KEY_BYTES * len(values))
+def _distinct(keys: pa.Table) -> pa.Table:
+    return keys.group_by(keys.column_names, use_threads=False).aggregate([])
+
+
+def _byte_count(keys: pa.Table | None) -> int:
+    return 0 if keys is None else max(keys.nbytes, KEY_BYTES * keys.num_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 
 import pyarrow as pa
 import structlog
@@ -70,7 +71,7 @@ class ArrowKeyCollector:
             table = self._open_table(wanted.build.tables[0]).table
             if not _is_readable(table, query.snapshot_id, self._max_files):
                 return None
-            return self._collected(_batches(table, query, parameters), is_canceled)
+            return self._collected(_pieces(table, query, parameters), is_canceled)
         except NotTranslatable:
             return None
         except self._errors as error:
@@ -78,34 +79,39 @@ class ArrowKeyCollector:
             log.info("keys_not_read", build=wanted.build.predicate, error=type(error).__name__)
             return None
 
-    def _collected(
-        self, columns: Iterator[pa.Array], is_canceled: Callable[[], bool]
-    ) -> DynamicFilteringData:
-        keys = DistinctKeys(self._max_filter_bytes)
-        for column in columns:
+    def _collected(self, pieces: Iterator[pa.Table], is_canceled: Callable[[], bool]) -> DynamicFilteringData:
+        distinct = DistinctKeys(self._max_filter_bytes)
+        for piece in pieces:
             if is_canceled():
                 raise QueryCanceled
-            if not keys.add(column):
+            if not distinct.add(piece):
                 return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        values = keys.sorted_values()
-        if values is None:
+        keys = distinct.sorted_keys()
+        if keys is None:
             return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        return DynamicFilteringData(tuple((each,) for each in values), is_filtering=True)  # type: ignore[misc]
+        return DynamicFilteringData(keys, is_filtering=True)
 
 
-def _batches(table: Table, query: KeyQuery, parameters: Parameters) -> Iterator[pa.Array]:
+def _pieces(table: Table, query: KeyQuery, parameters: Parameters) -> Iterator[pa.Table]:
     filters = RowFilters(query.table_alias, _fields(table), parameters)
-    key = filters.field(query.column)
-    if not isinstance(key.field_type, _KEY_TYPES):
+    keys = [filters.field(each) for each in query.columns]
+    # One column that is two keys is one of the files' columns, however it is asked for.
+    if len({each.field_id for each in keys}) != len(keys):
         raise NotTranslatable
-    row_filter = has_value(key)
+    if not all(isinstance(each.field_type, _KEY_TYPES) for each in keys):
+        raise NotTranslatable
+    row_filter = reduce(And, map(has_value, keys))
     if query.condition is not None:
         row_filter = And(row_filter, filters.row_filter(query.condition))
     # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.
     tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
-    scan = ArrowScan(table.metadata, table.io, Schema(key), row_filter)
-    type_ = schema_to_pyarrow(key.field_type)
-    return (batch.column(0).cast(type_) for batch in scan.to_record_batches(tasks))
+    schema = Schema(*keys)
+    scan = ArrowScan(table.metadata, table.io, schema, row_filter)
+    wanted = schema_to_pyarrow(schema, include_field_ids=False)
+    return (
+        pa.Table.from_batches([batch]).select(wanted.names).cast(wanted)
+        for batch in scan.to_record_batches(tasks)
+    )
 
 
 def _is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:

@@ -1,4 +1,4 @@
-"""Reading the query that collects keys, where it asks one table for one column."""
+"""Reading the query that collects keys, where it asks one table for columns of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _TABLE_PARTS = {"this", "db", "catalog", "version", "alias"}
 
 @dataclass(frozen=True, slots=True)
 class KeyQuery:
-    """`SELECT DISTINCT <column> FROM <a table> VERSION AS OF <snapshot_id> WHERE <condition>`."""
+    """`SELECT DISTINCT <columns> FROM <a table> VERSION AS OF <snapshot_id> WHERE <condition>`."""
 
-    column: exp.Column
+    columns: tuple[exp.Column, ...]
     table_alias: str
     snapshot_id: int
     condition: exp.Expr | None
@@ -26,7 +26,7 @@ def key_query(sql: str) -> KeyQuery | None:
     """What the query asks for; None when it is of any other shape.
 
     >>> query = key_query("SELECT DISTINCT a.k AS k0 FROM s.t VERSION AS OF 7 AS a WHERE a.v = 1")
-    >>> query.column.name, query.table_alias, query.snapshot_id, query.condition.sql()
+    >>> query.columns[0].name, query.table_alias, query.snapshot_id, query.condition.sql()
     ('k', 'a', 7, 'a.v = 1')
     >>> key_query("SELECT DISTINCT a.k FROM t AS a, s AS b")
     """
@@ -37,14 +37,16 @@ def key_query(sql: str) -> KeyQuery | None:
     if not (isinstance(tree, exp.Select) and _has_only(tree, _CLAUSES)):
         return None
     distinct, source = tree.args.get("distinct"), tree.args.get("from_")
-    if distinct is None or distinct.args.get("on") or source is None or len(tree.expressions) != 1:
+    if distinct is None or distinct.args.get("on") or source is None:
         return None
-    column, table = tree.expressions[0].unalias(), source.this
+    selected = [each.unalias() for each in tree.expressions]
+    columns = tuple(each for each in selected if isinstance(each, exp.Column))
+    table = source.this
     snapshot_id = _snapshot_id(table)
-    if not isinstance(column, exp.Column) or snapshot_id is None:
+    if len(columns) != len(selected) or snapshot_id is None:
         return None
     where = tree.args.get("where")
-    return KeyQuery(column, table.alias_or_name, snapshot_id, where.this if where else None)
+    return KeyQuery(columns, table.alias_or_name, snapshot_id, where.this if where else None)
 
 
 def _snapshot_id(table: exp.Expr) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,17 @@ class Builds:
         return self.collector.collect(asked, parameters, is_canceled)
 
 
-def filter_of(snapshot_id: int, condition: str) -> DynamicFilter:
+def filter_of(snapshot_id: int, condition: str, keys: Sequence[str] = ("k",)) -> DynamicFilter:
+    selected = ", ".join(f"`t0`.`{key}` AS `k{index}`" for index, key in enumerate(keys))
+    have_values = " AND ".join(f"NOT `t0`.`{key}` IS NULL" for key in keys)
     sql = (
-        f"SELECT DISTINCT `t0`.`k` AS `k0` FROM `lake`.`shop`.`days` VERSION AS OF {snapshot_id} AS `t0`"
-        f" WHERE {condition} AND NOT `t0`.`k` IS NULL"
+        f"SELECT DISTINCT {selected} FROM `lake`.`shop`.`days` VERSION AS OF {snapshot_id} AS `t0`"
+        f" WHERE {condition} AND {have_values}"
     )
-    probe = Probe(SALES, ("day_key",), ("int",), 1)
-    return DynamicFilter("df1", JoinType.INNER, probe, Build((DAYS,), ("k",), "", (snapshot_id,)), sql, "f")
+    probe = Probe(SALES, tuple(f"{key}_key" for key in keys), ("int",) * len(keys), 1)
+    return DynamicFilter(
+        "df1", JoinType.INNER, probe, Build((DAYS,), tuple(keys), "", (snapshot_id,)), sql, "f"
+    )
 
 
 @pytest.fixture
@@ -108,6 +112,27 @@ def _snapshot_id(table: Table) -> int:
 
 def test_keys_are_distinct_sorted_and_without_null(builds: Builds) -> None:
     assert builds.collect("`t0`.`year` = 2000", [3, 1, 1]) == DynamicFilteringData(((1,), (3,)), True)
+
+
+def test_keys_of_several_columns_are_distinct_together(
+    table: Table, arrow_collector: ArrowKeyCollector
+) -> None:
+    table.append(
+        pa.table(
+            {"k": [1, 3, None, 9], "year": [2000] * 4, "name": ["a", "a", "z", None]},
+            schema=pa.schema({"k": "int32", "year": "int32", "name": "string"}),
+        )
+    )
+    asked = filter_of(_snapshot_id(table), "`t0`.`year` = 2000", ["name", "k"])
+    found = arrow_collector.collect(asked, (), lambda: False)
+    assert found == DynamicFilteringData((("a", 1), ("a", 3), ("b", 3)), is_filtering=True)
+
+
+def test_a_column_that_is_two_keys_is_left_to_the_engine(
+    table: Table, arrow_collector: ArrowKeyCollector
+) -> None:
+    asked = filter_of(_snapshot_id(table), "`t0`.`year` = 2000", ["k", "k"])
+    assert arrow_collector.collect(asked, (), lambda: False) is None
 
 
 def test_no_key_is_a_set_that_nothing_matches(builds: Builds) -> None:

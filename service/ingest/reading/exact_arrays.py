@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -115,7 +115,7 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
 def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     try:
         found = array.cast(kind)
-        if types.is_timestamp(kind) and kind.unit == "us":
+        if types.is_date(kind) or (types.is_timestamp(kind) and kind.unit == "us"):
             _check_years(found, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Misfit(f"{name}: {str(error).splitlines()[0]:.200}") from None
@@ -123,14 +123,18 @@ def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
 
 
 def _check_years(array: pa.Array, name: str) -> None:
-    zone = None if array.type.tz is None else UTC
-    first, last = (
-        pa.scalar(each.replace(tzinfo=zone), array.type)
-        for each in (datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999))
-    )
+    """Readers in Python know no others, and JSON cannot tell them."""
+    first, last = (pa.scalar(each, array.type) for each in _years(array.type))
     is_within = pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))
     if pc.all(is_within).as_py() is False:
-        raise Misfit(f"{name}: a moment lies outside of the years 1 to 9999")
+        raise Misfit(f"{name}: a day or a moment lies outside of the years 1 to 9999")
+
+
+def _years(kind: pa.DataType) -> tuple[date, date]:
+    if types.is_date(kind):
+        return date.min, date.max
+    zone = None if kind.tz is None else UTC
+    return datetime.min.replace(tzinfo=zone), datetime.max.replace(tzinfo=zone)
 
 
 def _struct(array: pa.Array, fields: tuple[Field, ...], kind: pa.DataType, name: str) -> pa.Array:

@@ -92,6 +92,8 @@ def test_values_of_types_that_lose_nothing_are_taken(array: pa.Array, kind: str,
         (pa.array([0, 1], pa.timestamp("ns")), "timestamp"),
         (pa.array([0, 2**40], pa.timestamp("s")), "timestamp"),
         (pa.array([0, 2**62], pa.timestamp("us", "UTC")), "timestamptz"),
+        (pa.array([0, 3_000_000], pa.date32()), "date"),
+        (pa.array([0, -800_000], pa.date32()), "date"),
     ],
 )
 def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Array, kind: str) -> None:
