@@ -17,6 +17,9 @@ from service.errors import IngestInvalid
 
 _ROWS = 10_000
 _PART_BYTES = 4 * 1024**2
+# Of each column. Without it a column of a row group is read as a whole, however large that is.
+_READ_BYTES = 64 * 1024
+_BATCH_BYTES = 256 * 1024**2
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
@@ -24,7 +27,7 @@ def arrow_batches(stream: BinaryIO) -> Iterator[pa.RecordBatch]:
     """The batches of a stream; also one without rows, if there is none, for its columns.
 
     Raises:
-        IngestInvalid: it is no stream of Arrow, or ends too early.
+        IngestInvalid: it is no stream of Arrow, ends too early, or has a batch that is too large.
     """
     with _told("an Arrow stream"):
         ended = _Ended(stream)
@@ -43,7 +46,7 @@ def parquet_batches(stream: BinaryIO, row_groups: range | None = None) -> Iterat
         IngestInvalid: it is none, or not all of it is there.
     """
     with _told("Parquet"), _seekable(stream) as file:
-        opened = pq.ParquetFile(file, pre_buffer=False, memory_map=False)
+        opened = pq.ParquetFile(file, pre_buffer=False, memory_map=False, buffer_size=_READ_BYTES)
         yield pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
         groups = range(opened.metadata.num_row_groups) if row_groups is None else row_groups
         at_once = _rows_at_once(opened.metadata)
@@ -94,6 +97,9 @@ class _Ended(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
+        if size > _BATCH_BYTES:
+            # Arrow reads a batch at once.
+            raise IngestInvalid(f"A batch has more than {_BATCH_BYTES} bytes: send the rows in smaller ones.")
         found = self._stream.read(size)
         self._last = (self._last + found[-len(_END) :])[-len(_END) :]
         return found
