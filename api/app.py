@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi_swagger import patch_fastapi
 
 from api.body_limit import BodyLimit
+from api.body_pace import BodyPace
 from api.bytes_in_flight import BytesInFlight
 from api.callers import Authentication, Callers
 from api.decoded_body import DecodedBody
@@ -76,6 +77,7 @@ def create_app(
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
+    app.include_router(ingest.json_router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
@@ -88,6 +90,9 @@ def create_app(
     app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
     app.add_middleware(
         BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
+    )
+    app.add_middleware(
+        BodyPace, idle_s=settings.body_idle_timeout_s, min_bytes_per_s=settings.body_min_bytes_per_s
     )
     app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
     app.add_middleware(KnownHosts, settings=settings)

@@ -39,9 +39,14 @@ async def caller_of(request: Request) -> str:
     return caller_in(request.scope) or ANONYMOUS
 
 
+def media_type(request: Request) -> str:
+    """What the body is announced as, without its parameters."""
+    return Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
+
+
 async def require_json(request: Request) -> None:
     """Raises UnsupportedMediaType unless the body is announced as JSON."""
-    content_type = Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
+    content_type = media_type(request)
     if content_type != "application/json" and not content_type.endswith("+json"):
         raise UnsupportedMediaType
 

@@ -53,6 +53,12 @@ class BodyTooLarge(CallerError):
     code = "BODY_TOO_LARGE"
 
 
+class BodyTooSlow(CallerError):
+    """The body stopped on its way, or came too slowly. Nothing of it is kept: send it again."""
+
+    code = "BODY_TOO_SLOW"
+
+
 class Unauthenticated(CallerError):
     """Send a known token as `Authorization: Bearer <token>`."""
 
@@ -118,6 +124,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.MaintenanceRunning: HTTPStatus.CONFLICT,
         gateway.MaintenanceNotSafe: HTTPStatus.CONFLICT,
         gateway.MaintenanceFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.StreamSourceDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -142,6 +149,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,

@@ -51,7 +51,8 @@ _SOURCE_FORMATS = {
     "arrow": RecordFormat.ARROW_STREAM,
 }
 AnyTarget = TargetBody | WriteBody | OneWrite | StreamedWrite | SourceWrite | StreamToTable
-_NO_PART_OF_IT = {"request_id", "wait"}
+NO_PART_OF_IT = {"request_id", "wait"}
+"""Fields that may be others when the same is sent again."""
 
 
 def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
@@ -62,7 +63,17 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         IngestInvalid: a schema in it is none.
     """
     # Only who sends a requestId can send the same again.
-    fingerprint = _digest(parameters(body)) if body.request_id else ""
+    fingerprint = hashlib.sha256(parameters(body)).hexdigest() if body.request_id else ""
+    return ingest_request_of(body, fingerprint, read_schema)
+
+
+def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchema) -> IngestRequest:
+    """The same with a fingerprint that is known.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
     request = IngestRequest((), fingerprint, body.request_id, body.on_error)
     match body:
         case ManyWrites():
@@ -71,9 +82,9 @@ def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
         case RoutedWrites():
             return replace(routed(request, body.route, "", read_schema), shared=body.records)
         case SourceRoute():
-            return replace(routed(request, body.route, "", read_schema), executed=_source(body.source))
+            return replace(routed(request, body.route, "", read_schema), executed=_files(body.source))
         case SourceWrite():
-            return replace(request, writes=(target(body, "", read_schema),), executed=_source(body.source))
+            return replace(request, writes=(target(body, "", read_schema),), executed=_files(body.source))
         case OneWrite():
             return replace(request, writes=(_write(body, "", read_schema),))
 
@@ -104,13 +115,9 @@ def streamed_records(
 
 def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
     """All that makes it another request, always in the same words."""
-    sent = body.model_dump(mode="python", exclude=_NO_PART_OF_IT)
+    sent = body.model_dump(mode="python", exclude=NO_PART_OF_IT)
     # Unlike orjson it takes integers of any size: they are refused later, with their place.
     return json.dumps(sent, sort_keys=True).encode()
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
@@ -127,9 +134,14 @@ def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: Re
     return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
 
 
-def _source(body: SourceBody) -> SourceRecords:
-    compression = None if body.compression is None else Compression(body.compression.upper())
-    return SourceRecords(body.uri, _SOURCE_FORMATS[body.format], compression)
+def source_records(uri: str, kind: str, packed: str | None) -> SourceRecords:
+    """Records in files, in the words of a request."""
+    compression = None if packed is None else Compression(packed.upper())
+    return SourceRecords(uri, _SOURCE_FORMATS[kind], compression)
+
+
+def _files(body: SourceBody) -> SourceRecords:
+    return source_records(body.uri, body.format, body.compression)
 
 
 def _escaped(value: str) -> str:

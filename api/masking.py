@@ -13,7 +13,7 @@ _SECRET = (
     r"password|passwd|passphrase|pwd|secret|token|credential|key|authorization|cookie|connection[._-]?string"
     r"|signature|(?<![a-z])sas(?![a-z])|(?<![a-z])sig(?![a-z])"
 )
-_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"{_SECRET}|jaas", re.IGNORECASE)
 # What repeats is bounded: texts come from outside, and no text may take long.
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]{0,256}:)\S{0,512}(@)")
 _ASSIGNED = re.compile(
@@ -29,7 +29,8 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown = settings.model_dump(mode="json")
     shown["api_tokens"] = dict.fromkeys(shown["api_tokens"], MASK)
     shown["catalogs"] = {name: _masked_properties(each) for name, each in shown["catalogs"].items()}
-    shown["spark_conf"] = _masked_properties(shown["spark_conf"])
+    for name in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
+        shown[name] = _masked_properties(shown[name])
     return shown
 
 

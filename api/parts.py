@@ -25,7 +25,9 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
+from spark_session.kafka_jars import KAFKA_JARS, names_connector
 from spark_session.parquet_tables import ParquetTable
+from spark_session.pinned_jars import pinned_jars
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 
@@ -154,9 +156,7 @@ class Parts:
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
-    jars = settings.spark_jars or tuple(
-        str(jar) for jar in resolve(settings.spark_packages, parts.folder("jars"))
-    )
+    jars = settings.spark_jars or tuple(map(str, _jars(settings, parts.folder("jars"))))
     properties: dict[str, str] = {}
     for name, catalog in parts.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
@@ -177,6 +177,13 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
             for name, each in settings.parquet_tables.items()
         },
     )
+
+
+def _jars(settings: Settings, into: Path) -> tuple[Path, ...]:
+    jars = resolve(settings.spark_packages, into)
+    if not settings.stream_kafka_servers or names_connector(settings.spark_packages):
+        return jars
+    return (*jars, *pinned_jars(KAFKA_JARS, into))
 
 
 def _session_catalog_properties(settings: Settings, parts: Parts) -> dict[str, str]:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from api.errors import (
     BodyTooLarge,
+    BodyTooSlow,
     InvalidRequest,
     MethodNotAllowed,
     NotJson,
@@ -109,6 +110,9 @@ def headers_of(error: GatewayError) -> dict[str, str]:
             return {"Retry-After": str(error.retry_after_s)}
         case PartDown():
             return {"Retry-After": str(RETRY_AFTER_S)}
+        case BodyTooSlow():
+            # The rest of the body must not be taken for the next request.
+            return {"Connection": "close"}
         case Unauthenticated():
             return {"WWW-Authenticate": 'Bearer realm="sluice"'}
         case _:
@@ -203,6 +207,8 @@ def _named(error: HTTPException) -> GatewayError:
             return RouteNotFound()
         case 405:
             return MethodNotAllowed()
+        case 408:
+            return BodyTooSlow()
         case 413:
             return BodyTooLarge()
         case 429:

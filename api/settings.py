@@ -180,6 +180,12 @@ class Settings(BaseSettings):
         description="size of an SQL text in UTF-8; reading one holds up others",
     )
     max_body_bytes: int = Field(4 * MIB, ge=KIB, le=256 * MIB, description="size of a request's body")
+    body_idle_timeout_s: int = Field(
+        30, ge=1, le=3600, description="how long a request's body may stand still on its way before a 408"
+    )
+    body_min_bytes_per_s: int = Field(
+        16 * KIB, ge=0, le=GIB, description="what a body must bring a second beyond that; 0: no matter"
+    )
     max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
     result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")
     result_max_bytes: int = Field(
@@ -273,6 +279,12 @@ class Settings(BaseSettings):
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )
+    ingest_max_files: int = Field(
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="data files of one write schema in an ingest, or in one task of Spark; more are refused",
+    )
     ingest_source_prefixes: Words = Field(
         (),
         description="folders whose files callers may have read, such as s3://bucket/inbox; none: no sources",
@@ -308,7 +320,12 @@ class Settings(BaseSettings):
         " unset: in data_dir",
     )
     stream_kafka_servers: Words = Field(
-        (), description="bootstrap servers, host:port, that streams may read from; none: no Kafka"
+        (),
+        description="bootstrap servers, host:port, that streams may read from; with them Spark's connector is"
+        " fetched; none: no Kafka",
+    )
+    stream_kafka_topics: Words = Field(
+        ("*",), description="of these, the topics that streams may read, `*` for any part"
     )
     stream_kafka_options: dict[str, str] = Field(
         {}, repr=False, description="further options of Spark's Kafka source, such as kafka.security.protocol"
@@ -318,6 +335,12 @@ class Settings(BaseSettings):
     )
     ingest_max_decompressed_bytes: int = Field(
         64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="what such a body may have in it when it is read"
+    )
+    ingest_max_batch_bytes: int = Field(
+        512 * MIB,
+        ge=MIB,
+        le=64 * GIB,
+        description="what a batch of Arrow, or the pages of Parquet that are open, may unfold to in memory",
     )
     ingest_max_spooled_bytes: int = Field(
         16 * GIB, ge=KIB, le=16 * 1024 * GIB, description="disk space of such bodies together before a 429"

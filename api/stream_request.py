@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from api.ingest_request import routed, target
+from api.ingest_request import routed, source_records, target
 from api.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
 from service.errors import StreamInvalid
 from service.ingest.ingests import ReadSchema
-from service.model.ingest import IngestRequest, RecordFormat
+from service.model.ingest import IngestRequest
 from service.model.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 
 
@@ -36,7 +36,6 @@ def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> Strea
     request = _request(body, read_schema)
     return StreamDefinition(
         _source(body.source),
-        RecordFormat.NDJSON,
         request.writes,
         request.route,
         body.on_error,
@@ -54,7 +53,8 @@ def _request(body: StreamBody, read_schema: ReadSchema) -> IngestRequest:
 def _source(body: DirectoryBody | KafkaSourceBody) -> StreamSource:
     match body:
         case DirectoryBody():
-            return DirectorySource(body.directory, body.glob, body.files_per_batch)
+            records = source_records(body.directory, body.format, body.compression)
+            return DirectorySource(records, body.glob, body.files_per_batch)
         case KafkaSourceBody(kafka=kafka):
             return KafkaSource(
                 kafka.bootstrap_servers, kafka.topic, kafka.starting_offsets, kafka.messages_per_batch

@@ -26,6 +26,7 @@ from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.ingests import Ingests
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
@@ -54,7 +55,10 @@ def build_ingests(
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
     stack.callback(log.close)
     bounds = WriteBounds(
-        settings.ingest_buffered_bytes, settings.ingest_open_files, settings.ingest_upsert_bytes
+        settings.ingest_buffered_bytes,
+        settings.ingest_open_files,
+        settings.ingest_upsert_bytes,
+        settings.ingest_max_files,
     )
     tables, data_files = PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
@@ -70,7 +74,7 @@ def build_ingests(
         log,
         clock,
         settings.ingest_tables,
-        settings.ingest_max_decompressed_bytes,
+        ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
         large=large,
         meters=meters,
         changes=PyIcebergTableChanges(catalogs),
@@ -80,9 +84,7 @@ def build_ingests(
     )
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)
-    retention = IngestRetention(
-        history, ports.tables, ports.data_files, clock, timedelta(days=settings.ingest_retention_days)
-    )
+    retention = IngestRetention(history, clock, timedelta(days=settings.ingest_retention_days))
     stack.callback(retention.close)
     retention.start()
     return Ingests(ports, committer, schema_from_json, history, spools, settings.ingest_max_waiting)

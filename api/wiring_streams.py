@@ -13,10 +13,11 @@ from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.sources.stream_sources import AllowedStreamSources
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.adapters.stream_store import PostgresStreamStore
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.sources import SourceBounds
 from service.ports import Clock
@@ -34,9 +35,12 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
     bounds = LargeBounds(
         settings.ingest_split_bytes,
         settings.ingest_executed_body_bytes,
-        settings.ingest_source_max_bytes,
-        settings.ingest_max_decompressed_bytes,
         settings.ingest_upsert_bytes,
+        # Where a page begins in a file far away, each look at one would be a request.
+        ReadBounds(
+            settings.ingest_source_max_bytes, settings.ingest_max_batch_bytes, has_pages_checked=False
+        ),
+        ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
     )
     bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
@@ -60,7 +64,8 @@ def build_streams(
         settings.stream_checkpoints or checkpoints.as_uri(),
         settings.stream_kafka_options,
     )
-    sources = AllowedStreamSources(_sources(settings), _access(settings), settings.stream_kafka_servers)
+    topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
+    sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
     streams = Streams(
         StreamPorts(store, queries, sources, clock),
         ingests,

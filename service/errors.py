@@ -373,6 +373,12 @@ class ExecutorsFailed(PartDown):
     code = "EXECUTORS_FAILED"
 
 
+class StreamSourceDown(PartDown):
+    """What a stream reads does not answer, or is not there. The stream is tried again."""
+
+    code = "STREAM_SOURCE_DOWN"
+
+
 class CommittableVersionUnknown(PartDown):
     """A newer gateway wrote what waits to be committed, and this one cannot read it. Upgrade this one."""
 

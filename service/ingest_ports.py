@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from service.model.ingest import IngestBacklog, IngestRecord, PendingRound, StreamedRecords
-from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
+from service.model.ingest_history import IngestListing, TableIngests
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field
 from service.model.sources import SourceFile, SourceSplit
@@ -250,8 +250,10 @@ class IngestHistory(Protocol):
             MetricsStoreDown: the log does not answer.
         """
 
-    def forget_before(self, moment: datetime, limit: int) -> ForgottenIngests:
+    def forget_before(self, moment: datetime, limit: int) -> int:
         """Deletes ingests that ended before then, so many at most; never one of which something waits.
+
+        How many those were. Their files are the table's, or nobody's.
 
         Raises:
             MetricsStoreDown: the log does not answer.

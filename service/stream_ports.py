@@ -7,6 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from service.errors import GatewayError
+from service.model.sources import SourceFile
 from service.model.streams import BatchDone, MicroBatch, StreamRecord, StreamSource, StreamState
 
 
@@ -37,8 +38,15 @@ class StreamStore(Protocol):
             MetricsStoreDown: the store does not answer.
         """
 
-    def move(self, stream_id: UUID, state: StreamState, error: GatewayError | None = None) -> None:
-        """Takes down a new state: of a stream that is running, or `RUNNING` of any; else nothing is changed.
+    def move(
+        self,
+        stream_id: UUID,
+        state: StreamState,
+        error: GatewayError | None = None,
+        *,
+        is_resumed: bool = False,
+    ) -> None:
+        """Takes down the state and the error of a stream that is running; of any other only if it is resumed.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -65,6 +73,9 @@ class RunningStream(Protocol):
     def is_active(self) -> bool:
         """Whether it reads on."""
 
+    def has_read(self) -> bool:
+        """Whether its source has answered since it was started."""
+
     def failure(self) -> GatewayError | None:
         """What ended it, if it did not end by itself."""
 
@@ -85,7 +96,7 @@ class StreamQueries(Protocol):
         """Reads on from where the stream was.
 
         Raises:
-            StreamInvalid: the source cannot be read.
+            StreamInvalid, StreamFailed: the source cannot be read.
             EngineNotReady, EngineLost: there is nothing to run it on.
         """
 
@@ -101,9 +112,11 @@ class StreamSources(Protocol):
             StreamInvalid: it is no source for a stream.
         """
 
-    def check_files(self, uris: Sequence[str]) -> None:
-        """Whether files of a folder are where their names say.
+    def files(self, uris: Sequence[str]) -> Sequence[SourceFile]:
+        """These very files of a folder, as they are now.
 
         Raises:
             SourceNotAllowed: one lies outside of what may be read.
+            SourceChanged: one is gone.
+            StorageDown: the storage does not answer.
         """

@@ -24,13 +24,20 @@ NO_SPACE = "no space left on device"
 
 _STAGING_PREFIX = ".resolving-"
 _MANIFEST = "manifest.json"
+_MODULE = "ivy.xml"
 _JAR_PATTERN = "[organisation]_[artifact]-[revision](-[classifier]).[ext]"
 _ARTIFACT_TYPES = ("jar", "bundle")  # an OSGi bundle is a jar under another name
 _UNREACHABLE = ("Server access error", "UnknownHostException", "Connection refused", "timed out")
 
 
-def resolve(coordinates: Sequence[str], into: Path, ivy_settings: Path | None = None) -> tuple[Path, ...]:
-    """The jars of `group:artifact:version` coordinates, with all that they need at run time.
+def resolve(
+    coordinates: Sequence[str],
+    into: Path,
+    ivy_settings: Path | None = None,
+    *,
+    with_dependencies: bool = True,
+) -> tuple[Path, ...]:
+    """The jars of `group:artifact:version` coordinates, with all that they need at run time, or just these.
 
     A set that was resolved into this folder before is answered from it, without starting a process or
     asking a registry. Several processes may resolve into one folder at once; one that is interrupted
@@ -41,7 +48,8 @@ def resolve(coordinates: Sequence[str], into: Path, ivy_settings: Path | None = 
             disk is full.
     """
     wanted = sorted(set(coordinates))
-    target = into / hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:16]
+    named = [*wanted, *([] if with_dependencies else ["and nothing else"])]
+    target = into / hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
     kept = _kept(target)
     if kept is not None:
         return kept
@@ -49,7 +57,9 @@ def resolve(coordinates: Sequence[str], into: Path, ivy_settings: Path | None = 
     try:
         into.mkdir(parents=True, exist_ok=True)
         with _locked(into / ".lock"):
-            return _kept(target) or _resolve(java, wanted, target, ivy_settings)
+            return _kept(target) or _resolve(
+                java, wanted, target, ivy_settings, with_dependencies=with_dependencies
+            )
     except OSError as error:
         reason = error.strerror or "it cannot be written"
         raise CannotStart(
@@ -107,12 +117,20 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _resolve(java: Path, coordinates: Sequence[str], target: Path, settings: Path | None) -> tuple[Path, ...]:
+def _resolve(
+    java: Path,
+    coordinates: Sequence[str],
+    target: Path,
+    settings: Path | None,
+    *,
+    with_dependencies: bool,
+) -> tuple[Path, ...]:
     # Under the lock a staging folder can only be what an interrupted process has left.
     for stale in target.parent.glob(f"{_STAGING_PREFIX}*"):
         shutil.rmtree(stale, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=_STAGING_PREFIX, dir=target.parent) as staging:
         jars = Path(staging) / "jars"
+        (Path(staging) / _MODULE).write_text(_ivy_module(coordinates, with_dependencies=with_dependencies))
         _run_ivy(java, coordinates, jars, Path(staging), settings)
         names = sorted(jar.name for jar in jars.glob("*.jar"))
         sizes = {name: (jars / name).stat().st_size for name in names}
@@ -127,13 +145,11 @@ def _resolve(java: Path, coordinates: Sequence[str], target: Path, settings: Pat
 def _run_ivy(
     java: Path, coordinates: Sequence[str], jars: Path, staging: Path, settings: Path | None
 ) -> None:
-    ivy_file = staging / "ivy.xml"
-    ivy_file.write_text(_ivy_module(coordinates))
     command = [
         *(str(java), f"-Divy.default.ivy.user.dir={staging}", f"-Djava.io.tmpdir={staging}"),
         *("-cp", str(_ivy_jar()), "org.apache.ivy.Main"),
         *(("-settings", str(settings)) if settings else ()),
-        *("-ivy", str(ivy_file), "-confs", "default", "-cache", str(staging / "cache")),
+        *("-ivy", str(staging / _MODULE), "-confs", "default", "-cache", str(staging / "cache")),
         *("-types", *_ARTIFACT_TYPES, "-retrieve", str(jars / _JAR_PATTERN)),
     ]
     try:
@@ -146,14 +162,15 @@ def _run_ivy(
         raise CannotStart(_why(ended.stdout + ended.stderr, coordinates, jars.parent.parent))
 
 
-def _ivy_module(coordinates: Sequence[str]) -> str:
-    """An Ivy module that depends on these jars and on what they need at run time."""
+def _ivy_module(coordinates: Sequence[str], *, with_dependencies: bool) -> str:
+    """An Ivy module that depends on these jars, and on what they need at run time if that is wanted."""
     lines = []
+    chosen = 'conf="default->default"' if with_dependencies else 'transitive="false" conf="default->master"'
     for each in coordinates:
         if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", each):
             raise CannotStart(f"{each!r} does not name a jar: write it as group:artifact:version.")
         group, artifact, version = map(quoteattr, each.split(":"))
-        lines.append(f'<dependency org={group} name={artifact} rev={version} conf="default->default"/>')
+        lines.append(f"<dependency org={group} name={artifact} rev={version} {chosen}/>")
     return (
         '<ivy-module version="2.0"><info organisation="sluice" module="jars"/>'
         '<configurations><conf name="default"/></configurations>'

@@ -9,8 +9,10 @@ from uuid import UUID
 
 from pyspark.sql import DataFrame
 
+from service.errors import ExecutorsFailed
 from spark_session.executors import spark_errors
 from spark_session.partitions import of_partition
+from spark_session.stream_failures import StreamFailures
 from spark_session.warm_session import WarmSession
 
 # Spark's id of what a query has read; it stands in the checkpoint, and stays over restarts.
@@ -21,23 +23,25 @@ R = TypeVar("R")
 class SparkMicroBatch:
     """Implements `service.model.streams.MicroBatch`; to be used within Spark's callback, by its thread."""
 
-    def __init__(self, session: WarmSession, rows: DataFrame, batch_id: int) -> None:
+    def __init__(
+        self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures
+    ) -> None:
         self._session = session
+        self._failures = failures
         self._rows = rows
         self.batch_id = batch_id
-        self._files: set[str] = set()
         self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
 
     def files(self) -> Sequence[str]:
         """See `service.model.streams.MicroBatch`."""
-        return sorted(self._files)
+        with spark_errors(self._session):
+            return sorted(row[0] for row in self._rows.collect())
 
     def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
         """See `service.model.streams.MicroBatch`."""
-        with spark_errors(self._session):
-            results: list[tuple[R, set[str]]] = self._rows.rdd.mapPartitions(
-                partial(of_partition, function)
-            ).collect()
-        for _, files in results:
-            self._files |= files
-        return [result for result, _ in results]
+        try:
+            with spark_errors(self._session):
+                results: list[R] = self._rows.rdd.mapPartitions(partial(of_partition, function)).collect()
+        except ExecutorsFailed as failure:
+            raise self._failures.known([str(failure.__cause__)]) or failure from failure
+        return results

@@ -12,21 +12,9 @@ Place = tuple[int, int, int]
 """A part, the number of the item that a value comes from, and the value's own among those of that item."""
 
 
-def of_partition(
-    function: Callable[[Iterator[bytes]], R], rows: Iterator[Any]
-) -> Iterator[tuple[R, set[str]]]:
-    """What the function makes of a partition's first column, which is bytes; NULL is an empty text.
-
-    With it goes what the second column had, if there is one.
-    """
-    files: set[str] = set()
-
-    def values() -> Iterator[bytes]:
-        for row in rows:
-            files.update(row[1:])
-            yield bytes(row[0] or b"")
-
-    yield function(values()), files
+def of_partition(function: Callable[[Iterator[bytes]], R], rows: Iterator[Any]) -> Iterator[R]:
+    """What the function makes of a partition's only column, which is bytes; NULL is an empty text."""
+    yield function(bytes(row[0] or b"") for row in rows)
 
 
 def placed_values(

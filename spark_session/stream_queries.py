@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from uuid import UUID
 
 import structlog
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamReader
@@ -27,17 +26,25 @@ from service.stream_ports import OnBatch
 from spark_session.errors import sentence
 from spark_session.executors import label
 from spark_session.micro_batch import SparkMicroBatch
+from spark_session.stream_failures import StreamFailures
 from spark_session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
 
-_NO_KAFKA = (
-    "Spark has no Kafka connector here: put org.apache.spark:spark-sql-kafka-0-10_2.13 of Spark's version "
-    "into SLUICE_SPARK_PACKAGES, or its jars into SLUICE_SPARK_JARS."
-)
-
-
 _TWICE = "concurrently using the same checkpoint"
+# Spark's words while it has nothing to do: so its source has answered.
+_IDLE = "Waiting for data to arrive"
+_CAUSES_AT_MOST = 20
+# How the operator's options change these is his; a stream's own options nobody changes.
+_KAFKA_DEFAULTS = MappingProxyType(
+    {
+        # Messages of transactions that were given up are no messages.
+        "kafka.isolation.level": "read_committed",
+        # Servers that are silent are told within a minute; Kafka's own bounds would take three.
+        "kafka.default.api.timeout.ms": "30000",
+        "fetchOffset.numRetries": "2",
+    }
+)
 
 
 class SparkStreamQueries:
@@ -55,7 +62,7 @@ class SparkStreamQueries:
     ) -> None:
         self._session = session
         self._checkpoints = checkpoints.rstrip("/")
-        self._kafka_options = kafka_options
+        self._kafka_options = {**_KAFKA_DEFAULTS, **kafka_options}
 
     def start(
         self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
@@ -64,7 +71,8 @@ class SparkStreamQueries:
         session = self._session()
         if session is None:
             raise EngineNotReady
-        running = SparkRunningStream(session, on_batch)
+        failures = StreamFailures(source, self._kafka_options)
+        running = SparkRunningStream(session, on_batch, failures)
         try:
             label(session.context, str(stream_id))
             rows = self._rows(session.root.newSession(), source)
@@ -76,37 +84,38 @@ class SparkStreamQueries:
                 .start()
             )
         except PySparkException as failure:
-            raise StreamInvalid(_told(failure)) from failure
+            known = failures.known([str(failure)])
+            raise known or StreamInvalid(failures.masked(sentence(str(failure)))) from failure
         except (Py4JError, OSError) as failure:
             raise _lost(session, failure) from failure
         return running
 
     def _rows(self, spark: SparkSession, source: StreamSource) -> DataFrame:
-        """Bytes, a record's line or a message's value as it is, and of files their addresses."""
+        """The addresses of files, which are read by what reads sources, or the values of messages."""
         match source:
             case DirectorySource():
-                reader = _reader(spark, "text", _folder_options(source))
-                # The file is looked at too: Spark follows links.
-                return reader.load(source.uri).selectExpr("CAST(value AS BINARY)", "_metadata.file_path")
+                # Whatever they hold: without their content nothing of it is read.
+                reader = _reader(spark, "binaryFile", _folder_options(source))
+                return reader.load(source.uri).select("path")
             case KafkaSource():
-                options = dict(self._kafka_options) | _topic_options(source)
+                options = self._kafka_options | _topic_options(source)
                 return _reader(spark, "kafka", options).load().selectExpr("value")
 
 
 class SparkRunningStream:
     """Implements `service.stream_ports.RunningStream`."""
 
-    def __init__(self, session: WarmSession, on_batch: OnBatch) -> None:
+    def __init__(self, session: WarmSession, on_batch: OnBatch, failures: StreamFailures) -> None:
         self._session = session
         self._on_batch = on_batch
+        self._failures = failures
         self._failed: GatewayError | None = None
-        self._stopping = threading.Event()
         self.query: StreamingQuery | None = None
 
     def take(self, rows: DataFrame, batch_id: int) -> None:
         """Spark's callback for one micro-batch; whatever it raises ends the query."""
         try:
-            self._on_batch(SparkMicroBatch(self._session, rows, batch_id))
+            self._on_batch(SparkMicroBatch(self._session, rows, batch_id, self._failures))
         except GatewayError as failure:
             self._failed = failure
             raise
@@ -120,6 +129,15 @@ class SparkRunningStream:
         except (PySparkException, Py4JError, OSError):
             return False
 
+    def has_read(self) -> bool:
+        """See `service.stream_ports.RunningStream`."""
+        if self.query is None or not self._session.is_alive():
+            return False
+        try:
+            return self.query.lastProgress is not None or self.query.status["message"] == _IDLE
+        except (PySparkException, Py4JError, OSError):
+            return False
+
     def failure(self) -> GatewayError | None:
         """See `service.stream_ports.RunningStream`."""
         if self._failed is not None:
@@ -127,13 +145,13 @@ class SparkRunningStream:
         if not self._session.is_alive() or self._session.is_stopped():
             return EngineLost("The engine was lost while the stream ran.")
         try:
-            ended = None if self.query is None else self.query.exception()
+            words = [] if self.query is None else _words(self.query)
         except (PySparkException, Py4JError, OSError) as failure:
             return _lost(self._session, failure)
-        if ended is not None and _TWICE in str(ended):
+        if any(_TWICE in each for each in words):
             # A replica that has just lost its lease may have run it for a moment longer.
             return ExecutorsFailed("Another replica still ran the stream.")
-        return None if ended is None else StreamFailed(_told(ended))
+        return self._failures.of(words) if words else None
 
     def stop(self) -> None:
         """See `service.stream_ports.RunningStream`."""
@@ -149,8 +167,7 @@ def _reader(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataS
 
 
 def _folder_options(source: DirectorySource) -> dict[str, str]:
-    # Without it a carriage return would end a line too.
-    options = {"lineSep": "\n", "maxFilesPerTrigger": str(source.files_per_batch)}
+    options = {"maxFilesPerTrigger": str(source.files_per_batch)}
     return options | ({} if source.glob is None else {"pathGlobFilter": source.glob})
 
 
@@ -165,11 +182,16 @@ def _topic_options(source: KafkaSource) -> dict[str, str]:
     }
 
 
-def _told(failure: PySparkException | StreamingQueryException) -> str:
-    text = str(failure)
-    if "kafka" in text.lower() and ("Failed to find data source" in text or "DATA_SOURCE_NOT_FOUND" in text):
-        return _NO_KAFKA
-    return sentence(text)
+def _words(query: StreamingQuery) -> list[str]:
+    """What ended the query: what Spark says, then what each of its causes says."""
+    ended = query.exception()
+    if ended is None:
+        return []
+    words, cause = [str(ended)], query._jsq.exception().get().getCause()
+    while cause is not None and len(words) < _CAUSES_AT_MOST:
+        words.append(str(cause.toString()))
+        cause = cause.getCause()
+    return words
 
 
 def _lost(session: WarmSession, failure: Exception) -> GatewayError:

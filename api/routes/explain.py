@@ -60,7 +60,7 @@ async def explain(
 
 @router.post(
     "/explain",
-    responses=success(_ANSWER) | problems(400, 403, 404, 406, 413, 415, 422, 429, 503, 504),
+    responses=success(_ANSWER) | problems(400, 403, 404, 406, 408, 413, 415, 422, 429, 503, 504),
     response_model=ExplanationAnswer,
     dependencies=[Depends(require_json)],
 )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from typing import Any
 from uuid import UUID
 
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
 
-from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
+from api.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, media_type, require_json
 from api.ingest_query import ingest_query
 from api.ingest_request import ingest_request, parameters, streamed_records, streamed_request
+from api.quick_body import quick_body, quick_request
 from api.record_types import check_charset, compression, record_format
 from api.records_route import RecordsRoute
 from api.routes.documented import Responses, problems
@@ -20,7 +25,23 @@ from api.spooled_body import spooled_body
 from service.ingest.ingests import Accepted
 from service.model.ingest import IngestRecord, IngestState
 
+
+class QuickFirst(APIRoute):
+    """Takes bodies without taking their records apart, where that can be; all others go the usual way."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        usual = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            quick = await _quickly(request)
+            return await usual(request) if quick is None else quick
+
+        return handle
+
+
 router = APIRouter(tags=["ingest"])
+json_router = APIRouter(tags=["ingest"], route_class=QuickFirst)
 records_router = APIRouter(route_class=RecordsRoute)
 
 COMMIT_WAIT_S = 50.0
@@ -50,9 +71,9 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     return await _answered(edge, caller, request, accepted, asked.wait)
 
 
-@router.post(
+@json_router.post(
     "/ingest",
-    responses=_ANSWERS | problems(400, 403, 404, 409, 413, 415, 422, 429, 503),
+    responses=_ANSWERS | problems(400, 403, 404, 408, 409, 413, 415, 422, 429, 503),
     response_model=IngestAnswer,
     dependencies=[Depends(require_json)],
     openapi_extra=BODIES,
@@ -72,6 +93,21 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     call = edge.door.call if asked.executed is None else edge.door.call_long
     accepted = await call(gateway.ingests.accept, asked, caller)
     return await _answered(edge, caller, request, accepted, body.wait)
+
+
+async def _quickly(request: Request) -> Response | None:
+    if media_type(request) != "application/json":
+        return None
+    try:
+        quick = quick_body(await request.body())
+    except ClientDisconnect:
+        return None
+    if quick is None:
+        return None
+    edge, caller = await edge_of(request), await caller_of(request)
+    ingests = edge.door.gateway.ingests
+    accepted = await edge.door.call(lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller))
+    return await _answered(edge, caller, request, accepted, quick.body.wait)
 
 
 @router.get("/ingest/{ingest_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=IngestAnswer)

@@ -32,7 +32,7 @@ _ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has en
 
 @router.post(
     "/tables/{name}/maintenance",
-    responses=_WAITS | problems(400, 403, 404, 409, 413, 415, 422, 503),
+    responses=_WAITS | problems(400, 403, 404, 408, 409, 413, 415, 422, 503),
     status_code=202,
     response_model=MaintenanceAnswer,
     dependencies=[Depends(require_json)],

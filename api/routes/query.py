@@ -34,7 +34,7 @@ _ANSWERS: Responses = {
 
 @router.post(
     "/query",
-    responses=_ANSWERS | problems(400, 403, 404, 409, 410, 413, 415, 422, 429, 503, 504),
+    responses=_ANSWERS | problems(400, 403, 404, 408, 409, 410, 413, 415, 422, 429, 503, 504),
     response_model=QueryAnswer,
     dependencies=[Depends(require_json)],
 )

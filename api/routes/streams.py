@@ -20,7 +20,7 @@ router = APIRouter(tags=["streams"])
 @router.post(
     "/streams",
     status_code=201,
-    responses=problems(400, 403, 404, 413, 415, 422, 503),
+    responses=problems(400, 403, 404, 408, 413, 415, 422, 503),
     dependencies=[Depends(require_json)],
 )
 async def create_stream(body: StreamBody, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:

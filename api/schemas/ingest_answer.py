@@ -7,9 +7,13 @@ from uuid import UUID
 
 from pydantic import Field
 
+from api.schemas.evolutions import EvolutionAnswer, evolution_answer
 from api.schemas.wire import WireModel
 from service.model.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
 
+NOT_TOGETHER = (
+    "Tables and branches are committed each by itself: one can be in its table while another waits or failed."
+)
 WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
 
 
@@ -81,6 +85,10 @@ class IngestAnswer(WireModel):
     state: IngestState
     commits: list[CommitAnswer]
     rejected: RejectedAnswer
+    evolutions: Annotated[
+        list[EvolutionAnswer], Field(description="tables that this ingest has made or changed")
+    ]
+    note: Annotated[str | None, Field(description="what to know of several commits; null for one")] = None
     links: IngestLinks
 
 
@@ -93,6 +101,8 @@ def ingest_answer(record: IngestRecord) -> IngestAnswer:
         rejected=RejectedAnswer(
             count=record.rejected.count, samples=[_bad(each) for each in record.rejected.samples]
         ),
+        evolutions=[evolution_answer(each) for each in record.evolutions],
+        note=NOT_TOGETHER if len(record.commits) > 1 else None,
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )
 

@@ -28,7 +28,10 @@ class DirectoryBody(StrictModel):
 
     directory: Annotated[_Text, Field(description="an address such as s3://bucket/folder, without globs")]
     glob: Annotated[_Text | None, Field(description="which names in it count, such as *.ndjson")] = None
-    format: Literal["json", "ndjson"] = "ndjson"
+    format: Literal["json", "ndjson", "csv", "parquet", "arrow"] = "ndjson"
+    compression: Annotated[
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+    ] = None
     files_per_batch: Annotated[int, Field(ge=1, le=100_000)] = 1_000
 
 
@@ -84,7 +87,7 @@ STREAM_BODY: TypeAdapter[StreamBody] = TypeAdapter(StreamBody)
 
 
 class StreamError(WireModel):
-    """What ended a stream."""
+    """What ended a stream, or keeps a running one from going on for now."""
 
     code: str
     detail: str

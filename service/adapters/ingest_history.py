@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
-import structlog
 from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -16,13 +15,9 @@ from service.adapters.ingest_sums import accepted, failed, rounds, table_ingests
 from service.adapters.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.metrics_store import CONNECTION
 from service.adapters.storable import storable
-from service.errors import CommittableUnreadable, CommittableVersionUnknown, MetricsStoreDown
-from service.model.committables import write_results_from_bytes
+from service.errors import MetricsStoreDown
 from service.model.ingest import IngestRecord, IngestState
-from service.model.ingest_history import ForgottenIngests, IngestListing, TableIngests
-from service.model.writing import WriteResult
-
-log = structlog.get_logger(__name__)
+from service.model.ingest_history import IngestListing, TableIngests
 
 
 class PostgresIngestHistory:
@@ -59,8 +54,10 @@ class PostgresIngestHistory:
             asked = (accepted(since, table), failed(since, table), rounds(since, table))
             return table_ingests(*(session.execute(each).all() for each in asked))
 
-    def forget_before(self, moment: datetime, limit: int) -> ForgottenIngests:
+    def forget_before(self, moment: datetime, limit: int) -> int:
         """Deletes ingests that ended before then, so many at most; never one of which something waits.
+
+        How many those were. Their files are the table's, or nobody's.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -68,17 +65,12 @@ class PostgresIngestHistory:
         old = select(IngestRow.ingest_id).where(_ended_before(moment)).order_by(IngestRow.accepted_at)
         with self._session() as session:
             ids = session.scalars(old.limit(limit)).all()
-            is_old = IngestCommitRow.ingest_id.in_(ids)
-            kept = session.scalars(
-                select(IngestCommitRow.results).where(is_old, IngestCommitRow.results.is_not(None))
-            )
-            refused = tuple(each for data in kept for each in _readable(data or b""))
             options = {"synchronize_session": False}
             session.execute(delete(IngestRow).where(IngestRow.ingest_id.in_(ids)), execution_options=options)
             session.execute(
                 delete(CommitRoundRow).where(CommitRoundRow.ended_at < moment), execution_options=options
             )
-        return ForgottenIngests(len(ids), refused)
+        return len(ids)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -119,11 +111,3 @@ def _ended_before(moment: datetime) -> ColumnElement[bool]:
         CommitRoundRow.ended_at >= moment,
     )
     return and_(IngestRow.accepted_at < moment, ~still_waits, ~ended_since)
-
-
-def _readable(data: bytes) -> Sequence[WriteResult]:
-    try:
-        return write_results_from_bytes(data)
-    except (CommittableUnreadable, CommittableVersionUnknown) as error:
-        log.warning("refused_files_unknown", reason=error.detail)
-        return ()

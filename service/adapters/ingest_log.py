@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, create_engine, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, create_engine, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from service.adapters.accepting import accepting
 from service.adapters.commit_rounds import PostgresCommitRounds
 from service.adapters.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.ingest_tables import IngestCommitRow, IngestRow
@@ -22,6 +22,8 @@ from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 
 KEYS_AT_ONCE = 1_000
+COMMITS_AT_ONCE = 16
+"""Of more tables the rows go after the ingest's, in the same transaction."""
 
 
 class PostgresIngestLog:
@@ -34,6 +36,8 @@ class PostgresIngestLog:
         self._engine = create_engine(
             url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
         )
+        # Of one statement, which is a transaction by itself.
+        self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._rounds = PostgresCommitRounds(url, parallel_rounds)
 
     def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
@@ -44,13 +48,10 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
         """
-        rows = commit_values(record, results)
-        with self._session() as session:
-            statement = insert(IngestRow).on_conflict_do_nothing().returning(IngestRow.ingest_id)
-            if session.scalar(statement, ingest_values(record)) is not None:
-                if rows:
-                    session.execute(insert(IngestCommitRow), rows)
+        with self._answering():
+            if self._accept(ingest_values(record), commit_values(record, results)):
                 return record
+        with self._session() as session:
             # The winner's transaction is over: until then, the insert waited.
             return self._winner(session, record)
 
@@ -108,6 +109,18 @@ class PostgresIngestLog:
         self._rounds.close()
         self._engine.dispose()
 
+    def _accept(self, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]) -> bool:
+        if len(commits) <= COMMITS_AT_ONCE:
+            statement, parameters = accepting(ingest, commits)
+            with self._at_once.connect() as connection:
+                return connection.scalar(statement, parameters) is not None
+        first, parameters = accepting(ingest, [])
+        with self._engine.begin() as connection:
+            if connection.scalar(first, parameters) is None:
+                return False
+            connection.execute(insert(IngestCommitRow), commits)
+            return True
+
     def _winner(self, session: Session, record: IngestRecord) -> IngestRecord:
         by_request = record.request_id and _one(session, _is_request(record.caller, record.request_id))
         winner = by_request or _one(session, IngestRow.ingest_id == record.ingest_id)
@@ -118,9 +131,13 @@ class PostgresIngestLog:
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
+        with self._answering(), Session(self._engine) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
         try:
-            with Session(self._engine) as session, session.begin():
-                yield session
+            yield
         except SQLAlchemyError as error:
             # The driver's own message may hold the address, the user and the values.
             raise MetricsStoreDown() from error

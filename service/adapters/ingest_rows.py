@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC
 
+from service.adapters.evolution_values import evolution_values, evolutions_of
 from service.adapters.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.storable import storable
 from service.model.committables import write_results_to_bytes
@@ -33,6 +34,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "rejected_count": record.rejected.count,
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
         "write_ms": record.write_ms,
+        "evolutions": evolution_values(record.evolutions),
     }
 
 
@@ -90,6 +92,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         ),
         stream_batch=row.stream_batch,
         write_ms=row.write_ms,
+        evolutions=evolutions_of(row.evolutions),
     )
 
 

@@ -26,6 +26,7 @@ class IngestRow(Base):
     rejected_count: Mapped[int] = mapped_column(server_default="0")
     rejected_samples: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     write_ms: Mapped[int]
+    evolutions: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     commits: Mapped[list[IngestCommitRow]] = relationship(order_by="IngestCommitRow.ordinal", lazy="selectin")
 
     __table_args__ = (
@@ -42,7 +43,8 @@ class IngestRow(Base):
 class IngestCommitRow(Base):
     """What one table and branch gets of an ingest; it waits while it has neither a snapshot nor an error.
 
-    `results` are the write results as `service.model.committables` has them, until they are in a snapshot.
+    `results` are the write results as `service.model.committables` has them, for as long as it waits; what
+    could not be read of them is kept.
     Rows of one `layout` were written for the same table, schema and partition spec.
     """
 

@@ -7,11 +7,14 @@ from typing import Any, Self
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.io import FileIO
+from pyiceberg.serializers import Compressor
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.typedef import Identifier
+from sqlalchemy import bindparam, select
 
 from service.adapters.bounded_lru import BoundedLru
+from service.adapters.metadata_json import metadata_json
 
 KEPT_TABLES = 64
 KEPT_BYTES = 64 << 20
@@ -19,6 +22,11 @@ KEPT_BYTES = 64 << 20
 _FIXED_BYTES = 20_000
 _SNAPSHOT_BYTES = 5_000
 _FIELD_BYTES = 1_000
+_LOCATION = select(IcebergTables.metadata_location).where(
+    IcebergTables.catalog_name == bindparam("catalog"),
+    IcebergTables.table_namespace == bindparam("namespace"),
+    IcebergTables.table_name == bindparam("table"),
+)
 
 
 class KeepingSqlCatalog(SqlCatalog):
@@ -32,6 +40,21 @@ class KeepingSqlCatalog(SqlCatalog):
     def __init__(self, name: str, **properties: str) -> None:
         self._kept: BoundedLru[str, TableMetadata] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
         super().__init__(name, **properties)
+        # A question by itself needs no transaction, which would be two more ways there and back.
+        self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def location(self, namespace: str, table_name: str) -> str | None:
+        """Where the newest metadata of a table lies; None: there is no such table."""
+        asked = {"catalog": self.name, "namespace": namespace, "table": table_name}
+        with self._at_once.connect() as connection:
+            return connection.scalar(_LOCATION, asked)
+
+    def load_table(self, identifier: str | Identifier) -> Table:
+        """As PyIceberg's."""
+        parts = Catalog.identifier_to_tuple(identifier)
+        location = self.location(Catalog.namespace_to_string(parts[:-1]), parts[-1])
+        kept = self.kept(parts, location) if location else None
+        return kept or super().load_table(identifier)
 
     def kept(self, identifier: Identifier, location: str) -> Table | None:
         """The table at this place of its metadata, if that is known."""
@@ -52,7 +75,13 @@ class KeepingSqlCatalog(SqlCatalog):
     def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
         self, metadata: TableMetadata, io: FileIO, metadata_path: str
     ) -> None:
-        super()._write_metadata(metadata, io, metadata_path)
+        text = metadata_json(metadata)
+        if text is None:
+            super()._write_metadata(metadata, io, metadata_path)
+        else:
+            compressed = Compressor.get_compressor(metadata_path).bytes_compressor()
+            with io.new_output(metadata_path).create() as stream:
+                stream.write(compressed(text.encode()))
         self._keep(metadata_path, metadata)
 
     def _keep(self, location: str, metadata: TableMetadata) -> TableMetadata:

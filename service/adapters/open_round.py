@@ -52,7 +52,7 @@ class OpenRound:
         Raises:
             MetricsStoreDown: the log does not answer; the round comes again.
         """
-        values = {"error_code": code, "error_detail": storable(detail)}
+        values = _refusal(code, detail)
         self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests)))
 
     def revise(self, revision: RoundRevision, code: str) -> bool:
@@ -65,7 +65,7 @@ class OpenRound:
         values = (
             revised_values(revision.write_results)
             if revision.refusal is None
-            else {"error_code": code, "error_detail": storable(revision.refusal)}
+            else _refusal(code, revision.refusal)
         )
         is_mine = and_(
             is_in_round(committable.key, committable.round_id), self._is_as_read(revision.ingest_id)
@@ -120,6 +120,11 @@ class OpenRound:
             "record_count": sum(each.record_count for each in results),
             "byte_count": sum(each.byte_count for each in results),
         }
+
+
+def _refusal(code: str, detail: str) -> dict[str, object]:
+    # Its files are in no snapshot: they go with the table's other orphans.
+    return {"error_code": code, "error_detail": storable(detail), "results": None}
 
 
 def is_waiting(key: TableKey) -> ColumnElement[bool]:

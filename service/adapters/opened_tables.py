@@ -52,7 +52,7 @@ class OpenedTables:
         """
         table = None
         if isinstance(catalog, SqlCatalog):
-            location = _locations(catalog, [name]).get(name)
+            location = _location(catalog, name)
             opened = self._kept.get((name, location)) if location else None
             if opened is not None:
                 return opened
@@ -104,6 +104,12 @@ class OpenedTables:
 def identifier_of(name: TableName) -> Identifier:
     """The name inside its catalog, as PyIceberg has it."""
     return (*name.schema.split("."), name.table)
+
+
+def _location(catalog: SqlCatalog, name: TableName) -> str | None:
+    if isinstance(catalog, KeepingSqlCatalog):
+        return catalog.location(name.schema, name.table)
+    return _locations(catalog, [name]).get(name)
 
 
 def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableName, str]:

@@ -27,6 +27,7 @@ from pyiceberg.table.update import (
 
 from service.adapters.begin_append import begin_append
 from service.adapters.committed_rounds import round_properties, round_summary
+from service.adapters.manifest_lists import ManifestLists
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
@@ -45,7 +46,9 @@ class SnapshotAppend:
     _requirements: tuple[TableRequirement, ...]
 
     @classmethod
-    def prepare(cls, table: Table, committable: Committable, read_data_file: ReadDataFile) -> SnapshotAppend:
+    def prepare(
+        cls, table: Table, committable: Committable, read_data_file: ReadDataFile, lists: ManifestLists
+    ) -> SnapshotAppend:
         """Writes the manifests. The table's default partition spec must be the one of all files.
 
         A branch that is not there begins with what `main` has now.
@@ -54,12 +57,10 @@ class SnapshotAppend:
             CommittableUnreadable: a file is described in a way that cannot be understood.
         """
         metadata, branch = table.metadata, committable.key.branch
-        append = begin_append(table, branch, round_summary(committable))
+        append = begin_append(table, branch, round_summary(committable), lists)
         for data_file in _data_files(metadata, committable, read_data_file):
             append.append_data_file(data_file)
-        updates, _ = append._commit()
-        [added] = [each for each in updates if isinstance(each, AddSnapshotUpdate)]
-        return cls.of(table, committable, added.snapshot, append._clean_all_uncommitted)
+        return cls.of(table, committable, append.written(), append._clean_all_uncommitted)
 
     @classmethod
     def of(

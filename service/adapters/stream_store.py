@@ -76,14 +76,21 @@ class PostgresStreamStore:
         with self._session() as session:
             return [_record(each) for each in session.scalars(statement)]
 
-    def move(self, stream_id: UUID, state: StreamState, error: GatewayError | None = None) -> None:
-        """Takes down a new state: of a stream that is running, or `RUNNING` of any; else nothing is changed.
+    def move(
+        self,
+        stream_id: UUID,
+        state: StreamState,
+        error: GatewayError | None = None,
+        *,
+        is_resumed: bool = False,
+    ) -> None:
+        """Takes down the state and the error of a stream that is running; of any other only if it is resumed.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
         condition = StreamRow.stream_id == stream_id
-        if state is not StreamState.RUNNING:
+        if not is_resumed:
             condition &= StreamRow.state == StreamState.RUNNING.value
         values = {
             "state": state.value,

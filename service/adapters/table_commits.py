@@ -24,6 +24,7 @@ from tenacity import (
 from service.adapters.catalogs import PyIcebergCatalogs
 from service.adapters.committed_rounds import snapshot_of_round
 from service.adapters.fits_table import check_fits_table
+from service.adapters.manifest_lists import ManifestLists
 from service.adapters.opened_tables import identifier_of
 from service.adapters.prepare_row_delta import prepare_row_delta
 from service.adapters.snapshot_append import ReadDataFile, SnapshotAppend
@@ -56,6 +57,7 @@ class PyIcebergTableCommits:
         self._first_pause_s = first_pause_s
         self._conflicts_within_s = conflicts_within_s
         self._row_deltas = row_deltas
+        self._lists = ManifestLists()
 
     def commit(self, committable: Committable) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
@@ -103,7 +105,7 @@ class PyIcebergTableCommits:
 
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
         if not _has_deletes(committable):
-            return SnapshotAppend.prepare(table, committable, self._read_data_file)
+            return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
         assert self._row_deltas is not None
         return prepare_row_delta(table, committable, self._row_deltas)
 

@@ -10,8 +10,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 
-from service.adapters.identity import Identity
 from service.adapters.read_at import ReadAt, read_at
+from service.model.identity import Identity
 from service.model.tables import (
     PartitionField,
     Snapshot,

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
-from service.ingest.reading.rows import BadRow, Position, TargetRows
+from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
+from service.ingest.reading.rows_at_once import rows_at_once
 from service.model.ingest import BadRecord, IngestRequest, RecordFormat, StreamedRecords
+from service.model.json_records import JsonRecords
 from service.model.schemas import Field
 
 WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
@@ -28,12 +31,12 @@ class Unfit:
 
 
 def request_rows(
-    request: IngestRequest, fields: Sequence[tuple[Field, ...]], max_bytes: int
+    request: IngestRequest, fields: Sequence[tuple[Field, ...]], bounds: ReadBounds
 ) -> Iterator[TargetRows | Unfit]:
     """Rows, whose targets are the request's writes, with the fields of each; a part at a time is in memory.
 
     Raises, while it is iterated:
-        IngestInvalid: the body is not of its format, or has more than `max_bytes` when it is decompressed.
+        IngestInvalid: the body is not of its format, or unfolds to more than the `bounds`.
     """
     plan = ReadPlan(tuple(ReadTarget(each) for each in fields), request.route)
     match request.shared:
@@ -42,17 +45,17 @@ def request_rows(
                 own = ReadPlan((plan.targets[index],))
                 yield from (_of_write(each, index) for each in _records(write.records, own, write.place))
         case StreamedRecords() as streamed:
-            yield from _streamed(streamed, plan, max_bytes)
+            yield from _streamed(streamed, plan, bounds)
         case records:
             yield from _records(records, plan, "")
 
 
-def _streamed(streamed: StreamedRecords, plan: ReadPlan, max_bytes: int) -> Iterator[TargetRows | Unfit]:
+def _streamed(streamed: StreamedRecords, plan: ReadPlan, bounds: ReadBounds) -> Iterator[TargetRows | Unfit]:
     has_lines = streamed.record_format in WITH_LINES
     payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
     with streamed.open() as raw:
-        stream = decompressed(raw, streamed.compression, max_bytes)
-        for each in read_rows(stream, streamed.record_format, plan):
+        stream = decompressed(raw, streamed.compression, bounds.body_bytes)
+        for each in read_rows(stream, streamed.record_format, plan, FIRST, bounds):
             if isinstance(each, BadRow):
                 # What is no record at all has no route, but without one there is just one place to go.
                 write = 0 if plan.route is None else each.target
@@ -71,6 +74,10 @@ def _told(bad: BadRow, has_lines: bool) -> BadRecord:
 def _records(
     records: Sequence[Mapping[str, object]], plan: ReadPlan, place: str
 ) -> Iterator[TargetRows | Unfit]:
+    at_once = rows_at_once(records, plan) if isinstance(records, JsonRecords) else None
+    if at_once is not None:
+        yield from at_once
+        return
     rows = RecordRows(plan)
     for index, record in enumerate(records):
         bad = rows.take(record, Position(index), b"")

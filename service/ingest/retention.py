@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
 from datetime import timedelta
 
 import structlog
 
 from service.errors import GatewayError
-from service.ingest_ports import DataFiles, IngestHistory, WritableTables
-from service.model.writing import WriteResult
+from service.ingest_ports import IngestHistory
 from service.ports import Clock
 
 AT_ONCE = 1_000
@@ -23,22 +20,13 @@ log = structlog.get_logger(__name__)
 class IngestRetention:
     """A thread that forgets, at start and hourly, the ingests that ended longer ago than `retention`.
 
-    With them a `requestId` is forgotten: the same request is a new one then. Files of ingests that were
-    refused are deleted with the record of them, where their table is still there; what cannot be deleted is
-    an orphan, which a table's maintenance removes. One that waits for its commit is never touched.
+    With them a `requestId` is forgotten: the same request is a new one then. One that waits for its commit
+    is never touched. Files are not deleted here: only the table can say which of them it has, and its
+    maintenance asks it.
     """
 
-    def __init__(
-        self,
-        history: IngestHistory,
-        tables: WritableTables,
-        data_files: DataFiles,
-        clock: Clock,
-        retention: timedelta,
-    ) -> None:
+    def __init__(self, history: IngestHistory, clock: Clock, retention: timedelta) -> None:
         self._history = history
-        self._tables = tables
-        self._data_files = data_files
         self._clock = clock
         self._retention = retention
         self._closed = threading.Event()
@@ -57,9 +45,8 @@ class IngestRetention:
         moment, count = self._clock.now() - self._retention, 0
         while not self._closed.is_set():
             forgotten = self._history.forget_before(moment, AT_ONCE)
-            self._discard(forgotten.refused)
-            count += forgotten.count
-            if forgotten.count < AT_ONCE:
+            count += forgotten
+            if forgotten < AT_ONCE:
                 break
         return count
 
@@ -77,9 +64,3 @@ class IngestRetention:
             except Exception:  # the outermost edge of a thread that must not end
                 log.exception("ingest_retention_crashed")
             self._closed.wait(EVERY_S)
-
-    def _discard(self, results: Iterable[WriteResult]) -> None:
-        for each in results:
-            with suppress(GatewayError):
-                key = each.target.key
-                self._data_files.discard(self._tables.writable(key.table, key.branch), each)

@@ -12,14 +12,15 @@ from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
+from service.ingest.write_schema.kept import kept_written_fields
 from service.ingest.write_schema.present_columns import present_columns
 from service.ingest.write_schema.resolve_targets import resolve_targets
-from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import (
     DataFiles,
     DeadLetterTables,
@@ -29,6 +30,7 @@ from service.ingest_ports import (
     WritableTables,
 )
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, written_target
+from service.model.schema_changes import TableEvolution
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
 
@@ -44,8 +46,8 @@ class IngestPorts:
     clock: Clock
     writable_names: tuple[str, ...] = ("*",)
     """Full names of the tables that may be written to, with `*` for any part."""
-    max_body_bytes: int = 2**40
-    """What a body may have in it when it is decompressed."""
+    bounds: ReadBounds = DEFAULT_BOUNDS
+    """What a body may unfold to when it is read."""
     large: LargeInputs | None = None
     """What writes large inputs; without it the gateway writes everything itself."""
     meters: IngestMeters = field(default_factory=Unmetered)
@@ -74,7 +76,8 @@ def run_ingest(
         return before
     check_room()
     ingest_id = uuid4()
-    written = _written(request, ingest_id, destinations_of(request, ports), ports)
+    prepared = destinations_of(request, ports)
+    written = _written(request, ingest_id, prepared.destinations, ports)
     results = written.results
     record = IngestRecord(
         ingest_id,
@@ -86,6 +89,7 @@ def run_ingest(
         written.rejected,
         ports.clock.elapsed_ms() - began_ms,
         request.stream_batch,
+        prepared.evolutions,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
@@ -96,7 +100,15 @@ def run_ingest(
     return accepted
 
 
-def destinations_of(request: IngestRequest, ports: IngestPorts) -> tuple[Destination, ...]:
+@dataclass(frozen=True, slots=True)
+class Destinations:
+    """Where each write of a request goes, and what was made and changed so that it can."""
+
+    destinations: tuple[Destination, ...]
+    evolutions: tuple[TableEvolution, ...]
+
+
+def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """Where each write of the request goes.
 
     Raises:
@@ -105,9 +117,9 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> tuple[Destina
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
-    tables = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
-    present = present_columns(request, tables, ports.max_body_bytes)
-    return resolve_targets(request.writes, tables, present)
+    matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
+    present = present_columns(request, matched.by_key, ports.bounds)
+    return Destinations(resolve_targets(request.writes, matched.by_key, present), matched.evolutions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +145,13 @@ def _written(
 def _sorted_out(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
 ) -> SortedOut:
-    fields = [written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations]
+    fields = [
+        kept_written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations
+    ]
     letters = None
     if request.on_error is OnError.DEAD_LETTER:
         letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
-    return SortedOut(request_rows(request, fields, ports.max_body_bytes), destinations, letters)
+    return SortedOut(request_rows(request, fields, ports.bounds), destinations, letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import UUID
 
+from service.model.schema_changes import TableEvolution
 from service.model.schemas import Field
 from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
 if TYPE_CHECKING:
     from service.model.sources import SourceRecords
-    from service.model.streams import MicroBatchRecords
+    from service.model.streams import MicroBatchFiles, MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -126,6 +127,8 @@ class IngestRecord:
     write_ms: int = 0
     """From the beginning of the request until its files were written."""
     stream_batch: str | None = None
+    evolutions: tuple[TableEvolution, ...] = ()
+    """What was made and changed before anything was written; it stays, whatever becomes of the ingest."""
 
     @property
     def state(self) -> IngestState:
@@ -313,7 +316,7 @@ class IngestRequest:
     on_error: OnError = OnError.REJECT_REQUEST
     shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
     route: Route | None = None
-    executed: SourceRecords | MicroBatchRecords | None = None
+    executed: SourceRecords | MicroBatchRecords | MicroBatchFiles | None = None
     """Records that lie where only executors read them; then there are no others."""
     stream_batch: str | None = None
     """The micro-batch that it is: its checkpoint's id, and its own."""

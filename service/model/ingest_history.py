@@ -8,7 +8,6 @@ from datetime import datetime
 from uuid import UUID
 
 from service.model.ingest import IngestRecord, IngestState
-from service.model.writing import WriteResult
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -82,11 +81,3 @@ class IngestSummary:
 
     since: datetime
     tables: Sequence[TableIngests]
-
-
-@dataclass(frozen=True, slots=True)
-class ForgottenIngests:
-    """How many ingests have left the log, and the files of those that were never committed."""
-
-    count: int
-    refused: tuple[WriteResult, ...] = ()

@@ -66,6 +66,10 @@ class JsonFields:
             raise ValueError(f"{name} is not true or false")
         return value
 
+    def objects(self, name: str) -> tuple[JsonFields, ...]:
+        """An array of objects."""
+        return tuple(JsonFields(each) for each in self._array(name))
+
     def _array(self, name: str) -> list[object]:
         value = self._field(name)
         if not isinstance(value, list):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from service.model.schemas import Field
+from service.model.tables import TableName
 
 Path = tuple[str, ...]
 """The names that lead to a field; `element`, `key` and `value` lead into lists and maps."""
@@ -67,6 +68,7 @@ class DifferenceKind(StrEnum):
     MAP_KEY_DIFFERS = "MAP_KEY_DIFFERS"
     DEFAULT_DIFFERS = "DEFAULT_DIFFERS"
     NAME_TAKEN = "NAME_TAKEN"
+    NOT_WRITABLE = "NOT_WRITABLE"
     IDENTIFIER_FIELD = "IDENTIFIER_FIELD"
     FORMAT_TOO_OLD = "FORMAT_TOO_OLD"
 
@@ -88,3 +90,33 @@ class SchemaComparison:
     match: SchemaMatch
     changes: tuple[SchemaChange, ...] = ()
     differences: tuple[SchemaDifference, ...] = ()
+
+
+class ColumnChangeKind(StrEnum):
+    """What became of a column."""
+
+    ADDED = "ADDED"
+    WIDENED = "WIDENED"
+    MADE_OPTIONAL = "MADE_OPTIONAL"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A change that was made, for people. `column` has dots into structs, lists and maps.
+
+    `before` and `after` are types as `service.model.schemas.type_text` spells them, where they are others.
+    """
+
+    column: str
+    kind: ColumnChangeKind
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvolution:
+    """What an ingest has made of a table, so that its records could be written."""
+
+    table: TableName
+    is_created: bool = False
+    changes: tuple[ColumnChange, ...] = ()

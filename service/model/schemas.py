@@ -89,6 +89,23 @@ def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, .
             yield (column.name, *path), field
 
 
+def type_text(kind: FieldType) -> str:
+    """The type for people, in Iceberg's words and without ids.
+
+    >>> type_text(ListOf(Field(2, "element", Struct((Field(3, "city", Primitive("string")),)))))
+    'list<struct<city: string>>'
+    """
+    match kind:
+        case Primitive(name):
+            return name
+        case Struct(fields):
+            return f"struct<{', '.join(f'{each.name}: {type_text(each.type)}' for each in fields)}>"
+        case ListOf(element):
+            return f"list<{type_text(element.type)}>"
+        case MapOf(key, value):
+            return f"map<{type_text(key.type)}, {type_text(value.type)}>"
+
+
 def with_children(kind: FieldType, children: Iterable[Field]) -> FieldType:
     """The same type with other fields right below it, as many as it has if it is a list or a map.
 

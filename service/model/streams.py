@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid5
 
-from service.model.ingest import OnError, RecordFormat, Route, Write
+from service.model.ingest import OnError, Route, Write
+from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
 
 R = TypeVar("R")
@@ -27,9 +28,14 @@ class StreamState(StrEnum):
 class DirectorySource:
     """Files that come into a folder, each read once; `glob` says which of its names count."""
 
-    uri: str
+    records: SourceRecords
     glob: str | None = None
     files_per_batch: int = 1_000
+
+    @property
+    def uri(self) -> str:
+        """The folder."""
+        return self.records.uri
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,6 @@ class StreamDefinition:
     """What a stream reads, and where it writes it. `writes` have no records of their own."""
 
     source: StreamSource
-    record_format: RecordFormat
     writes: tuple[Write, ...]
     route: Route | None
     on_error: OnError
@@ -103,21 +108,31 @@ class MicroBatch(Protocol):
         """Grows by one with every micro-batch of a checkpoint."""
 
     def files(self) -> Sequence[str]:
-        """The files that were read by `map`, if it was files."""
+        """The addresses of the files that have come, if a folder is read."""
 
     def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
-        """What the function, which is picklable, makes of each part's records, on executors."""
+        """What the function, which is picklable, makes of each part's messages, on executors."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatchRecords:
-    """The records of a micro-batch; tables in `left_out` have theirs already, from an earlier try.
+    """The messages of a micro-batch; tables in `left_out` have theirs already, from an earlier try."""
 
-    `check_files` raises SourceNotAllowed where a file is not what its name says.
+    batch: MicroBatch
+    left_out: frozenset[TableKey] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatchFiles:
+    """The files of a micro-batch, whose records are as those of a source.
+
+    `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says, and
+    SourceChanged where one is gone.
     """
 
     batch: MicroBatch
-    check_files: Callable[[Sequence[str]], None]
+    records: SourceRecords
+    found: Callable[[Sequence[str]], Sequence[SourceFile]]
     left_out: frozenset[TableKey] = frozenset()
 
 

@@ -15,6 +15,7 @@ from service.adapters.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
+from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -80,6 +81,18 @@ def rounds(log: IngestLog, key: TableKey = LOGS, max_files: int = MANY) -> list[
             committed_as(pending, len(taken))
 
 
+@pytest.mark.parametrize("count", [0, 2, 40])
+def test_an_ingest_of_any_number_of_tables_is_accepted_once(log: IngestLog, count: int) -> None:
+    keys = [TableKey(TableName("lake", "game", f"t{number}")) for number in range(count)]
+    results = [write_result(each) for each in keys]
+    request_id = uuid4()
+    first = accept(log, results, request_id)
+    assert log.find(first.ingest_id) == first
+    assert [each.key for each in first.commits] == keys
+    assert accept(log, results, request_id) == first
+    assert list(log.waiting()) == keys
+
+
 def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
     results = [write_result(LOGS, 2), write_result(LOGS, column_ids=None), write_result(ORDERS, 0)]
     record = ingest_of(results, request_id=uuid4())
@@ -89,6 +102,29 @@ def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
     assert log.find_request("ann", record.request_id) == record
     assert record.state is IngestState.ACCEPTED
     assert set(log.waiting()) == {LOGS, ORDERS}
+
+
+def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(log: IngestLog) -> None:
+    results = [write_result(LOGS)]
+    evolutions = (
+        TableEvolution(
+            LOGS.table,
+            is_created=True,
+            changes=(
+                ColumnChange("place.city", ColumnChangeKind.ADDED, after="string"),
+                ColumnChange("id", ColumnChangeKind.WIDENED, "int", "long"),
+                ColumnChange("note", ColumnChangeKind.MADE_OPTIONAL),
+            ),
+        ),
+        TableEvolution(ORDERS.table, is_created=True),
+    )
+    record = replace(ingest_of(results, request_id=uuid4()), evolutions=evolutions)
+    log.accept(record, results)
+    rounds(log)
+    assert record.request_id is not None
+    for found in (log.find(record.ingest_id), log.find_request("ann", record.request_id)):
+        assert found is not None
+        assert found.evolutions == evolutions
 
 
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from service.adapters.stream_store import PostgresStreamStore
-from service.errors import MetricsStoreDown, StreamFailed
+from service.errors import MetricsStoreDown, StreamFailed, StreamSourceDown
 from service.model.streams import BatchDone, StreamRecord, StreamState
 from service.stream_ports import StreamStore
 from tests.fakes.stream_store import FakeStreamStore
@@ -79,6 +79,22 @@ def test_only_a_running_stream_can_end_and_any_can_run_again(store: StreamStore)
     assert (ended.error_detail or "").startswith("no luck")
     store.move(record.stream_id, StreamState.STOPPED)
     assert found(store, record) == ended
+    store.move(record.stream_id, StreamState.RUNNING)
+    assert found(store, record) == ended
+    store.move(record.stream_id, StreamState.RUNNING, is_resumed=True)
+    assert found(store, record) == record
+
+
+def test_a_running_stream_may_have_an_error_for_a_while(store: StreamStore) -> None:
+    record = stream()
+    store.add(record)
+    store.move(record.stream_id, StreamState.RUNNING, StreamSourceDown("no answer"))
+    waiting = found(store, record)
+    assert (waiting.state, waiting.error_code, waiting.error_detail) == (
+        StreamState.RUNNING,
+        "STREAM_SOURCE_DOWN",
+        "no answer",
+    )
     store.move(record.stream_id, StreamState.RUNNING)
     assert found(store, record) == record
 

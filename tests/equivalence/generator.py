@@ -68,12 +68,16 @@ JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Something in a FROM: its text with the alias, and its columns with their kinds."""
+    """Something in a FROM: its text with the alias, and its columns with their kinds.
+
+    `unasked` are names of others, which make a bare mention ambiguous all the same.
+    """
 
     text: str
     alias: str
     columns: Mapping[str, str]
     preferred: str | None = None
+    unasked: tuple[str, ...] = ()
 
 
 @st.composite
@@ -95,11 +99,17 @@ class _Writer:
         body = self._body()
         return f"WITH {', '.join(self._written)} {body}" if self._written else body
 
-    def _share(self, text: str, columns: Mapping[str, str], preferred: str | None = None) -> Relation:
+    def _share(
+        self,
+        text: str,
+        columns: Mapping[str, str],
+        preferred: str | None = None,
+        unasked: tuple[str, ...] = (),
+    ) -> Relation:
         """A common table expression, which may be used again."""
         name = self._name("c")
         self._written.append(f"{name} AS ({text})")
-        self._common.append(Relation(name, name, columns, preferred))
+        self._common.append(Relation(name, name, columns, preferred, unasked))
         return self._common[-1]
 
     def _body(self) -> str:
@@ -238,9 +248,9 @@ class _Writer:
         )
         columns = {each: fact.columns[each] for each in (key, "id")} if "GROUP BY" in text else fact.columns
         if self._one_in(3):
-            shared = self._share(text, columns, key)
-            return Relation(f"{shared.text} AS {alias}", alias, columns, key)
-        return Relation(f"({text}) AS {alias}", alias, columns, key)
+            shared = self._share(text, columns, key, (count, "n"))
+            return Relation(f"{shared.text} AS {alias}", alias, columns, key, (count, "n"))
+        return Relation(f"({text}) AS {alias}", alias, columns, key, (count, "n"))
 
     def _comma_joined(self, first: Relation, count: int, depth: int) -> tuple[str, list[Relation], list[str]]:
         visible, conditions = [first], []
@@ -262,7 +272,7 @@ class _Writer:
         alias = self._name("r")
         if self._common and self._one_in(2):
             common = self._pick(self._common)
-            return Relation(f"{common.text} AS {alias}", alias, common.columns)
+            return Relation(f"{common.text} AS {alias}", alias, common.columns, unasked=common.unasked)
         if depth > 0 and self._one_in(4):
             text, columns = self._derived(depth)
             return Relation(f"({text}) AS {alias}", alias, columns)
@@ -415,7 +425,7 @@ class _Writer:
 
     def _column(self, relation: Relation, name: str, visible: Sequence[Relation]) -> str:
         """A mention of the column: bare only where no other relation has one of that name."""
-        if sum(name in each.columns for each in visible) == 1 and self._one_in(4):
+        if sum(name in each.columns or name in each.unasked for each in visible) == 1 and self._one_in(4):
             return name
         text = f"{relation.alias}.{name}"
         return text.upper() if self._one_in(8) else text

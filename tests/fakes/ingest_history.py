@@ -8,7 +8,6 @@ from datetime import datetime
 
 from service.model.ingest import IngestCommit, IngestRecord
 from service.model.ingest_history import (
-    ForgottenIngests,
     IngestListing,
     IngestPosition,
     Spread,
@@ -35,7 +34,7 @@ class FakeIngestHistory:
             _ingests(name, records, self._log.committed) for name in sorted(names) if table in (None, name)
         ]
 
-    def forget_before(self, moment: datetime, limit: int) -> ForgottenIngests:
+    def forget_before(self, moment: datetime, limit: int) -> int:
         ended = [each for each in self._log.records() if each.accepted_at < moment]
         return self._log.forget([each.ingest_id for each in ended if not _waits(each)][:limit])
 

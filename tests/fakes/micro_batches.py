@@ -16,14 +16,15 @@ R = TypeVar("R")
 class FakeMicroBatch:
     """Its records come in two parts, and one part has none."""
 
-    def __init__(self, checkpoint_id: UUID, batch_id: int, *lines: bytes) -> None:
+    def __init__(self, checkpoint_id: UUID, batch_id: int, *lines: bytes, files: Sequence[str] = ()) -> None:
         self.checkpoint_id = checkpoint_id
         self.batch_id = batch_id
         self._lines = lines
+        self._files = files
         self.run_count = 0
 
     def files(self) -> Sequence[str]:
-        return ()
+        return self._files
 
     def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
         self.run_count += 1
@@ -36,10 +37,14 @@ class FakeRunningStream:
     def __init__(self, on_batch: OnBatch) -> None:
         self.on_batch = on_batch
         self.is_stopped = False
+        self.is_read = True
         self.failed: GatewayError | None = None
 
     def is_active(self) -> bool:
         return not self.is_stopped and self.failed is None
+
+    def has_read(self) -> bool:
+        return self.is_read
 
     def failure(self) -> GatewayError | None:
         return self.failed
@@ -49,12 +54,13 @@ class FakeRunningStream:
 
 
 class FakeStreamQueries:
-    """`refuses` is raised by the next start."""
+    """`refuses` is raised by the next start; `are_read` is whether the sources of the next ones answer."""
 
     def __init__(self) -> None:
         self.started: list[UUID] = []
         self.running: dict[UUID, FakeRunningStream] = {}
         self.refuses: GatewayError | None = None
+        self.are_read = True
         self.checkpoint_id = uuid4()
 
     def start(
@@ -68,5 +74,6 @@ class FakeStreamQueries:
         if self.refuses is not None:
             refused, self.refuses = self.refuses, None
             raise refused
-        self.running[stream_id] = FakeRunningStream(on_batch)
-        return self.running[stream_id]
+        started = self.running[stream_id] = FakeRunningStream(on_batch)
+        started.is_read = self.are_read
+        return started

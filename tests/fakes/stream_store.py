@@ -42,10 +42,17 @@ class FakeStreamStore:
         ]
         return sorted(found, key=lambda each: each.created_at, reverse=True)
 
-    def move(self, stream_id: UUID, state: StreamState, error: GatewayError | None = None) -> None:
+    def move(
+        self,
+        stream_id: UUID,
+        state: StreamState,
+        error: GatewayError | None = None,
+        *,
+        is_resumed: bool = False,
+    ) -> None:
         self._check()
         record = self.records[stream_id]
-        if StreamState.RUNNING in (state, record.state):
+        if is_resumed or record.state is StreamState.RUNNING:
             code, detail = (None, None) if error is None else (error.code, error.detail)
             self.records[stream_id] = replace(record, state=state, error_code=code, error_detail=detail)
 

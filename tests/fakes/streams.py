@@ -36,5 +36,5 @@ class FakeStreams(Streams):
 
     def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
         self.find(stream_id, caller)
-        self.store.move(stream_id, state)
+        self.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
         return self.find(stream_id, caller)

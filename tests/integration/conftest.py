@@ -10,10 +10,12 @@ from uuid import uuid4
 import httpx
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import Table
 from sqlalchemy import URL
 
 from tests.integration.guarded import Guarded, guarded_gateway
 from tests.integration.lakehouse import make_star
+from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
 from tests.integration.running import RunningGateway
 
 
@@ -73,6 +75,23 @@ def lake(running: RunningGateway) -> Iterator[SqlCatalog]:
 def guarded(folder: Path) -> Iterator[Guarded]:
     with guarded_gateway(folder / "guarded") as parts:
         yield parts
+
+
+@pytest.fixture
+def log_table(lake: SqlCatalog) -> Iterator[Table]:
+    """An empty table of the test's own."""
+    lake.create_namespace_if_not_exists("logs")
+    name = f"logs.t_{uuid4().hex}"
+    yield lake.create_table(name, LOG_SCHEMA, properties=VERSION_2)
+    lake.drop_table(name)
+
+
+@pytest.fixture
+def inbox(sources_folder: Path) -> Path:
+    """A folder of the test's own, below what the embedded gateway may read."""
+    folder = sources_folder / uuid4().hex
+    folder.mkdir(parents=True)
+    return folder
 
 
 @pytest.fixture

@@ -54,21 +54,35 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
         },
     )
     assert first.status_code == 200, first.text
+    unchanged: dict[str, Any] = {"table": name, "added": [], "widened": [], "madeOptional": []}
+    assert first.json()["evolutions"] == [unchanged | {"created": True}]
     wider = {"type": "struct", "fields": [field("city", "string"), field("zip", "long")]}
-    second = send(
-        gateway,
-        name,
-        {"shard": 2**40, "place": {"zip": 123}, "price": "12345.25", "tags": ["a"]},
-        schema=schema(
+    body: dict[str, Any] = {
+        "schema": schema(
             field("shard", "long"),
             field("place", wider),
             field("price", "decimal(9, 2)"),
             field("tags", {"type": "list", "element": "string", "element-required": True}, required=True),
         ),
-        evolve=True,
-        writeSchema=["tags", "shard", "place", "price"],
-    )
+        "evolve": True,
+        "writeSchema": ["tags", "shard", "place", "price"],
+        "requestId": str(uuid4()),
+    }
+    record = {"shard": 2**40, "place": {"zip": 123}, "price": "12345.25", "tags": ["a"]}
+    second = send(gateway, name, record, **body)
     assert second.status_code == 200, second.text
+    [told] = second.json()["evolutions"]
+    assert told["created"] is False
+    assert told["added"] == [
+        {"column": "place.zip", "type": "long"},
+        {"column": "tags", "type": "list<string>"},
+    ]
+    assert told["widened"] == [
+        {"column": "shard", "from": "int", "to": "long"},
+        {"column": "price", "from": "decimal(5, 2)", "to": "decimal(9, 2)"},
+    ]
+    assert told["madeOptional"] == ["id", "place.city"]
+    assert send(gateway, name, record, **body).json() == second.json()
     table = lake.load_table(name.removeprefix("lake."))
     assert table.properties["comment"] == "made by what is sent"
     assert [str(each.transform) for each in table.spec().fields] == ["identity", "truncate[1]"]

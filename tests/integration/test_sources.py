@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,134 +14,103 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.types import LongType, NestedField, StringType
 
 from tests.integration.asking import JsonObject, rows
+from tests.integration.log_tables import lines, named
 
 pytestmark = pytest.mark.integration
 
 NDJSON = "application/x-ndjson"
 GZIP = b"\x1f\x8b"
 
-SCHEMA = Schema(
-    NestedField(1, "id", LongType(), required=True),
-    NestedField(2, "kind", StringType()),
-    NestedField(3, "note", StringType()),
-    NestedField(4, "amount", LongType()),
-)
 
-
-@pytest.fixture
-def table(lake: SqlCatalog) -> Iterator[Table]:
-    lake.create_namespace_if_not_exists("logs")
-    name = f"logs.sources_{uuid4().hex[:8]}"
-    yield lake.create_table(name, SCHEMA, properties={"format-version": "2"})
-    lake.drop_table(name)
-
-
-@pytest.fixture
-def inbox(sources_folder: Path) -> Path:
-    """A folder of the test's own, below what may be read."""
-    folder = sources_folder / uuid4().hex
-    folder.mkdir(parents=True)
-    return folder
-
-
-def named(table: Table) -> str:
-    return ".".join(("lake", *table.name()))
-
-
-def lines(records: Iterable[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
-
-
-def send(gateway: httpx.Client, table: Table, uri: str, **body: Any) -> httpx.Response:
+def send(gateway: httpx.Client, log_table: Table, uri: str, **body: Any) -> httpx.Response:
     source = {"uri": uri, "format": "ndjson"} | body.pop("source", {})
-    return gateway.post("/ingest", json={"table": named(table), "source": source} | body)
+    return gateway.post("/ingest", json={"table": named(log_table), "source": source} | body)
 
 
 def test_files_are_one_snapshot_whatever_their_number(
-    gateway: httpx.Client, table: Table, inbox: Path
+    gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     for number in range(5):
         part = lines({"id": number * 100 + each, "kind": "a"} for each in range(100))
         packed = number % 2
         name = f"part-{number}.ndjson" + (".gz" if packed else "")
         (inbox / name).write_bytes(gzip.compress(part) if packed else part)
-    answer = send(gateway, table, f"{inbox.as_uri()}/*.ndjson*", writeSchema=["id", "kind"])
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*.ndjson*", writeSchema=["id", "kind"])
     assert answer.status_code == 200, answer.text
     [commit] = answer.json()["commits"]
     assert (commit["addedRecords"], answer.json()["state"]) == (500, "COMMITTED")
-    assert rows(gateway, f"SELECT count(*), count(DISTINCT id), count(note) FROM {named(table)}") == [
+    assert rows(gateway, f"SELECT count(*), count(DISTINCT id), count(note) FROM {named(log_table)}") == [
         [500, 500, 0]
     ]
-    table.refresh()
-    assert len(table.snapshots()) == 1
-    assert table.scan().to_arrow().num_rows == 500
+    log_table.refresh()
+    assert len(log_table.snapshots()) == 1
+    assert log_table.scan().to_arrow().num_rows == 500
 
 
-def test_records_go_where_the_route_says(gateway: httpx.Client, table: Table, inbox: Path) -> None:
+def test_records_go_where_the_route_says(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
     (inbox / "a.json").write_bytes(lines({"id": n, "kind": "ab"[n % 2]} for n in range(10)))
-    target = {"table": named(table), "writeSchema": ["id", "kind"]}
+    target = {"table": named(log_table), "writeSchema": ["id", "kind"]}
     route = {"field": "kind", "to": {"a": target, "b": {**target, "branch": "audit"}}}
     source = {"uri": f"{inbox.as_uri()}/a.json", "format": "json"}
     answer = gateway.post("/ingest", json={"route": route, "source": source})
     assert answer.status_code == 200, answer.text
-    assert rows(gateway, f"SELECT DISTINCT kind, count(*) OVER () FROM {named(table)}") == [["a", 5]]
+    assert rows(gateway, f"SELECT DISTINCT kind, count(*) OVER () FROM {named(log_table)}") == [["a", 5]]
     # A new branch begins with what `main` has at that moment.
-    in_branch = f"SELECT count(*) FROM {named(table)} VERSION AS OF 'audit' WHERE kind = 'b'"
+    in_branch = f"SELECT count(*) FROM {named(log_table)} VERSION AS OF 'audit' WHERE kind = 'b'"
     assert rows(gateway, in_branch) == [[5]]
 
 
 def test_a_bad_record_anywhere_leaves_nothing_behind(
-    gateway: httpx.Client, table: Table, inbox: Path
+    gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     (inbox / "good.json").write_bytes(lines([{"id": 1}]))
     (inbox / "bad.json").write_bytes(lines([{"id": 1}, {"id": "x"}]))
-    answer = send(gateway, table, f"{inbox.as_uri()}/*.json")
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*.json")
     assert (answer.status_code, answer.json()["code"]) == (422, "RECORDS_INVALID")
     assert "bad.json" in answer.text
-    table.refresh()
-    assert table.current_snapshot() is None
-    assert not list(Path(table.location().removeprefix("file://")).rglob("*.parquet"))
+    log_table.refresh()
+    assert log_table.current_snapshot() is None
+    assert not list(Path(log_table.location().removeprefix("file://")).rglob("*.parquet"))
 
 
-def test_bad_records_become_dead_letters(gateway: httpx.Client, table: Table, inbox: Path) -> None:
+def test_bad_records_become_dead_letters(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
     (inbox / "some.json").write_bytes(lines([{"id": 1}, {"id": "x"}, {"id": 2}]))
-    answer = send(gateway, table, f"{inbox.as_uri()}/some.json", onError="DEAD_LETTER")
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/some.json", onError="DEAD_LETTER")
     assert answer.status_code == 200, answer.text
     assert answer.json()["rejected"]["count"] == 1
-    assert rows(gateway, f"SELECT count(*) FROM {named(table)}") == [[2]]
-    letters = rows(gateway, f"SELECT payload FROM {named(table)}__dead_letter")
+    assert rows(gateway, f"SELECT count(*) FROM {named(log_table)}") == [[2]]
+    letters = rows(gateway, f"SELECT payload FROM {named(log_table)}__dead_letter")
     assert letters == [['{"id": "x"}']]
 
 
-def test_what_is_not_allowed_is_not_read(gateway: httpx.Client, table: Table, tmp_path: Path) -> None:
+def test_what_is_not_allowed_is_not_read(gateway: httpx.Client, log_table: Table, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(lines([{"id": 1}]))
-    answer = send(gateway, table, f"{tmp_path.as_uri()}/a.json")
+    answer = send(gateway, log_table, f"{tmp_path.as_uri()}/a.json")
     assert (answer.status_code, answer.json()["code"]) == (403, "SOURCE_NOT_ALLOWED")
     assert "ingest_source_prefixes" in answer.json()["detail"]
 
 
-def test_the_same_request_reads_its_files_once(gateway: httpx.Client, table: Table, inbox: Path) -> None:
+def test_the_same_request_reads_its_files_once(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
     (inbox / "a.json").write_bytes(lines([{"id": 1}]))
     request_id = str(uuid4())
     answers = [
-        send(gateway, table, f"{inbox.as_uri()}/a.json", requestId=request_id).json()["ingestId"]
+        send(gateway, log_table, f"{inbox.as_uri()}/a.json", requestId=request_id).json()["ingestId"]
         for _ in range(2)
     ]
     assert len(set(answers)) == 1
-    assert rows(gateway, f"SELECT count(*) FROM {named(table)}") == [[1]]
+    assert rows(gateway, f"SELECT count(*) FROM {named(log_table)}") == [[1]]
 
 
 def sent_body(
-    gateway: httpx.Client, table: Table, body: bytes, kind: str = NDJSON, **query: str
+    gateway: httpx.Client, log_table: Table, body: bytes, kind: str = NDJSON, **query: str
 ) -> JsonObject:
     headers = {"Content-Type": kind} | ({"Content-Encoding": "gzip"} if body.startswith(GZIP) else {})
-    answer = gateway.post("/ingest", params={"table": named(table)} | query, content=body, headers=headers)
+    answer = gateway.post(
+        "/ingest", params={"table": named(log_table)} | query, content=body, headers=headers
+    )
     assert answer.status_code == 200, answer.text
     told: JsonObject = answer.json()
     assert told["state"] == "COMMITTED"
@@ -177,23 +145,23 @@ def as_parquet(records: pa.Table) -> bytes:
     ids=["ndjson", "gzip", "csv", "parquet"],
 )
 def test_a_large_body_is_written_by_executors_in_few_files(
-    gateway: httpx.Client, table: Table, kind: str, make: Callable[[pa.Table], bytes]
+    gateway: httpx.Client, log_table: Table, kind: str, make: Callable[[pa.Table], bytes]
 ) -> None:
     count = 40_000
     notes = [f'{"x" * 60}"\n{each}' for each in range(count)]
     body = make(pa.table({"id": pa.array(range(count)), "note": notes}))
     assert len(body) > 2 * 1024**2
-    [commit] = sent_body(gateway, table, body, kind)["commits"]
+    [commit] = sent_body(gateway, log_table, body, kind)["commits"]
     sums = "count(*), count(DISTINCT id), sum(length(note))"
     lengths = sum(map(len, notes))
-    assert rows(gateway, f"SELECT {sums} FROM {named(table)}") == [[count, count, lengths]]
+    assert rows(gateway, f"SELECT {sums} FROM {named(log_table)}") == [[count, count, lengths]]
     # As many as there are cores that are kept busy; each has read a megabyte or two.
     assert 1 < commit["addedDataFiles"] <= 8
 
 
-def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Client, table: Table) -> None:
+def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Client, log_table: Table) -> None:
     keys, turns = 4_000, 12
-    sent_body(gateway, table, lines([{"id": 0, "note": "old"}, {"id": -1, "note": "kept"}]))
+    sent_body(gateway, log_table, lines([{"id": 0, "note": "old"}, {"id": -1, "note": "kept"}]))
     # Every part of the body has every key, and each key is last somewhere else.
     body = lines(
         {"id": (each * 7) % keys, "note": f"{turn}", "kind": "x" * 60, "amount": turn * keys + each}
@@ -202,33 +170,33 @@ def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Clie
     )
     assert len(body) > 3 * 1024**2
     upsert = {"mode": "upsert", "equalityFields": "id"}
-    [commit] = sent_body(gateway, table, body, **upsert)["commits"]
+    [commit] = sent_body(gateway, log_table, body, **upsert)["commits"]
     assert (commit["addedRecords"], commit["addedDataFiles"] > 1) == (keys, True)
-    last_turn = f"SELECT note, count(*), count(DISTINCT id) FROM {named(table)} GROUP BY 1 ORDER BY 1"
+    last_turn = f"SELECT note, count(*), count(DISTINCT id) FROM {named(log_table)} GROUP BY 1 ORDER BY 1"
     half = keys // 2
     assert rows(gateway, last_turn) == [["10", half, half], ["11", half, half], ["kept", 1, 1]]
 
 
 def test_upserts_from_files_go_by_the_order_of_their_names(
-    gateway: httpx.Client, table: Table, inbox: Path
+    gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     for number in range(5):
         part = lines({"id": each, "note": f"{number}"} for each in range(number * 10, 50))
         packed = number % 2
         name = f"part-{number}.ndjson" + (".gz" if packed else "")
         (inbox / name).write_bytes(gzip.compress(part) if packed else part)
-    answer = send(gateway, table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
     assert answer.status_code == 200, answer.text
-    found = rows(gateway, f"SELECT id, note FROM {named(table)} ORDER BY id")
+    found = rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id")
     assert found == [[each, f"{each // 10}"] for each in range(50)]
 
 
 def test_an_upsert_with_a_bad_record_anywhere_leaves_nothing(
-    gateway: httpx.Client, table: Table, inbox: Path
+    gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     (inbox / "a.json").write_bytes(lines([{"id": 1}, {"id": "x"}]))
-    answer = send(gateway, table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
     assert (answer.status_code, answer.json()["code"]) == (422, "RECORDS_INVALID")
-    table.refresh()
-    assert table.current_snapshot() is None
-    assert not list(Path(table.location().removeprefix("file://")).rglob("*.parquet"))
+    log_table.refresh()
+    assert log_table.current_snapshot() is None
+    assert not list(Path(log_table.location().removeprefix("file://")).rglob("*.parquet"))

@@ -2,106 +2,104 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
+import gzip
+import io
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.types import LongType, NestedField, StringType
 
 from tests.integration.conftest import embedded_catalog
+from tests.integration.log_tables import LOG_SCHEMA, ids, lines, named, put
 from tests.integration.running import RunningGateway, until
 
 pytestmark = pytest.mark.integration
 
-SCHEMA = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "kind", StringType()))
 FILES, ROWS = 30, 20
-
-
-def put(inbox: Path, name: str, records: list[dict[str, Any]]) -> None:
-    """Puts a file there at once, as whoever feeds a stream has to."""
-    hidden = inbox / f".{name}"
-    hidden.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    os.rename(hidden, inbox / name)  # noqa: PTH104
 
 
 def stream(table: Table, inbox: Path, **body: Any) -> dict[str, Any]:
     return {
         "name": "clicks",
-        "table": ".".join(("lake", *table.name())),
+        "table": named(table),
         "source": {"directory": inbox.as_uri(), "filesPerBatch": 2},
         "interval": "100ms",
     } | body
 
 
-def ids(table: Table) -> list[int]:
-    table.refresh()
-    return sorted(table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist())
-
-
-@pytest.fixture
-def table(lake: SqlCatalog) -> Iterator[Table]:
-    lake.create_namespace_if_not_exists("logs")
-    name = f"logs.stream_{uuid4().hex[:8]}"
-    yield lake.create_table(name, SCHEMA, properties={"format-version": "2"})
-    lake.drop_table(name)
-
-
-@pytest.fixture
-def inbox(sources_folder: Path) -> Path:
-    folder = sources_folder / uuid4().hex
-    folder.mkdir(parents=True)
-    return folder
-
-
 def test_a_stream_is_told_listed_stopped_and_resumed(
-    gateway: httpx.Client, table: Table, inbox: Path
+    gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
-    put(inbox, "a.json", [{"id": 1}, {"id": 2}])
-    created = gateway.post("/streams", json=stream(table, inbox))
+    put(inbox, "a.json", lines([{"id": 1}, {"id": 2}]))
+    created = gateway.post("/streams", json=stream(log_table, inbox))
     assert created.status_code == 201, created.text
     link = created.json()["links"]["self"]
     until(lambda: gateway.get(link).json()["progress"]["records"] == 2, 60)
-    assert ids(table) == [1, 2]
+    assert ids(log_table) == [1, 2]
     assert link in [each["links"]["self"] for each in gateway.get("/streams").json()["streams"]]
 
     assert gateway.delete(link).json()["state"] == "STOPPED"
     assert gateway.delete(link).json()["state"] == "STOPPED"
     resumed = gateway.post(f"{link}/resume")
     assert resumed.json()["state"] == "RUNNING"
-    put(inbox, "b.json", [{"id": 3}])
+    put(inbox, "b.json", lines([{"id": 3}]))
     until(lambda: gateway.get(link).json()["progress"]["records"] == 3, 60)
-    assert ids(table) == [1, 2, 3]
-    table.refresh()
+    assert ids(log_table) == [1, 2, 3]
+    log_table.refresh()
     checkpoint = gateway.get(link).json()["checkpointId"]
-    snapshot = table.current_snapshot()
+    snapshot = log_table.current_snapshot()
     assert snapshot is not None
     assert snapshot.summary is not None
     assert str(snapshot.summary["sluice.stream-batches"]).startswith(f"{checkpoint}/")
     gateway.delete(link)
 
 
-def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, table: Table, inbox: Path) -> None:
-    put(inbox, "a.json", [{"id": 1}, {"id": "two"}])
-    link = gateway.post("/streams", json=stream(table, inbox)).json()["links"]["self"]
+def test_a_folder_may_have_files_of_any_form_that_sources_have(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    written = io.BytesIO()
+    pq.write_table(pa.table({"id": [4, 5], "note": ["x", None]}), written)
+    files = {
+        "csv": {
+            "a b.csv": b"id,kind\n1,a\n",
+            "[b].csv.gz": gzip.compress(b"kind,id\nb,2\n"),
+            "c.csv.zst": pa.compress(b"id\n3\n", codec="zstd", asbytes=True),
+            "empty.csv": b"id,kind\n",
+        },
+        "parquet": {"a.parquet": written.getvalue()},
+    }
+    links = []
+    for kind, some in files.items():
+        (inbox / kind).mkdir()
+        for name, content in some.items():
+            put(inbox / kind, name, content)
+        source = {"directory": (inbox / kind).as_uri(), "format": kind}
+        links.append(gateway.post("/streams", json=stream(log_table, inbox, source=source)).json()["links"])
+    until(lambda: sum(gateway.get(each["self"]).json()["progress"]["records"] for each in links) == 5, 60)
+    assert ids(log_table) == [1, 2, 3, 4, 5]
+    for each in links:
+        assert gateway.delete(each["self"]).json()["error"] is None
+
+
+def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
+    put(inbox, "a.json", lines([{"id": 1}, {"id": "two"}]))
+    link = gateway.post("/streams", json=stream(log_table, inbox)).json()["links"]["self"]
     failed = until(lambda: (found := gateway.get(link).json())["state"] == "FAILED" and found, 60)
     assert failed["error"]["code"] == "RECORDS_INVALID"
-    assert ids(table) == []
+    assert "1 of 2 records" in failed["error"]["detail"]
+    assert ids(log_table) == []
 
 
-def test_a_stream_reads_only_what_is_allowed(gateway: httpx.Client, table: Table, tmp_path: Path) -> None:
-    refused = gateway.post("/streams", json=stream(table, tmp_path))
+def test_a_stream_reads_only_what_is_allowed(gateway: httpx.Client, log_table: Table, tmp_path: Path) -> None:
+    refused = gateway.post("/streams", json=stream(log_table, tmp_path))
     assert (refused.status_code, refused.json()["code"]) == (403, "SOURCE_NOT_ALLOWED")
     kafka = {"kafka": {"bootstrapServers": "localhost:9092", "topic": "clicks"}}
-    refused = gateway.post("/streams", json=stream(table, tmp_path, source=kafka))
+    refused = gateway.post("/streams", json=stream(log_table, tmp_path, source=kafka))
     assert (refused.status_code, refused.json()["code"]) == (403, "SOURCE_NOT_ALLOWED")
     assert "stream_kafka_servers" in refused.json()["detail"]
 
@@ -115,14 +113,14 @@ def test_a_gateway_that_is_killed_amid_micro_batches_writes_each_record_once(fol
         "SLUICE_INGEST_SOURCE_PREFIXES": inbox.as_uri(),
     }
     for number in range(FILES):
-        put(inbox, f"{number:03}.json", [{"id": number * ROWS + each} for each in range(ROWS)])
+        put(inbox, f"{number:03}.json", lines({"id": number * ROWS + each} for each in range(ROWS)))
     link = ""
     # Two files a batch: each life ends somewhere in the middle, the second one before its first batch ended.
     for batches_before_kill in (3, 0, 8, None):
         running = RunningGateway.start(data_dir, settings)
         with closing(embedded_catalog(data_dir)) as lake:
             lake.create_namespace_if_not_exists("logs")
-            table = lake.create_table_if_not_exists("logs.killed", SCHEMA)
+            table = lake.create_table_if_not_exists("logs.killed", LOG_SCHEMA)
             if not link:
                 created = running.client.post("/streams", json=stream(table, inbox))
                 assert created.status_code == 201, created.text

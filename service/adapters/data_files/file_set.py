@@ -8,16 +8,18 @@ from contextlib import suppress
 from uuid import uuid4
 
 import pyarrow as pa
-from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io import FileIO
 
 from service.adapters.data_files.content_files import partition_json
 from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.kept_io import kept_io
 from service.adapters.data_files.locations import Locations
 from service.adapters.data_files.open_file import OpenFile, WrittenFile
 from service.adapters.data_files.partitions import PartitionValues
 from service.adapters.data_files.pieces import pieces
 from service.adapters.data_files.sorting import sorted_rows
-from service.errors import RecordsInvalid
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.errors import IngestInvalid, RecordsInvalid
 
 
 class FileSet:
@@ -26,10 +28,11 @@ class FileSet:
     `open_at_most` may be changed between writes.
     """
 
-    def __init__(self, plan: FilePlan, open_at_most: int) -> None:
+    def __init__(self, plan: FilePlan, bounds: WriteBounds) -> None:
         self._plan = plan
-        self.open_at_most = open_at_most
-        self._io = load_file_io(dict(plan.state.io_properties), plan.state.location)
+        self._files_at_most = bounds.files
+        self.open_at_most = bounds.open_files
+        self._io = kept_io(plan.state)
         self._locations = Locations(plan.state, uuid4())
         self._open: OrderedDict[PartitionValues, OpenFile] = OrderedDict()
         self._written: list[WrittenFile] = []
@@ -45,7 +48,12 @@ class FileSet:
         self._close(next(iter(self._open)))
 
     def write(self, rows: pa.Table) -> None:
-        """Puts the rows into files of their partitions, in the table's order as far as these rows go."""
+        """Puts the rows into files of their partitions, in the table's order as far as these rows go.
+
+        Raises:
+            RecordsInvalid: a value is none for a partition.
+            IngestInvalid: they are more files than may be.
+        """
         for partition, part in self._plan.partitioning.parts(rows):
             if self._plan.is_sorted:
                 self._write_part(partition, sorted_rows(part, self._plan.state.sort_order, self._plan.places))
@@ -78,6 +86,11 @@ class FileSet:
                 self._close(partition)
 
     def _start(self, partition: PartitionValues, row_count: int) -> None:
+        if len(self._started) >= self._files_at_most:
+            raise IngestInvalid(
+                f"The rows would be more than {self._files_at_most} files, one at least for each partition: "
+                "send those of fewer partitions at once."
+            )
         while len(self._open) >= self.open_at_most:
             self.close_oldest()
         state = self._plan.state
@@ -85,7 +98,7 @@ class FileSet:
             values = partition_json(state.spec, state.schema, partition)
             location = self._locations.new(partition)
         except (ValueError, OverflowError) as error:
-            raise RecordsInvalid(f"There is no partition for {partition}: {error}") from error
+            raise RecordsInvalid(f"There is no partition for {partition!s:.200}: {error}") from error
         self._started.append(location)
         self._open[partition] = OpenFile(self._plan, self._io, location, values, row_count)
 

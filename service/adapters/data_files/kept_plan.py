@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.identity import Identity
+from service.model.identity import Identity
 from service.model.writing import WriteTarget
 
 _PLANS_KEPT = 256

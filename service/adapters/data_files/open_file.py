@@ -13,6 +13,7 @@ from pyiceberg.io import FileIO
 from service.adapters.data_files.content_files import content_file_json
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.own_statistics import OwnStatistics
+from service.errors import IngestInvalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class OpenFile:
         self._stream: Any = io.new_output(location).create(overwrite=True)
         try:
             self._writer = pq.ParquetWriter(self._stream, plan.shape.filed, **options)
+        except pa.ArrowNotImplementedError as error:
+            # Such as a struct without fields, which other writers may have put into the schema.
+            self._stream.close()
+            raise IngestInvalid(f"Parquet cannot hold these columns: {error!s:.300}") from error
         except BaseException:
             self._stream.close()
             raise

@@ -33,7 +33,7 @@ class TargetFiles:
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
         self.target = target
         self._plan = kept_plan(state, target)
-        self._files = FileSet(self._plan, bounds.open_files)
+        self._files = FileSet(self._plan, bounds)
 
     @property
     def kept_bytes(self) -> int:

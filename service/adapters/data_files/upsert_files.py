@@ -32,8 +32,8 @@ class UpsertFiles:
         self._keys = RowKeys(self._plan.schema, deletes)
         self._bounds = bounds
         self._kept: pa.Table | None = None
-        self._files = FileSet(self._plan, bounds.open_files)
-        self._deletes = FileSet(deletes, bounds.open_files)
+        self._files = FileSet(self._plan, bounds)
+        self._deletes = FileSet(deletes, bounds)
 
     @property
     def kept_bytes(self) -> int:

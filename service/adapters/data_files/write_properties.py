@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.schema import Schema
 from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType
+
+from service.model.identity import Identity
 
 _MIB = 1024**2
 _CODECS = {
@@ -25,6 +28,8 @@ _CODECS = {
 }
 _LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10), "brotli": range(12)}
 _ZSTD_LEVEL = 3
+_PATHS_KEPT = 512
+_BLOOM_FILTER = "write.parquet.bloom-filter-enabled.column."
 _HAS_BLOOM_FILTERS = "bloom_filter_options" in signature(pq.ParquetWriter).parameters
 # What the split blocks of Parquet's filters take for each distinct value, at one false positive in a hundred.
 _BLOOM_BITS = 11
@@ -72,6 +77,8 @@ class WriteProperties:
         } | self._bloom_filters(schema, filed, row_count)
 
     def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
+        if not any(name.startswith(_BLOOM_FILTER) for name in self.properties):
+            return {}
         most = self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS
         filters = {
             column.name: {
@@ -86,7 +93,7 @@ class WriteProperties:
         return {"bloom_filter_options": filters} if filters and _HAS_BLOOM_FILTERS else {}
 
     def _has_bloom_filter(self, field: NestedField) -> bool:
-        wanted = self.properties.get(f"write.parquet.bloom-filter-enabled.column.{field.name}", "")
+        wanted = self.properties.get(_BLOOM_FILTER + field.name, "")
         kind = field.field_type
         # Of the two zeros, which are equal, a filter finds one; of truth values Parquet has none.
         is_possible = isinstance(kind, PrimitiveType) and not isinstance(kind, _WITHOUT_BLOOM_FILTER)
@@ -111,7 +118,13 @@ class WriteProperties:
 
 def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
     """Parquet's names of the columns whose type is wanted."""
-    return [path for field in schema for path in _paths_below(field.type, field.name, is_wanted)]
+    return list(_known_paths(Identity(schema), is_wanted))
+
+
+@lru_cache(_PATHS_KEPT)
+def _known_paths(schema: Identity[pa.Schema], is_wanted: Callable[[pa.DataType], bool]) -> tuple[str, ...]:
+    # Plans of files are kept, and their schemas with them.
+    return tuple(path for field in schema.value for path in _paths_below(field.type, field.name, is_wanted))
 
 
 def _paths_below(kind: pa.DataType, path: str, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:

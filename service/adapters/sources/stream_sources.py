@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from urllib.parse import unquote
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from service.adapters.sources.find import FoundSources
-from service.adapters.sources.storage import SourceAccess
-from service.errors import SourceNotAllowed, StreamInvalid
-from service.model.source_uris import FILE, SourceUri
+from service.adapters.sources.storage import SourceAccess, entry
+from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid
+from service.model.sources import SourceFile
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
+
+_OWN = "__"
+# Object stores take their time for each.
+_AT_ONCE = 16
+_NO_HOST = re.compile(r"^file:/(?!/)")
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedTopics:
+    """What may be read from Kafka: from these servers, topics with these names, `*` for any part."""
+
+    servers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("*",)
+
+    def check(self, source: KafkaSource) -> None:
+        """Whether the topic may be read.
+
+        Raises:
+            SourceNotAllowed: it may not.
+        """
+        if not set(source.bootstrap_servers.split(",")) <= set(self.servers):
+            raise SourceNotAllowed(
+                f"Streams may not read from {source.bootstrap_servers} here: see the setting"
+                " stream_kafka_servers."
+            )
+        # Kafka's own topics begin so; they are not meant unless they are spelled out.
+        names = [each for each in self.names if each.startswith(_OWN) or not source.topic.startswith(_OWN)]
+        if not any(fnmatchcase(source.topic, each) for each in names):
+            raise SourceNotAllowed(
+                f"Streams may not read the topic {source.topic} here: see the setting stream_kafka_topics."
+            )
 
 
 class AllowedStreamSources:
     """Implements `service.stream_ports.StreamSources`."""
 
-    def __init__(self, found: FoundSources, access: SourceAccess, kafka_servers: Sequence[str]) -> None:
+    def __init__(self, found: FoundSources, access: SourceAccess, topics: AllowedTopics) -> None:
         self._found = found
         self._access = access
-        self._kafka_servers = frozenset(kafka_servers)
+        self._topics = topics
 
     def check(self, source: StreamSource) -> None:
         """Whether a stream may read there.
@@ -28,26 +62,43 @@ class AllowedStreamSources:
             SourceInvalid, StreamInvalid: it is no source for a stream.
         """
         match source:
-            case DirectorySource(uri):
-                folder = self._found.checked(uri)
+            case DirectorySource():
+                folder = self._found.checked(source.uri)
                 # Spark has braces as well.
-                if folder.fixed != folder.segments or set(uri) & set("{}"):
+                if folder.fixed != folder.segments or set(source.uri) & set("{}"):
                     raise StreamInvalid("A stream's directory has no globs; `glob` is for the names in it.")
                 self._access.check_real(folder)
-            case KafkaSource(servers):
-                if not set(servers.split(",")) <= self._kafka_servers:
-                    raise SourceNotAllowed(
-                        f"Streams may not read from {servers} here: see the setting stream_kafka_servers."
-                    )
+            case KafkaSource():
+                self._topics.check(source)
 
-    def check_files(self, uris: Sequence[str]) -> None:
-        """Whether files of a folder are where their names say.
+    def files(self, uris: Sequence[str]) -> Sequence[SourceFile]:
+        """These very files of a folder, as they are now.
 
         Raises:
+            SourceInvalid: a name has what no address has.
             SourceNotAllowed: one lies outside of what may be read.
+            SourceChanged: one is gone.
+            StorageDown: the storage does not answer.
         """
-        for each in uris:
-            if each.startswith(f"{FILE}:"):
-                # Spark gives them with percent signs.
-                path = unquote(each.removeprefix(f"{FILE}:")).lstrip("/")
-                self._access.check_real(SourceUri(FILE, "", tuple(path.split("/"))))
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(self._file, map(_address, uris)))
+
+    def _file(self, address: str) -> SourceFile:
+        uri = self._found.checked(address)
+        self._access.check_real(uri)
+        try:
+            found = entry(self._access, uri)
+        except OSError as error:
+            raise StorageDown(f"The storage of {uri} does not answer.") from error
+        if found is None or found.is_folder:
+            raise SourceChanged(f"{uri} is not there any more. Nothing was accepted.")
+        return SourceFile(address, found.byte_count, found.modified_ns)
+
+
+def _address(path: str) -> str:
+    """A path as Spark gives it: it leaves out the slashes before a host that there is none of.
+
+    >>> _address("file:/in/a b.json"), _address("s3a://bucket/in/a.json")
+    ('file:///in/a b.json', 's3a://bucket/in/a.json')
+    """
+    return _NO_HOST.sub("file:///", path)

@@ -10,9 +10,10 @@ from service.ingest.executing.body_splits import body_splits
 from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
 from service.ingest.executing.task_count import in_groups, task_count
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener
 from service.model.ingest import Compression, RecordFormat, StreamedRecords
-from service.model.sources import SourceRecords, SourceSplit, source_splits
+from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
 from service.model.writing import WritableTable
 
 # What opening a file costs, in bytes that could be read meanwhile.
@@ -25,15 +26,15 @@ _UNPACKED = 4
 class LargeBounds:
     """`split_bytes` is what one task gets at least, where an input can be cut.
 
-    Bodies of at least `body_bytes` go to executors. `file_bytes` is what a source's file has in it, unpacked,
-    `unpacked_bytes` a body; `upsert_bytes` what rows of an upsert take in a task's memory.
+    Bodies of at least `body_bytes` go to executors. `upsert_bytes` is what rows of an upsert take in a
+    task's memory; the last two say what each file of a source, and a body, may unfold to.
     """
 
     split_bytes: int = 128 * 1024**2
     body_bytes: int = 256 * 1024**2
-    file_bytes: int = 2**40
-    unpacked_bytes: int = 2**36
     upsert_bytes: int = 128 * 1024**2
+    source_reading: ReadBounds = DEFAULT_BOUNDS
+    body_reading: ReadBounds = DEFAULT_BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,18 @@ class LargeParts:
     byte_count: int
 
 
-def parts_of_source(
-    source: SourceRecords, plan: ReadPlan, large: LargeInputs, target_bytes: int
+def parts_of_files(
+    files: Sequence[SourceFile],
+    source: SourceRecords,
+    plan: ReadPlan,
+    large: LargeInputs,
+    target_bytes: int,
 ) -> LargeParts:
-    """The parts of all files, which are in the order of their names.
-
-    Raises:
-        SourceInvalid, SourceNotAllowed, StorageDown: the files cannot be read.
-    """
+    """The parts of all files, which are in the order in which they count."""
     is_lines = source.record_format is RecordFormat.NDJSON
     splits = [
         split
-        for file in large.sources.files(source.uri)
+        for file in files
         for split in source_splits(
             [file],
             large.bounds.split_bytes,
@@ -76,7 +77,7 @@ def parts_of_source(
     ]
     weights = [max(_byte_count(each, source), _OPENING_BYTES) for each in splits]
     count = task_count(sum(weights), large.executors.slots, target_bytes, large.bounds.split_bytes)
-    reader = SplitsOfSource(plan, source, large.open_split, large.bounds.file_bytes)
+    reader = SplitsOfSource(plan, source, large.open_split, large.bounds.source_reading)
     byte_count = sum(_byte_count(each, source) for each in splits)
     return LargeParts(reader, in_groups(splits, weights, count), byte_count)
 
@@ -96,9 +97,9 @@ def parts_of_body(
     def count(byte_count: int) -> int:
         return task_count(byte_count, large.executors.slots, target_bytes, bounds.split_bytes)
 
-    splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.unpacked_bytes)
+    splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading.body_bytes)
     with large.bodies.laid(body, table) as laid:
-        reader = SplitsOfBody(plan, laid, body.record_format, body.compression, bounds.unpacked_bytes)
+        reader = SplitsOfBody(plan, laid, body.record_format, body.compression, bounds.body_reading)
         yield LargeParts(reader, [(each,) for each in splits], byte_count)
 
 

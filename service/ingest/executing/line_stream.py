@@ -10,10 +10,10 @@ _BUFFER_BYTES = 1 << 20
 
 
 class LineStream(io.RawIOBase):
-    r"""Each line with its end. A line that has one inside, as messages may, has a blank there.
+    r"""Each line with its end. A line that has one inside, as messages may, has a tab there.
 
     >>> LineStream.buffered([b'{"a":', b'1,\n2', b""]).read()
-    b'{"a":\n1, 2\n\n'
+    b'{"a":\n1,\t2\n\n'
     """
 
     def __init__(self, lines: Iterable[bytes]) -> None:
@@ -36,8 +36,8 @@ class LineStream(io.RawIOBase):
             line = next(self._lines, None)
             if line is None:
                 return 0
-            # JSON has no line ends but between its words.
-            self._left = memoryview(line.replace(b"\n", b" ") + b"\n")
+            # Between JSON's words a tab is the same as a line's end; within them it is refused as well.
+            self._left = memoryview(line.replace(b"\n", b"\t") + b"\n")
         part = self._left[: len(buffer)]
         buffer[: len(part)] = part
         self._left = self._left[len(part) :]

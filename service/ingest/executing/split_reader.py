@@ -11,6 +11,7 @@ from service.ingest.reading.batches import parquet_batches
 from service.ingest.reading.columnar_rows import columnar_rows
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import Position, Rows
 from service.ingest_ports import LaidBody, SplitOpener
@@ -23,12 +24,12 @@ Split = SourceSplit | BodySplit | RowGroups
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfSource:
-    """Reads parts of files; it is picklable. `max_bytes` is what a file may have in it, decompressed."""
+    """Reads parts of files; it is picklable. `bounds` are those of each file."""
 
     plan: ReadPlan
     source: SourceRecords
     open_split: SplitOpener
-    max_bytes: int
+    bounds: ReadBounds
 
     @property
     def record_format(self) -> RecordFormat:
@@ -46,19 +47,19 @@ class SplitsOfSource:
         assert isinstance(split, SourceSplit)
         with self.open_split(split) as raw:
             compression = self.source.compression_of(split.file.uri)
-            stream = _unpacked(raw, compression, self.max_bytes)
-            yield from read_rows(stream, self.record_format, self.plan)
+            stream = _unpacked(raw, compression, self.bounds.body_bytes)
+            yield from read_rows(stream, self.record_format, self.plan, bounds=self.bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfBody:
-    """The same of a body. `max_bytes` is what it may have in it, decompressed."""
+    """The same of a body. `bounds` are those of each part."""
 
     plan: ReadPlan
     body: LaidBody
     record_format: RecordFormat
     compression: Compression
-    max_bytes: int
+    bounds: ReadBounds
 
     def rows(self, split: Split) -> Iterator[Rows]:
         """The records of one part.
@@ -70,11 +71,11 @@ class SplitsOfBody:
         with self.body.open() as raw:
             match split:
                 case BodySplit(start, end, first_line, header):
-                    stream = _unpacked(raw, self.compression, self.max_bytes)
+                    stream = _unpacked(raw, self.compression, self.bounds.body_bytes)
                     part = ByteRange.buffered(stream, start, end, header)
                     yield from read_rows(part, self.record_format, self.plan, Position(first_line))
                 case RowGroups(start, end, first_row):
-                    batches = parquet_batches(raw, range(start, end))
+                    batches = parquet_batches(raw, self.bounds, range(start, end))
                     yield from columnar_rows(batches, self.plan, Position(first_row))
                 case SourceSplit():
                     raise AssertionError("a body is no file of a source")

@@ -35,20 +35,19 @@ class SplitTask:
     destinations: tuple[Destination, ...]
     data_files: DataFiles
     letters: DeadLetters | None
+    left_out: frozenset[TableKey] = frozenset()
+    """Tables that have their rows already, from an earlier try."""
 
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
         """Reads parts, one after the other, and writes their rows."""
         rows = self.sorting(reader.plan, reader.record_format)
         return self._outcome(rows, sorted_splits(rows, reader, splits))
 
-    def lines(self, plan: ReadPlan, left_out: frozenset[TableKey], lines: Iterable[bytes]) -> SplitOutcome:
-        """Writes records that come one by one, each without an end of line.
-
-        Tables that are `left_out` have their rows already, from an earlier try.
-        """
+    def lines(self, plan: ReadPlan, lines: Iterable[bytes]) -> SplitOutcome:
+        """Writes records that come one by one, each without an end of line."""
         rows = self.sorting(plan, RecordFormat.NDJSON)
         read = read_rows(LineStream.buffered(lines), RecordFormat.NDJSON, plan)
-        return self._outcome(rows, _without(left_out, _all(rows, rows.sorted_out("", read))))
+        return self._outcome(rows, _all(rows, rows.sorted_out("", read)))
 
     def sorting(self, plan: ReadPlan, record_format: RecordFormat) -> SortedRows:
         """What sorts the rows of one call out."""
@@ -56,7 +55,7 @@ class SplitTask:
 
     def _outcome(self, rows: SortedRows, pairs: Pairs) -> SplitOutcome:
         try:
-            results = self.data_files.write_all(pairs)
+            results = self.data_files.write_all(_without(self.left_out, pairs))
         except CallerError as failure:
             return rows.failed(failure)
         return rows.outcome(write_results_to_bytes(results))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from io import SEEK_END
 from uuid import UUID
@@ -13,7 +13,7 @@ from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTo
 from service.ingest.dead_letters import DeadLetters, dead_letter_name
 from service.ingest.executing.body_splits import is_splittable
 from service.ingest.executing.keyed_task import KeyedTask
-from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_source
+from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
 from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.reading.plan import ReadPlan, ReadTarget
@@ -28,8 +28,8 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
-from service.model.sources import SourceRecords
-from service.model.streams import MicroBatchRecords
+from service.model.sources import SourceFile, SourceRecords
+from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
@@ -72,7 +72,7 @@ class ExecutedWrite:
         large: LargeInputs,
     ) -> None:
         self._is_upsert = any(each.target.is_upsert for each in destinations)
-        if self._is_upsert and isinstance(request.executed, MicroBatchRecords):
+        if self._is_upsert and isinstance(request.executed, (MicroBatchRecords, MicroBatchFiles)):
             raise IngestInvalid("Streams append. Send upserts with POST /ingest.")
         is_inferred = any(isinstance(each.write_schema, InferredColumns) for each in request.writes)
         if request.executed is not None and is_inferred:
@@ -130,22 +130,30 @@ class ExecutedWrite:
     def _outcomes(self) -> Sequence[SplitOutcome]:
         task = SplitTask(self._destinations, self._ports.data_files, self._letters())
         match self._request.executed:
-            case MicroBatchRecords(batch, check_files, left_out):
-                outcomes = batch.map(partial(task.lines, self._plan(), left_out))
-                check_files(batch.files())
-                return outcomes
-            case executed:
-                with self._parts(executed) as parts:
-                    return self._keyed(task, parts) if self._is_upsert else self._mapped(task, parts)
+            case MicroBatchRecords(batch, left_out):
+                return batch.map(partial(replace(task, left_out=left_out).lines, self._plan()))
+            case MicroBatchFiles(batch, source, found, left_out):
+                parts = self._parts_of(source, found(batch.files()))
+                return self._mapped(replace(task, left_out=left_out), parts)
+            case SourceRecords() as source:
+                parts = self._parts_of(source, self._large.sources.files(source.uri))
+                return self._written(task, parts)
+            case None:
+                body = self._request.shared
+                assert isinstance(body, StreamedRecords), "nothing that executors write"
+                table = self._destinations[0].table
+                with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
+                    return self._written(task, parts)
 
-    def _parts(self, executed: SourceRecords | None) -> AbstractContextManager[LargeParts]:
-        target_bytes = min(self._ports.data_files.target_bytes(each.table) for each in self._destinations)
-        if executed is not None:
-            return nullcontext(parts_of_source(executed, self._plan(), self._large, target_bytes))
-        body = self._request.shared
-        assert isinstance(body, StreamedRecords), "nothing that executors write"
-        table = self._destinations[0].table
-        return parts_of_body(body, self._plan(), self._large, target_bytes, table)
+    def _parts_of(self, source: SourceRecords, files: Sequence[SourceFile]) -> LargeParts:
+        return parts_of_files(files, source, self._plan(), self._large, self._target_bytes)
+
+    @property
+    def _target_bytes(self) -> int:
+        return min(self._ports.data_files.target_bytes(each.table) for each in self._destinations)
+
+    def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        return self._keyed(task, parts) if self._is_upsert else self._mapped(task, parts)
 
     def _mapped(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
         read = partial(task.read, parts.reader)
@@ -198,9 +206,8 @@ class ExecutedWrite:
                 raise each.failure
 
     def _check(self) -> None:
-        if not self._bad_count + self._row_count and not isinstance(
-            self._request.executed, MicroBatchRecords
-        ):
+        # What has come into a folder may be empty, and a batch has to end.
+        if not self._bad_count + self._row_count and self._request.stream_batch is None:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
             count = self._bad_count + self._row_count

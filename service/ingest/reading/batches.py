@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,45 +13,59 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.errors import IngestInvalid
+from service.ingest.reading.arrow_messages import ArrowMessages
+from service.ingest.reading.parquet_plan import parquet_plan
+from service.ingest.reading.read_bounds import ReadBounds, Room
+from service.ingest.reading.unfolded_rows import unfolded_parts
 
-_ROWS = 10_000
-_PART_BYTES = 4 * 1024**2
+_COPIED_BYTES = 4 * 1024**2
 # Of each column. Without it a column of a row group is read as a whole, however large that is.
 _READ_BYTES = 64 * 1024
-_BATCH_BYTES = 256 * 1024**2
-_END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-def arrow_batches(stream: BinaryIO) -> Iterator[pa.RecordBatch]:
-    """The batches of a stream; also one without rows, if there is none, for its columns.
+def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBatch]:
+    """The batches of a stream, in parts; before them one without rows, for its columns.
 
     Raises:
-        IngestInvalid: it is no stream of Arrow, ends too early, or has a batch that is too large.
+        IngestInvalid: it is no stream of Arrow, ends too early, or unfolds to more than may be.
     """
+    room = Room(bounds)
     with _told("an Arrow stream"):
-        ended = _Ended(stream)
-        reader = pa.ipc.open_stream(ended)
-        yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        messages = ArrowMessages(stream, room)
+        reader = pa.ipc.open_stream(messages)
+        yield _no_rows(reader.schema)
         for batch in reader:
             batch.validate(full=True)
-            yield from _parts(batch)
-        ended.check()
+            yield from unfolded_parts(batch, room)
+        messages.check_ended()
 
 
-def parquet_batches(stream: BinaryIO, row_groups: range | None = None) -> Iterator[pa.RecordBatch]:
+def parquet_batches(
+    stream: BinaryIO, bounds: ReadBounds, row_groups: range | None = None
+) -> Iterator[pa.RecordBatch]:
     """The same of a file of Parquet, or of some of its row groups.
 
     Raises:
-        IngestInvalid: it is none, or not all of it is there.
+        IngestInvalid: it is none, not all of it is there, or it unfolds to more than may be.
     """
+    room = Room(bounds)
     with _told("Parquet"), _seekable(stream) as file:
-        opened = pq.ParquetFile(file, pre_buffer=False, memory_map=False, buffer_size=_READ_BYTES)
-        yield pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
-        groups = range(opened.metadata.num_row_groups) if row_groups is None else row_groups
-        at_once = _rows_at_once(opened.metadata)
-        for batch in opened.iter_batches(at_once, list(groups), use_threads=False):
+        metadata = pq.read_metadata(file)
+        groups = range(metadata.num_row_groups) if row_groups is None else row_groups
+        plan = parquet_plan(metadata, groups, file, room)
+        file.seek(0)
+        opened = pq.ParquetFile(
+            file,
+            metadata=metadata,
+            read_dictionary=list(plan.dictionaries),
+            pre_buffer=False,
+            memory_map=False,
+            buffer_size=_READ_BYTES,
+        )
+        yield _no_rows(opened.schema_arrow)
+        for batch in opened.iter_batches(plan.rows_at_once, list(groups), use_threads=False):
             batch.validate(full=True)
-            yield from _parts(batch)
+            yield from unfolded_parts(batch, room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,45 +83,13 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
         IngestInvalid: it is no Parquet, or not all of it is there.
     """
     with _told("Parquet"):
-        metadata = pq.ParquetFile(stream, pre_buffer=False, memory_map=False).metadata
+        metadata = pq.read_metadata(stream)
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
         return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]
 
 
-def _parts(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    for start in range(0, batch.num_rows, _ROWS):
-        yield batch.slice(start, _ROWS)
-
-
-def _rows_at_once(metadata: pq.FileMetaData) -> int:
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    row_bytes = max((each.total_byte_size // max(each.num_rows, 1) for each in groups), default=0)
-    return int(min(max(_PART_BYTES // max(row_bytes, 1), 16), _ROWS))
-
-
-class _Ended(io.RawIOBase):
-    """A stream that was cut between two batches looks whole to its reader: only its end tells."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._last = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if size > _BATCH_BYTES:
-            # Arrow reads a batch at once.
-            raise IngestInvalid(f"A batch has more than {_BATCH_BYTES} bytes: send the rows in smaller ones.")
-        found = self._stream.read(size)
-        self._last = (self._last + found[-len(_END) :])[-len(_END) :]
-        return found
-
-    def check(self) -> None:
-        if self._last != _END:
-            raise OSError("the stream has no end")
-        if self._stream.read(1):
-            raise OSError("there is something behind its end")
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.nulls(0) for _ in schema.names], names=schema.names)
 
 
 @contextmanager
@@ -118,7 +99,7 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
         yield stream
         return
     with tempfile.TemporaryFile() as file:
-        shutil.copyfileobj(stream, file, _PART_BYTES)
+        shutil.copyfileobj(stream, file, _COPIED_BYTES)
         file.seek(0)
         yield file
 
@@ -127,6 +108,6 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
 def _told(what: str) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError) as error:
         reason = (str(error).splitlines() or ["no reason is known"])[0]
         raise IngestInvalid(f"The body cannot be read as {what}: {reason:.300}") from None

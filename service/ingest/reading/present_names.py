@@ -9,18 +9,23 @@ from service.ingest.reading.batches import arrow_batches, parquet_batches
 from service.ingest.reading.columnar_rows import columnar_names
 from service.ingest.reading.csv_rows import csv_names
 from service.ingest.reading.ndjson_names import ndjson_names
+from service.ingest.reading.read_bounds import ReadBounds
 from service.model.ingest import RecordFormat, Route
 
 
 def present_names(
-    stream: BinaryIO, record_format: RecordFormat, route: Route | None, known: Sequence[Set[str]]
+    stream: BinaryIO,
+    record_format: RecordFormat,
+    route: Route | None,
+    known: Sequence[Set[str]],
+    bounds: ReadBounds,
 ) -> list[set[str]]:
     """The names among those that are known of each target. A name counts where it stands beside a null.
 
     In formats where each record has every column, those count that have a value.
 
     Raises:
-        IngestInvalid: the stream is none of this format, or ends too early.
+        IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
     """
     match record_format:
         case RecordFormat.NDJSON:
@@ -28,6 +33,6 @@ def present_names(
         case RecordFormat.CSV:
             return csv_names(stream, route, known)
         case RecordFormat.ARROW_STREAM:
-            return columnar_names(arrow_batches(stream), route, known)
+            return columnar_names(arrow_batches(stream, bounds), route, known)
         case RecordFormat.PARQUET:
-            return columnar_names(parquet_batches(stream), route, known)
+            return columnar_names(parquet_batches(stream, bounds), route, known)

@@ -10,19 +10,25 @@ from service.ingest.reading.columnar_rows import columnar_rows
 from service.ingest.reading.csv_rows import csv_rows
 from service.ingest.reading.ndjson import ndjson_rows
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.reading.rows import FIRST, Position, Rows
 from service.model.ingest import RecordFormat
 
 
 def read_rows(
-    stream: BinaryIO, record_format: RecordFormat, plan: ReadPlan, start: Position = FIRST
+    stream: BinaryIO,
+    record_format: RecordFormat,
+    plan: ReadPlan,
+    start: Position = FIRST,
+    bounds: ReadBounds = DEFAULT_BOUNDS,
 ) -> Iterator[Rows]:
     """Every record is either in the rows of one target or bad; a block at a time is in memory.
 
-    `start` is where the stream's first record stands in the whole. Parquet has to be seekable.
+    `start` is where the stream's first record stands in the whole. Parquet has to be seekable. `bounds` are
+    for what Arrow and Parquet unfold to; a stream of text is bounded before.
 
     Raises:
-        IngestInvalid: the stream is none of this format, or ends too early.
+        IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
     """
     match record_format:
         case RecordFormat.NDJSON:
@@ -30,6 +36,6 @@ def read_rows(
         case RecordFormat.CSV:
             return csv_rows(stream, plan, start)
         case RecordFormat.ARROW_STREAM:
-            return columnar_rows(arrow_batches(stream), plan, start)
+            return columnar_rows(arrow_batches(stream, bounds), plan, start)
         case RecordFormat.PARQUET:
-            return columnar_rows(parquet_batches(stream), plan, start)
+            return columnar_rows(parquet_batches(stream, bounds), plan, start)

@@ -13,23 +13,38 @@ from service.model.schemas import TableSchema
 from service.model.table_creation import CreationFault, TableCreation
 from service.model.tables import TableName
 
+# Catalogs in a database keep no more.
+_LONGEST_SCHEMA = 255
 # A name becomes a folder: none may lead out of the warehouse.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 
 
 def creation_faults(name: TableName, creation: TableCreation, place: str) -> Iterator[CreationFault]:
     """Nothing where the table may be made. `place` is that of its write in the request."""
-    for part in (*name.schema.split("."), name.table):
-        if not _NAME.fullmatch(part):
-            reason = f"{part!r} is no name for a new table or its schema: letters, digits, _ and - are."
-            yield CreationFault(f"{place}/table", reason)
-    schema = creation.schema
-    if not schema.columns:
-        yield CreationFault(f"{place}/schema", "A table is made from a schema that has columns.")
-    added = [AddField((), each) for each in schema.columns]
-    for difference in refused_changes(added, TableSchema(0, ()), ()):
-        yield CreationFault(f"{place}/schema", difference.detail)
-    for where, reason in layout_faults(schema.columns, creation.layout):
+    for reason in _name_faults(name):
+        yield CreationFault(f"{place}/table", reason)
+    for reason in _schema_faults(creation.schema):
+        yield CreationFault(f"{place}/schema", reason)
+    for where, reason in layout_faults(creation.schema.columns, creation.layout):
         yield CreationFault(f"{place}/create/{where}", reason)
     for key, reason in refused_properties(creation.layout.properties):
         yield CreationFault(f"{place}/create/properties/{key}", reason)
+
+
+def _name_faults(name: TableName) -> Iterator[str]:
+    for part in (*name.schema.split("."), name.table):
+        if not _NAME.fullmatch(part):
+            yield f"{part!r} is no name for a new table or its schema: letters, digits, _ and - are."
+    if len(name.schema) > _LONGEST_SCHEMA:
+        yield f"The name of a new table's schema has {_LONGEST_SCHEMA} characters at most."
+
+
+def _schema_faults(schema: TableSchema) -> Iterator[str]:
+    if not schema.columns:
+        yield "A table is made from a schema that has columns."
+    for each in schema.columns:
+        if each.field_id in schema.identifier_field_ids and not each.is_required:
+            yield f"{each.name} tells rows apart: it has to be required."
+    added = [AddField((), each) for each in schema.columns]
+    for difference in refused_changes(added, TableSchema(0, ()), ()):
+        yield difference.detail

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from service.errors import CreationInvalid, SchemaMismatch, TableChanged, TableNotFound
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.creation_faults import creation_faults
+from service.ingest.schema_changes.evolutions import Evolutions
 from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest_ports import TableChanges, WritableTables
 from service.model.ingest import Write
-from service.model.schema_changes import SchemaDifference
+from service.model.schema_changes import SchemaDifference, TableEvolution
 from service.model.schemas import TableSchema, fields_with_paths
 from service.model.table_creation import CreationFault, TableCreation, partition_name
 from service.model.tables import TableName
@@ -24,6 +25,14 @@ _ATTEMPTS = 100
 
 
 @dataclass(frozen=True, slots=True)
+class MatchedTables:
+    """The tables as they are now, by table and branch, and what was made and changed for that."""
+
+    by_key: Mapping[TableKey, WritableTable]
+    evolutions: tuple[TableEvolution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """The tables that are there, on whichever branch, and what the others are to be made from."""
 
@@ -33,7 +42,7 @@ class _Found:
 
 def match_tables(
     writes: Sequence[Write], tables: WritableTables, changes: TableChanges, rules: ChangeRules
-) -> Mapping[TableKey, WritableTable]:
+) -> MatchedTables:
     """The tables as they are after all that the writes' schemas ask for was made and committed.
 
     What is refused for one table is refused for all before any is changed. What others change meanwhile is
@@ -47,20 +56,25 @@ def match_tables(
         CatalogDown: a catalog does not answer.
     """
     tried: set[TableName] = set()
+    made = Evolutions()
     for _ in range(_ATTEMPTS):
         found = _look_up(writes, tables)
         plans = _plans(writes, found)
         _check(found, plans, rules)
         if not found.creations and not any(plan.changes for plan in plans.values()):
             keys = dict.fromkeys(each.key for each in writes)
-            return {key: replace(found.tables[key.table], key=key) for key in keys}
+            by_key = {key: replace(found.tables[key.table], key=key) for key in keys}
+            return MatchedTables(by_key, made.all())
         for name, creation in found.creations.items():
-            if not changes.create(name, creation) and name in tried:
+            if changes.create(name, creation):
+                made.created(name)
+            elif name in tried:
                 raise CreationInvalid(f"{name} is there already, and is no table that can be written to.")
             tried.add(name)
         for name, table in found.tables.items():
-            if name in plans and plans[name].changes:
-                changes.evolve(table, plans[name].changes)
+            own = plans[name].changes if name in plans else ()
+            if own and changes.evolve(table, own):
+                made.evolved(name, own)
     raise TableChanged("Others change the table's schema all the time. Send the ingest again.")
 
 

@@ -12,10 +12,25 @@ from service.model.schema_changes import (
     SchemaDifference,
     WidenField,
 )
-from service.model.schemas import Field, Primitive, TableSchema, fields_with_paths
+from service.model.schemas import Field, Primitive, Struct, TableSchema, fields_with_paths
 
 # The Iceberg table specification, "Format Versioning".
 _FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})
+# Iceberg's `MetadataColumns`. Spark reads nothing of a table that has a column of such a name.
+_RESERVED = frozenset(
+    {
+        "_file",
+        "_pos",
+        "_deleted",
+        "_spec_id",
+        "_partition",
+        "_row_id",
+        "_last_updated_sequence_number",
+        "_change_type",
+        "_change_ordinal",
+        "_commit_snapshot_id",
+    }
+)
 
 
 def refused_changes(
@@ -37,6 +52,7 @@ def refused_changes(
     for change in changes:
         match change:
             case AddField():
+                yield from _of_reserved_name(change)
                 yield from _in_new_field(change, taken)
             case MakeOptional(path):
                 if path in needed:
@@ -47,6 +63,13 @@ def refused_changes(
                 pass
 
 
+def _of_reserved_name(change: AddField) -> Iterator[SchemaDifference]:
+    name = change.field.name
+    if not change.parent and name.lower() in _RESERVED:
+        detail = f"{name} is a name that Iceberg keeps for itself: the table could not be read any more."
+        yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
+
+
 def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifference]:
     for path, field in fields_with_paths((change.field,)):
         name = ".".join((*change.parent, *path))
@@ -55,6 +78,9 @@ def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifferenc
             yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
         taken.add(name.lower())
         yield from _of_format_3(name, field)
+        if field.type == Struct(()):
+            detail = f"{name} is a struct without fields, which no data file can hold."
+            yield SchemaDifference(name, DifferenceKind.NOT_WRITABLE, detail)
 
 
 def _of_format_3(name: str, field: Field) -> Iterator[SchemaDifference]:

@@ -6,16 +6,21 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from service.errors import GatewayError, ShuttingDown, StreamFailed
+from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import (
+    BadRecord,
     IngestRecord,
     IngestRequest,
     IngestState,
 )
+from service.model.sources import SourceFile
 from service.model.streams import (
     BatchDone,
+    DirectorySource,
+    KafkaSource,
     MicroBatch,
+    MicroBatchFiles,
     MicroBatchRecords,
     StreamDefinition,
     StreamRecord,
@@ -45,7 +50,7 @@ class StreamRun:
         ingests: Ingests,
         store: StreamStore,
         clock: Clock,
-        check_files: Callable[[Sequence[str]], None],
+        found: Callable[[Sequence[str]], Sequence[SourceFile]],
     ) -> None:
         self.record = record
         self.lease = lease
@@ -54,7 +59,7 @@ class StreamRun:
         self._ingests = ingests
         self._store = store
         self._clock = clock
-        self._check_files = check_files
+        self._found = found
         self._last_batch_id = record.last_batch_id
         self._stopping = threading.Event()
 
@@ -94,9 +99,9 @@ class StreamRun:
                 on_error=self._definition.on_error,
                 route=self._definition.route,
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
-                executed=MicroBatchRecords(batch, self._check_files, left_out),
+                executed=self._records(batch, left_out),
             )
-            ended = self._settled(self._ingests.accept(request, self.record.caller))
+            ended = self._settled(self._accepted(request))
             committed = [each for each in ended.commits if each.error_code is None]
             records += sum(target.record_count for each in committed for target in each.targets)
             rejected = max(rejected, ended.rejected.count)
@@ -104,6 +109,21 @@ class StreamRun:
             if ended.state is IngestState.COMMITTED:
                 return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
         raise _refused(ended)
+
+    def _accepted(self, request: IngestRequest) -> Accepted:
+        try:
+            return self._ingests.accept(request, self.record.caller)
+        except RecordsInvalid as refused:
+            raise _with_first_reason(refused) from refused
+
+    def _records(
+        self, batch: MicroBatch, left_out: frozenset[TableKey]
+    ) -> MicroBatchRecords | MicroBatchFiles:
+        match self._definition.source:
+            case DirectorySource(records):
+                return MicroBatchFiles(batch, records, self._found, left_out)
+            case KafkaSource():
+                return MicroBatchRecords(batch, left_out)
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
@@ -117,6 +137,13 @@ class StreamRun:
             # The committer is closing: what waits is committed by the next one.
             self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")
+
+
+def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:
+    """A stream's error has no room for all of them."""
+    first = next((each for each in refused.violations if isinstance(each, BadRecord)), None)
+    reason = "" if first is None else f" The first: {first.reason}"
+    return RecordsInvalid(f"{refused.detail}{reason}", refused.violations)
 
 
 def _refused(ended: IngestRecord) -> GatewayError:

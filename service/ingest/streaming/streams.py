@@ -10,15 +10,26 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from service.errors import GatewayError, PartDown, StreamFailed, StreamInvalid, StreamNotFound
+from service.errors import (
+    GatewayError,
+    PartDown,
+    StreamFailed,
+    StreamInvalid,
+    StreamNotFound,
+    TableChanged,
+    TooManyIngests,
+)
 from service.ingest.ingests import Ingests
 from service.ingest.streaming.stream_run import StreamRun
 from service.model.ingest import IngestRequest
-from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState
+from service.model.streams import StreamDefinition, StreamRecord, StreamState
 from service.ports import Clock
-from service.stream_ports import StreamQueries, StreamSources, StreamStore
+from service.stream_ports import RunningStream, StreamQueries, StreamSources, StreamStore
 
 log = structlog.get_logger(__name__)
+
+# What passes without anybody's doing.
+_PASSING = (PartDown, TooManyIngests, TableChanged)
 
 ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
 """A stream from what its caller sent once; raises IngestInvalid where this version cannot read it."""
@@ -119,7 +130,8 @@ class Streams:
             MetricsStoreDown: the store does not answer.
         """
         self.find(stream_id, caller)
-        self._ports.store.move(stream_id, state)
+        self._ports.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
+        self._pauses.pop(stream_id, None)
         self._wake.set()
         return self.find(stream_id, caller)
 
@@ -151,7 +163,7 @@ class Streams:
             elif run.query is None or not run.query.is_active():
                 self._ended(run)
             else:
-                self._pauses.pop(stream_id, None)
+                self._goes_on(wanted[stream_id], run.query)
         for stream_id in wanted:
             if stream_id not in self._runs and self._is_due(stream_id):
                 self._begin(stream_id)
@@ -168,6 +180,8 @@ class Streams:
             return
         try:
             definition = self.read_body(record.body)
+            # The operator may allow less than when it was made.
+            self._ports.sources.check(definition.source)
             run = StreamRun(
                 record,
                 definition,
@@ -175,7 +189,7 @@ class Streams:
                 self._ingests,
                 self._ports.store,
                 self._ports.clock,
-                self._check_files(definition),
+                self._ports.sources.files,
             )
             run.query = self._ports.queries.start(
                 stream_id, definition.source, definition.interval_ms, run.take
@@ -186,11 +200,6 @@ class Streams:
             return
         self._runs[stream_id] = run
         log.info("stream_started", stream_id=str(stream_id))
-
-    def _check_files(self, definition: StreamDefinition) -> Callable[[Sequence[str]], None]:
-        if isinstance(definition.source, DirectorySource):
-            return self._ports.sources.check_files
-        return lambda _: None
 
     def _end(self, run: StreamRun) -> None:
         del self._runs[run.record.stream_id]
@@ -204,12 +213,22 @@ class Streams:
 
     def _failed(self, stream_id: UUID, failure: GatewayError) -> None:
         log.warning("stream_failed", stream_id=str(stream_id), error=failure.code, reason=failure.detail)
-        if not isinstance(failure, PartDown):
+        if not isinstance(failure, _PASSING):
             self._ports.store.move(stream_id, StreamState.FAILED, failure)
             return
-        failures = self._pauses[stream_id].failures + 1 if stream_id in self._pauses else 1
+        before = self._pauses.get(stream_id)
+        failures = 1 if before is None else before.failures + 1
         pause_ms = min(self._pace.first_pause_ms << min(failures - 1, 20), self._pace.longest_pause_ms)
         self._pauses[stream_id] = _Pause(failures, self._ports.clock.elapsed_ms() + pause_ms)
+        self._ports.store.move(stream_id, StreamState.RUNNING, failure)
+
+    def _goes_on(self, record: StreamRecord, query: RunningStream) -> None:
+        """What kept it from going on has passed, once its source has answered."""
+        if record.error_code is None and record.stream_id not in self._pauses:
+            return
+        if query.has_read():
+            self._pauses.pop(record.stream_id, None)
+            self._ports.store.move(record.stream_id, StreamState.RUNNING)
 
     def _is_due(self, stream_id: UUID) -> bool:
         pause = self._pauses.get(stream_id)

@@ -9,6 +9,9 @@ from service.errors import did_you_mean
 from service.model.ingest import Violation, WriteRule
 from service.model.schemas import Field, Struct
 
+# Each name is looked for among all columns, which takes a while.
+_WITH_NEAREST = 10
+
 
 def named_columns(
     names: Sequence[str], columns: tuple[Field, ...]
@@ -33,7 +36,7 @@ def named_columns(
     for name in names:
         named = known.get(name)
         if named is None:
-            violations.append(_unknown(name, known))
+            violations.append(_unknown(name, known, has_nearest=len(violations) < _WITH_NEAREST))
         elif named.field_id in covered or not found.keys().isdisjoint(_ids(named)):
             violations.append(
                 Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands in the write schema twice.")
@@ -57,13 +60,13 @@ def _ids(field: Field) -> set[int]:
     return {each.field_id for _, each in _reachable((field,), ())}
 
 
-def _unknown(name: str, known: dict[str, Field]) -> Violation:
+def _unknown(name: str, known: dict[str, Field], *, has_nearest: bool) -> Violation:
     for parent, field in known.items():
         if name.startswith(f"{parent}.") and field.children and not isinstance(field.type, Struct):
             return Violation(
                 name, WriteRule.NOT_A_STRUCT, f"{parent} is written whole: name it without what follows it."
             )
-    nearest = get_close_matches(name, known, n=3, cutoff=0.5)
+    nearest = get_close_matches(name, known, n=3, cutoff=0.5) if has_nearest else ()
     return Violation(
         name, WriteRule.UNKNOWN_COLUMN, f"The table has no column {name}.{did_you_mean(nearest)}"
     )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 
 from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.ndjson_names import ndjson_names
 from service.ingest.reading.present_names import present_names
+from service.ingest.reading.read_bounds import ReadBounds
 from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
+from service.model.json_records import JsonRecords
 from service.model.writing import TableKey, WritableTable
 
 
 def present_columns(
-    request: IngestRequest, tables: Mapping[TableKey, WritableTable], max_bytes: int
+    request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds
 ) -> tuple[frozenset[str], ...]:
     """The table's columns that at least one record of the write has, for each write; nothing if none asks.
 
@@ -24,23 +28,33 @@ def present_columns(
         return (frozenset(),) * len(request.writes)
     known = [{each.name for each in tables[write.key].schema.columns} for write in request.writes]
     return tuple(
-        frozenset(names & own) for names, own in zip(_names(request, known, max_bytes), known, strict=True)
+        frozenset(names & own) for names, own in zip(_names(request, known, bounds), known, strict=True)
     )
 
 
-def _names(request: IngestRequest, known: Sequence[set[str]], max_bytes: int) -> Sequence[set[str]]:
+def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds) -> Sequence[set[str]]:
     match request.shared:
         case None:
-            return [_names_of(write.records) for write in request.writes]
+            pairs = zip(request.writes, known, strict=True)
+            return [_names_of(write.records, own) for write, own in pairs]
         case StreamedRecords() as streamed:
             with streamed.open() as raw:
-                stream = decompressed(raw, streamed.compression, max_bytes)
-                return present_names(stream, streamed.record_format, request.route, known)
+                stream = decompressed(raw, streamed.compression, bounds.body_bytes)
+                return present_names(stream, streamed.record_format, request.route, known, bounds)
+        case JsonRecords() as sent:
+            return ndjson_names(BytesIO(sent.lines), request.route, known)
         case records:
-            return [_names_of(each) for each in _routed(request, records)]
+            return [_names_in(each) for each in _routed(request, records)]
 
 
-def _names_of(records: Iterable[Mapping[str, object]]) -> set[str]:
+def _names_of(records: Sequence[Mapping[str, object]], known: set[str]) -> set[str]:
+    if isinstance(records, JsonRecords):
+        [found] = ndjson_names(BytesIO(records.lines), None, [known])
+        return found
+    return _names_in(records)
+
+
+def _names_in(records: Iterable[Mapping[str, object]]) -> set[str]:
     return {name for record in records for name in record}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.ingest.write_schema.kept import kept_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
-from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import Violation, Write
 from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
 
@@ -54,7 +54,7 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
             f"tables up to version {NEWEST_FORMAT} can be written to."
         )
     equality_field_ids = resolve_equality_fields(write, table)
-    schema = resolve_write_schema(write.write_schema, table, present, equality_field_ids)
+    schema = kept_write_schema(write.write_schema, table, present, equality_field_ids)
     return WriteTarget(
         write.key,
         table.schema.schema_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pyiceberg.table.update import AssertRefSnapshotId
 from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.metadata_json import metadata_json
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})
@@ -73,6 +75,16 @@ def test_what_is_kept_is_what_the_metadata_file_says(catalog: KeepingSqlCatalog,
     assert kept.metadata.model_dump_json() == as_written(kept)
     assert kept.refs().keys() == {"main", "audit", "first"}
     assert sorted(kept.scan().to_arrow()["id"].to_pylist()) == [2, 2]
+
+
+def test_a_metadata_file_says_what_pyiceberg_writes(catalog: KeepingSqlCatalog, table: Table) -> None:
+    assert metadata_json(table.metadata) is None
+    change_a_lot(table)
+    metadata = catalog.load_table("a.t").metadata
+    for _ in range(2):
+        found = metadata_json(metadata)
+        assert found is not None
+        assert json.loads(found) == json.loads(metadata.model_dump_json())
 
 
 def test_older_versions_stay_as_they_were(catalog: KeepingSqlCatalog, table: Table) -> None:

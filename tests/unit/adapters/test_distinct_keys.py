@@ -28,7 +28,7 @@ def test_keys_of_two_columns_are_there_once_and_none_has_a_null(rows: list[tuple
     keys = DistinctKeys(max_bytes=10**6)
     for a, b in rows:
         assert keys.add(_keys([a], [b]))
-    assert keys.sorted_keys() == tuple(sorted({each for each in rows if None not in each}))  # type: ignore[type-var]
+    assert keys.sorted_keys() == tuple(sorted({each for each in rows if None not in each}))
 
 
 def test_as_many_as_fit_are_kept_and_one_more_is_too_many() -> None:

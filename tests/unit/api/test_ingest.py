@@ -58,6 +58,8 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
             }
         ],
         "rejected": {"count": 0, "samples": []},
+        "evolutions": [],
+        "note": None,
         "links": {"self": f"/ingest/{answer['ingestId']}"},
     }
     assert (await client.get(answer["links"]["self"])).json() == answer
@@ -111,6 +113,7 @@ async def test_several_tables_are_written_with_one_request(
     other = {"table": "lake.logs.errors", "branch": "audit", "records": [{"id": 3}]}
     response = await send(client, writes=[EVENTS, other])
     assert [each["table"] for each in response.json()["commits"]] == ["lake.logs.events", "lake.logs.errors"]
+    assert "each by itself" in response.json()["note"]
     assert [each.place for each in gateway.ingests.requests[0].writes] == ["/writes/0", "/writes/1"]
 
 

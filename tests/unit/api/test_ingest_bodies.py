@@ -28,6 +28,7 @@ from service.model.ingest import (
     Route,
     StreamedRecords,
 )
+from service.model.json_records import JsonRecords
 from service.model.table_creation import TableLayout
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
@@ -170,7 +171,8 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
     records = [{"id": 1, "kind": "a/b"}]
     assert (await client.post("/ingest", json={"route": route, "records": records})).status_code == 200
     [request] = gateway.ingests.requests
-    assert (request.shared, request.route) == (records, Route("kind", {"a/b": 0}))
+    assert isinstance(request.shared, JsonRecords)
+    assert (list(request.shared), request.route) == (records, Route("kind", {"a/b": 0}))
     assert request.writes[0].place == "/route/to/a~1b"
 
 
@@ -303,7 +305,7 @@ async def test_bodies_of_json_may_be_compressed(
     sent = await send(client, packed(encoding, json.dumps(body).encode()), "application/json", encoding)
     # The query string is for bodies of records alone.
     assert sent.status_code == 200
-    assert gateway.ingests.requests[0].writes[0].records == [{"id": 1}]
+    assert list(gateway.ingests.requests[0].writes[0].records) == [{"id": 1}]
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])

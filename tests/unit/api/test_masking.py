@@ -29,12 +29,22 @@ from api.settings import Settings
         "s3.session-token",
         "url.sig",
         "signature",
+        "kafka.sasl.jaas.config",
+        "kafka.ssl.keystore.password",
     ],
 )
 def test_a_property_with_a_secrets_name_is_masked(name: str) -> None:
-    settings = Settings(catalogs={"lake": {name: "hunter2"}}, spark_conf={name: "hunter2"})
+    secret = {name: "hunter2"}
+    settings = Settings(
+        catalogs={"lake": secret},
+        spark_conf=secret,
+        stream_kafka_options=secret,
+        ingest_source_properties=secret,
+    )
     shown = masked(settings)
-    assert shown["catalogs"]["lake"][name] == shown["spark_conf"][name] == MASK
+    assert shown["catalogs"]["lake"][name] == MASK
+    for each in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
+        assert shown[each][name] == MASK
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
     [
         {"interval": "99ms"},
         {"interval": "10 minutes"},
-        {"source": {"directory": "file:///in", "format": "parquet"}},
+        {"source": {"directory": "file:///in", "format": "xml"}},
+        {"source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "a"}, "format": "csv"}},
         {"source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "a b"}}},
         {"source": {"kafka": {"bootstrapServers": "k:1", "topic": "a", "kafka.sasl.jaas.config": "x"}}},
         {"mode": "merge"},

@@ -16,6 +16,7 @@ from service.errors import IngestInvalid
 from service.ingest.executing.body_splits import body_splits, is_splittable
 from service.ingest.executing.split_reader import SplitsOfBody
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.model.body_splits import BodySplit
@@ -88,7 +89,7 @@ def test_all_parts_together_are_the_whole(
     splits, byte_count = body_splits(body, lambda _: count, split_bytes, 2**20)
     assert 1 <= len(splits) <= count
     assert byte_count > 0
-    reader = SplitsOfBody(PLAN, BodyInMessage(data), record_format, Compression.NONE, 2**20)
+    reader = SplitsOfBody(PLAN, BodyInMessage(data), record_format, Compression.NONE, DEFAULT_BOUNDS)
     try:
         whole = told(list(read_rows(io.BytesIO(data), record_format, PLAN)))
     except IngestInvalid:
@@ -117,7 +118,7 @@ def test_what_is_compressed_is_cut_where_it_would_be_without() -> None:
     body = StreamedRecords(lambda: io.BytesIO(packed), RecordFormat.NDJSON, Compression.GZIP)
     assert body_splits(body, lambda _: 4, 400, 2**20) == body_splits(plain, lambda _: 4, 400, 2**20)
     splits, _ = body_splits(body, lambda _: 4, 400, 2**20)
-    reader = SplitsOfBody(PLAN, BodyInMessage(packed), RecordFormat.NDJSON, Compression.GZIP, 2**20)
+    reader = SplitsOfBody(PLAN, BodyInMessage(packed), RecordFormat.NDJSON, Compression.GZIP, DEFAULT_BOUNDS)
     whole = told(list(read_rows(io.BytesIO(data), RecordFormat.NDJSON, PLAN)))
     assert told([row for each in splits for row in reader.rows(each)]) == whole
 

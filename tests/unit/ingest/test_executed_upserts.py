@@ -222,7 +222,7 @@ def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_
 
 def test_a_micro_batch_has_no_order_and_is_no_upsert(tmp_path: Path) -> None:
     executed = Executed(tmp_path, (1,))
-    batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, b'{"id":1}'), lambda _: None)
+    batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, b'{"id":1}'))
     with pytest.raises(IngestInvalid, match="Streams append"):
         executed.write(replace(executed._request(), executed=batch))
     assert files_below(tmp_path) == []

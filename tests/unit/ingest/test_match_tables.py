@@ -19,7 +19,14 @@ from service.errors import (
 )
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.model.ingest import ColumnNames, IngestRequest, Write
-from service.model.schema_changes import AddField, MakeOptional, SchemaDifference
+from service.model.schema_changes import (
+    AddField,
+    ColumnChange,
+    ColumnChangeKind,
+    MakeOptional,
+    SchemaDifference,
+    TableEvolution,
+)
 from service.model.schemas import Field, Primitive, Struct, TableSchema
 from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
 from service.model.tables import PartitionField, SortField, TableName
@@ -55,8 +62,10 @@ def write(
     return Write(TableKey(table), (record,), names, place, schema)
 
 
-def send(ingests: FakeIngests, *writes: Write) -> None:
-    ingests.accept(IngestRequest(writes, "f"), "ann").settled.result(WITHIN_S)
+def send(ingests: FakeIngests, *writes: Write) -> tuple[TableEvolution, ...]:
+    accepted = ingests.accept(IngestRequest(writes, "f"), "ann")
+    accepted.settled.result(WITHIN_S)
+    return ingests.find(accepted.record.ingest_id, "ann").evolutions
 
 
 def columns_of(ingests: FakeIngests, name: TableName = EVENTS.key.table) -> list[tuple[int, str]]:
@@ -95,6 +104,63 @@ def test_what_somebody_else_has_added_meanwhile_is_not_added_again(ingests: Fake
     assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new"), (4, "more")]
     added = [change for _, changes in ingests.changes.evolved for change in changes]
     assert [each.field.name for each in added if isinstance(each, AddField)] == ["new", "more"]
+
+
+def test_what_was_made_and_changed_is_told_by_table(ingests: FakeIngests) -> None:
+    place = Field(4, "place", Struct((Field(5, "city", STRING),)))
+    wider = write({}, Field(1, "id", LONG), place, table=MISSING, create=TableLayout())
+    made = write({"id": 1}, Field(1, "id", Primitive("int"), True), table=MISSING, create=TableLayout())
+    told = send(ingests, made, wider, write({"id": 1}, ID, NEW))
+    assert told == (
+        TableEvolution(
+            MISSING,
+            is_created=True,
+            changes=(
+                ColumnChange("id", ColumnChangeKind.MADE_OPTIONAL),
+                ColumnChange("id", ColumnChangeKind.WIDENED, "int", "long"),
+                ColumnChange("place", ColumnChangeKind.ADDED, after="struct<city: string>"),
+            ),
+        ),
+        TableEvolution(
+            EVENTS.key.table, changes=(ColumnChange("new", ColumnChangeKind.ADDED, after="string"),)
+        ),
+    )
+    assert send(ingests, write({"id": 1}, ID, NEW)) == ()
+
+
+def test_what_somebody_else_has_made_and_changed_is_not_told_as_ones_own(ingests: FakeIngests) -> None:
+    def other() -> None:
+        table = ingests.tables.writable(EVENTS.key.table, "main")
+        ingests.changes.evolve(table, [AddField((), replace(NEW, field_id=0))])
+
+    ingests.changes.before = other
+    assert send(ingests, write({"new": "a"}, ID, NEW)) == ()
+
+
+@pytest.mark.parametrize("name", ["_file", "_POS", "_partition", "_row_id"])
+def test_names_that_would_make_the_table_unreadable_are_refused(ingests: FakeIngests, name: str) -> None:
+    with pytest.raises(SchemaMismatch, match="keeps for itself"):
+        send(ingests, write({"id": 1}, ID, Field(9, name, STRING)))
+    with pytest.raises(CreationInvalid, match="keeps for itself"):
+        send(ingests, write({}, Field(1, name, STRING), table=MISSING, create=TableLayout()))
+    inside = Field(9, "place", Struct((Field(10, name, STRING),)))
+    send(ingests, write({"id": 1}, ID, NOTE, inside))
+
+
+def test_a_struct_without_fields_is_not_added(ingests: FakeIngests) -> None:
+    with pytest.raises(SchemaMismatch, match="place is a struct without fields"):
+        send(ingests, write({"id": 1}, ID, Field(9, "place", Struct(()))))
+
+
+def test_a_new_table_has_names_that_catalogs_keep_and_rows_that_can_be_told_apart(
+    ingests: FakeIngests,
+) -> None:
+    deep = TableName("lake", ".".join(["s" * 128] * 2), "events")
+    with pytest.raises(CreationInvalid, match="255 characters"):
+        send(ingests, write({}, ID, table=deep, create=TableLayout()))
+    schema = RequestedSchema(TableSchema(0, (ID,), frozenset({1})), create=TableLayout())
+    with pytest.raises(CreationInvalid, match="id tells rows apart: it has to be required"):
+        send(ingests, Write(TableKey(MISSING), ({"id": 1},), schema=schema))
 
 
 def test_what_somebody_else_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:

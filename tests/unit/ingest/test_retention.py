@@ -1,4 +1,4 @@
-"""What ended long ago leaves the log, and takes its files along if they were refused."""
+"""What ended long ago leaves the log."""
 
 from __future__ import annotations
 
@@ -9,30 +9,23 @@ from service.ingest.retention import AT_ONCE, IngestRetention
 from service.model.ingest import IngestCommit, IngestRecord
 from service.model.writing import CommitResult, WriteResult, WriteTarget
 from tests.fakes.clock import FakeClock
-from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
-from tests.fakes.writable_tables import FakeWritableTables
 from tests.unit.ingest.wide_table import TABLE
 
 OLD = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class Kept:
-    """A log with its files, and what keeps it small."""
+    """A log, and what keeps it small."""
 
     def __init__(self) -> None:
-        self.log, self.files = FakeIngestLog(), FakeDataFiles()
-        self.tables = FakeWritableTables(TABLE)
-        self.retention = IngestRetention(
-            FakeIngestHistory(self.log), self.tables, self.files, FakeClock(), timedelta(days=30)
-        )
+        self.log = FakeIngestLog()
+        self.retention = IngestRetention(FakeIngestHistory(self.log), FakeClock(), timedelta(days=30))
 
     def accept(self) -> IngestRecord:
-        name = f"memory:/{uuid4()}.parquet"
-        self.files.files[name] = [{}]
         target = WriteTarget(TABLE.key, TABLE.schema.schema_id, TABLE.spec_id)
-        result = WriteResult(target, (f'{{"file-path": "{name}"}}',), (), 1, 1)
+        result = WriteResult(target, (f'{{"file-path": "memory:/{uuid4()}.parquet"}}',), (), 1, 1)
         record = IngestRecord(uuid4(), "ann", uuid4(), "f", OLD, (IngestCommit(TABLE.key, ()),))
         return self.log.accept(record, [result])
 
@@ -45,18 +38,14 @@ class Kept:
                 pending.committed(CommitResult(TABLE.key, 1, 1, 1, 1))
 
 
-def test_files_of_refused_ingests_are_deleted_with_their_record_and_committed_ones_never() -> None:
+def test_what_was_committed_or_refused_goes_and_what_waits_stays() -> None:
     kept = Kept()
-    kept.accept()
-    kept.end(refused=False)
-    committed = set(kept.files.files)
-    kept.accept()
-    kept.end(refused=True)
-    kept.accept()
+    for refused in (False, True):
+        kept.accept()
+        kept.end(refused=refused)
+    waiting = kept.accept()
     assert kept.retention.sweep() == 2
-    waiting = set(kept.files.files) - committed
-    assert committed <= set(kept.files.files)
-    assert len(waiting) == 1
+    assert kept.log.records() == [waiting]
     assert kept.log.waiting() == [TABLE.key]
 
 
@@ -67,11 +56,3 @@ def test_everything_that_is_due_goes_in_one_sweep() -> None:
     kept.end(refused=False)
     assert kept.retention.sweep() == AT_ONCE + 1
     assert kept.retention.sweep() == 0
-
-
-def test_a_table_that_is_gone_keeps_no_record_alive() -> None:
-    kept = Kept()
-    kept.accept()
-    kept.end(refused=True)
-    kept.tables.is_down = True
-    assert kept.retention.sweep() == 1

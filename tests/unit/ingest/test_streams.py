@@ -12,20 +12,31 @@ import pytest
 from service.adapters.clock import SystemClock
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.sources.stream_sources import AllowedStreamSources
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.errors import (
     EngineNotReady,
+    GatewayError,
     RecordsInvalid,
     SourceNotAllowed,
     StreamFailed,
     StreamInvalid,
     StreamNotFound,
+    StreamSourceDown,
+    TableChanged,
     TableNotFound,
+    TooManyIngests,
 )
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.ingest import ColumnNames, OnError, RecordFormat, Write
-from service.model.sources import SourceBounds
-from service.model.streams import DirectorySource, StreamDefinition, StreamRecord, StreamState
+from service.model.sources import SourceBounds, SourceRecords
+from service.model.streams import (
+    DirectorySource,
+    KafkaSource,
+    StreamDefinition,
+    StreamRecord,
+    StreamSource,
+    StreamState,
+)
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingest_service import FakeIngests
@@ -47,7 +58,9 @@ class Running:
         self.store = store
         self.queries = FakeStreamQueries()
         access = SourceAccess((folder.as_uri(),))
-        sources = AllowedStreamSources(FoundSources(access, SourceBounds()), access, ["kafka:9092"])
+        sources = AllowedStreamSources(
+            FoundSources(access, SourceBounds()), access, AllowedTopics(("kafka:9092",))
+        )
         ports = StreamPorts(store, self.queries, sources, SystemClock())
         self.streams = Streams(ports, ingests, self.definition, PACE)
         self.folder = folder
@@ -56,13 +69,17 @@ class Running:
     def definition(self, body: Mapping[str, Any]) -> StreamDefinition:
         key = TableKey(TableName("lake", "logs", body.get("table", "events")))
         return StreamDefinition(
-            DirectorySource(body.get("uri", self.folder.as_uri())),
-            RecordFormat.NDJSON,
+            self.source(body.get("uri")),
             (Write(key, (), ColumnNames(("id",)), is_upsert=body.get("mode") == "upsert"),),
             None,
             OnError(body.get("onError", "REJECT_REQUEST")),
             1000,
         )
+
+    def source(self, uri: str | None) -> StreamSource:
+        if uri is None:
+            return KafkaSource("kafka:9092", "clicks")
+        return DirectorySource(SourceRecords(uri, RecordFormat.NDJSON))
 
     def create(self, **body: Any) -> UUID:
         return self.streams.create("clicks", body, "ann").stream_id
@@ -159,7 +176,9 @@ def test_a_bad_record_ends_the_stream_and_nothing_of_its_batch_is_written(runnin
     with pytest.raises(RecordsInvalid):
         running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
     until(lambda: running.record(stream_id).state is StreamState.FAILED)
-    assert running.record(stream_id).error_code == "RECORDS_INVALID"
+    record = running.record(stream_id)
+    assert record.error_code == "RECORDS_INVALID"
+    assert (record.error_detail or "").startswith("1 of 2 records do not fit. The first: id: ")
     assert running.ids() == []
     assert not running.store.held
 
@@ -177,6 +196,50 @@ def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None
     until(lambda: stream_id in running.queries.running)
     assert running.queries.started == [stream_id, stream_id]
     assert running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_a_source_that_is_down_is_told_until_it_answers(running: Running) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    running.queries.are_read = False
+    first = running.queries.running[stream_id]
+    first.failed = StreamSourceDown("kafka:9092 does not answer.")
+    until(lambda: running.record(stream_id).error_code == "STREAM_SOURCE_DOWN")
+    until(lambda: running.queries.running[stream_id] is not first)
+    told = running.record(stream_id)
+    assert (told.state, told.error_code) == (StreamState.RUNNING, "STREAM_SOURCE_DOWN")
+    running.queries.running[stream_id].is_read = True
+    until(lambda: running.record(stream_id).error_code is None)
+    assert running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_a_stream_that_is_stopped_while_its_source_is_down_stays_so(running: Running) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    running.queries.running[stream_id].failed = StreamSourceDown()
+    until(lambda: running.record(stream_id).error_code)
+    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    running.store.move(stream_id, StreamState.RUNNING, StreamSourceDown())
+    stopped = running.record(stream_id)
+    assert (stopped.state, stopped.error_code) == (StreamState.STOPPED, None)
+
+
+@pytest.mark.parametrize("failure", [TooManyIngests("full", retry_after_s=1), TableChanged()])
+def test_what_passes_by_itself_does_not_end_a_stream(running: Running, failure: GatewayError) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    first = running.queries.running[stream_id]
+    first.failed = failure
+    until(lambda: running.queries.running[stream_id] is not first)
+    assert running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_what_may_not_be_read_any_more_is_not(running: Running, tmp_path: Path) -> None:
+    made = StreamRecord(uuid4(), "ann", "", {"uri": tmp_path.parent.as_uri()}, SystemClock().now())
+    running.store.add(made)
+    until(lambda: running.record(made.stream_id).state is StreamState.FAILED)
+    assert running.record(made.stream_id).error_code == "SOURCE_NOT_ALLOWED"
+    assert not running.queries.started
 
 
 def test_a_stream_that_spark_refuses_says_why(running: Running) -> None:

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
-from service.model.sources import SourceRecords
-from service.model.streams import MicroBatchRecords
+from service.model.sources import SourceFile, SourceRecords
+from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingest_service import FakeIngests
@@ -168,10 +168,43 @@ def test_a_micro_batch_is_written_once_and_not_where_it_is_already(ingests: Fake
     route = Route("note", {"a": 0}, otherwise=1)
     writes = (WRITE, Write(OTHER.key, (), ColumnNames(("id", "note"))))
     batch = FakeMicroBatch(uuid4(), 0, b'{"id":1,"note":"a"}', b'{"id":2,"note":"b"}', b'{"id":3,"note":"a"}')
-    shared = MicroBatchRecords(batch, lambda _: None, frozenset({TABLE.key}))
+    shared = MicroBatchRecords(batch, frozenset({TABLE.key}))
     record = ended(ingests, IngestRequest(writes, "f", route=route, executed=shared))
     assert [each.key for each in record.commits] == [OTHER.key]
     assert ids(ingests) == [2]
+
+
+def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,note\n1,a\n2,b\n")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"note,id\na,3\n"))
+    (tmp_path / "not-of-this-batch.csv").write_bytes(b"id\n4\n")
+    batch = FakeMicroBatch(uuid4(), 0, files=["a.csv", "b.csv.gz"])
+    records = SourceRecords(tmp_path.as_uri(), RecordFormat.CSV)
+
+    def found(names: Sequence[str]) -> Sequence[SourceFile]:
+        return [file for each in names for file in ingests.sources.files(f"{tmp_path.as_uri()}/{each}")]
+
+    route = Route("note", {"a": 0}, otherwise=1)
+    writes = (WRITE, Write(OTHER.key, (), ColumnNames(("id", "note"))))
+    executed = MicroBatchFiles(batch, records, found, frozenset({OTHER.key}))
+    record = ended(ingests, IngestRequest(writes, "f", route=route, executed=executed))
+    assert [each.key for each in record.commits] == [TABLE.key]
+    assert ids(ingests) == [1, 3]
+
+
+def test_a_micro_batch_may_be_empty(ingests: FakeIngests) -> None:
+    batch = FakeMicroBatch(uuid4(), 0)
+    records = SourceRecords("file:///in", RecordFormat.NDJSON)
+    executed = MicroBatchFiles(batch, records, lambda _: ())
+    record = ended(ingests, IngestRequest((WRITE,), "f", stream_batch="1/0", executed=executed))
+    assert not record.commits
+
+
+def test_a_line_end_within_a_message_changes_no_value(ingests: FakeIngests) -> None:
+    batch = FakeMicroBatch(uuid4(), 0, b'{\n "id": 1 }', b'{"id": 2, "note": "a\nb"}')
+    request = IngestRequest((WRITE,), "f", on_error=OnError.DEAD_LETTER, executed=MicroBatchRecords(batch))
+    assert ended(ingests, request).rejected.count == 1
+    assert {row["id"] for rows in ingests.files.files.values() for row in rows if "id" in row} == {1}
 
 
 def test_what_travels_to_executors_is_picklable(ingests: FakeIngests, tmp_path: Path) -> None:

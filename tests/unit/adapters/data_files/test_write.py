@@ -237,6 +237,23 @@ def test_no_more_files_are_open_than_allowed_and_no_row_is_lost(tmp_path: Path, 
     assert len(result.data_files) > 5
 
 
+def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path, write: Write) -> None:
+    state = state_of(tmp_path, spec=spec_of((1, "identity", "id")))
+    bounds = WriteBounds(files=20)
+    with pytest.raises(IngestInvalid, match="more than 20 files"):
+        write(state, (1,), [numbers(21)], bounds)
+    assert not files_below(tmp_path)
+    assert len(write(state, (1,), [numbers(20)], bounds).data_files) == 20
+
+
+def test_a_value_that_is_too_long_for_a_folder_is_told_as_bad(tmp_path: Path, write: Write) -> None:
+    schema = Schema(NestedField(1, "name", StringType()))
+    state = state_of(tmp_path, schema, spec_of((1, "identity", "name")))
+    with pytest.raises(RecordsInvalid, match="too long for the name of a folder"):
+        write(state, (1,), [pa.record_batch({"name": ["x" * 300]})])
+    assert len(write(state, (1,), [pa.record_batch({"name": ["x" * 200]})]).data_files) == 1
+
+
 def test_batches_are_taken_one_after_the_other(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, properties={"write.target-file-size-bytes": "1"})
     seen: list[int] = []

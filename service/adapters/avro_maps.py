@@ -1,0 +1,77 @@
+"""Maps of column metrics in Avro, as PyIceberg writes them, and many times as fast.
+
+A file of a table with hundreds of columns has a thousand entries in these maps, and PyIceberg calls functions
+for every byte of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyiceberg.avro.encoder import BinaryEncoder
+from pyiceberg.avro.writer import BinaryWriter, IntegerWriter, MapWriter, OptionWriter, StructWriter, Writer
+
+
+def number(value: int) -> bytes:
+    """A whole number of 64 bits, zigzag and of variable length.
+
+    >>> [number(each).hex() for each in (0, -1, 1, 64, -(2**63))]
+    ['00', '01', '02', '8001', 'ffffffffffffffffff01']
+    """
+    rest = (value << 1) ^ (value >> 63)
+    found = bytearray()
+    while rest & ~0x7F:
+        found.append((rest & 0x7F) | 0x80)
+        rest >>= 7
+    found.append(rest)
+    return bytes(found)
+
+
+# Ids of columns, and counts of small files.
+_KNOWN = tuple(map(number, range(20_000)))
+
+
+@dataclass(frozen=True)
+class IntegerMapWriter(MapWriter):
+    """From whole numbers to whole numbers."""
+
+    def write(self, encoder: BinaryEncoder, val: dict[int, int]) -> None:
+        """As PyIceberg's."""
+        numbers = [each for pair in val.items() for each in pair]
+        if numbers and min(numbers) >= 0 and max(numbers) < len(_KNOWN):
+            _write(encoder, len(val), [_KNOWN[each] for each in numbers])
+        else:
+            _write(encoder, len(val), [number(each) for each in numbers])
+
+
+@dataclass(frozen=True)
+class BinaryMapWriter(MapWriter):
+    """From whole numbers to bytes."""
+
+    def write(self, encoder: BinaryEncoder, val: dict[int, bytes]) -> None:
+        """As PyIceberg's."""
+        parts = [part for key, value in val.items() for part in (number(key), number(len(value)), value)]
+        _write(encoder, len(val), parts)
+
+
+def quick(writer: Writer) -> Writer:
+    """A writer of the same bytes."""
+    match writer:
+        case StructWriter():
+            return StructWriter(tuple((position, quick(each)) for position, each in writer.field_writers))
+        case OptionWriter():
+            return OptionWriter(quick(writer.option))
+        case MapWriter(IntegerWriter(), IntegerWriter()):
+            return IntegerMapWriter(writer.key_writer, writer.value_writer)
+        case MapWriter(IntegerWriter(), BinaryWriter()):
+            return BinaryMapWriter(writer.key_writer, writer.value_writer)
+        case _:
+            return writer
+
+
+def _write(encoder: BinaryEncoder, count: int, parts: list[Any]) -> None:
+    encoder.write_int(count)
+    if count:
+        encoder.write(b"".join(parts))
+        encoder.write_int(0)

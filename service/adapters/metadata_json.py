@@ -1,0 +1,47 @@
+"""A table's metadata as JSON, of which most is as it was in the version before.
+
+PyIceberg calls Python for each column and each snapshot, whenever one of them is written down.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pyiceberg.schema import Schema
+from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
+from pyiceberg.table.snapshots import Snapshot
+
+from service.model.identity import Identity
+
+_SCHEMAS_KEPT = 256
+_SNAPSHOTS_KEPT = 20_000
+
+
+def metadata_json(metadata: TableMetadata) -> str | None:
+    """What PyIceberg writes of it, in another order; None where it has to be asked."""
+    # Without a snapshot, what stands there instead depends on PyIceberg's own configuration.
+    if not isinstance(metadata, TableMetadataV2) or metadata.current_snapshot_id is None:
+        return None
+    rest = metadata.model_dump_json(exclude={"schemas", "snapshots"})
+    schemas = ",".join(map(schema_json, metadata.schemas))
+    snapshots = ",".join(map(_snapshot_json, metadata.snapshots))
+    return f'{rest[:-1]},"schemas":[{schemas}],"snapshots":[{snapshots}]}}'
+
+
+def schema_json(schema: Schema) -> str:
+    """A schema as PyIceberg writes it."""
+    return _schema(Identity(schema))
+
+
+def _snapshot_json(snapshot: Snapshot) -> str:
+    return _snapshot(Identity(snapshot))
+
+
+@lru_cache(_SCHEMAS_KEPT)
+def _schema(schema: Identity[Schema]) -> str:
+    return schema.value.model_dump_json()
+
+
+@lru_cache(_SNAPSHOTS_KEPT)
+def _snapshot(snapshot: Identity[Snapshot]) -> str:
+    return snapshot.value.model_dump_json()

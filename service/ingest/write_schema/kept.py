@@ -1,0 +1,92 @@
+"""What is written is resolved once: small ingests come again and again with the same few write schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
+from service.ingest.write_schema.written_fields import written_fields
+from service.model.identity import Identity
+from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
+from service.model.schemas import Field, TableSchema
+from service.model.tables import PartitionField, SortField
+from service.model.writing import TableKey, WritableTable, WriteSchema
+
+_KEPT = 256
+
+
+def kept_write_schema(
+    requested: RequestedWriteSchema,
+    table: WritableTable,
+    present: Set[str],
+    equality_field_ids: tuple[int, ...],
+) -> WriteSchema | None:
+    """As `resolve_write_schema`; quick for what was asked of this very schema before.
+
+    Raises:
+        WriteSchemaInvalid: with every reason at once.
+    """
+    if isinstance(requested, ColumnFields):
+        # Defaults in them may be of any kind, and be no key.
+        return resolve_write_schema(requested, table, present, equality_field_ids)
+    return _resolved(requested, _Layout.of(table), frozenset(present), equality_field_ids)
+
+
+def kept_written_fields(schema: TableSchema, column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
+    """As `written_fields`."""
+    return _written(Identity(schema), column_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A table without its writer's state. Its schema is one object for as long as nobody changes it."""
+
+    key: TableKey
+    table_uuid: UUID
+    format_version: int
+    schema: Identity[TableSchema]
+    spec_id: int
+    partition_fields: tuple[PartitionField, ...]
+    sort_fields: tuple[SortField, ...]
+
+    @staticmethod
+    def of(table: WritableTable) -> _Layout:
+        return _Layout(
+            table.key,
+            table.table_uuid,
+            table.format_version,
+            Identity(table.schema),
+            table.spec_id,
+            table.partition_fields,
+            table.sort_fields,
+        )
+
+    def table(self) -> WritableTable:
+        return WritableTable(
+            self.key,
+            self.table_uuid,
+            self.format_version,
+            self.schema.value,
+            self.spec_id,
+            self.partition_fields,
+            self.sort_fields,
+            b"",
+        )
+
+
+@lru_cache(_KEPT)
+def _resolved(
+    requested: ColumnNames | InferredColumns | None,
+    layout: _Layout,
+    present: frozenset[str],
+    equality_field_ids: tuple[int, ...],
+) -> WriteSchema | None:
+    return resolve_write_schema(requested, layout.table(), present, equality_field_ids)
+
+
+@lru_cache(_KEPT)
+def _written(schema: Identity[TableSchema], column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
+    return written_fields(schema.value, column_ids)

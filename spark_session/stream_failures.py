@@ -1,0 +1,98 @@
+"""What ended a stream, as its caller has to know it, from what Spark and Kafka say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import structlog
+
+from service.errors import GatewayError, StreamFailed, StreamSourceDown
+from service.model.streams import KafkaSource, StreamSource
+from spark_session.errors import sentence
+
+log = structlog.get_logger(__name__)
+
+NO_KAFKA = (
+    "Spark has no Kafka connector here: where SLUICE_SPARK_JARS is set, it has to name those of "
+    "org.apache.spark:spark-sql-kafka-0-10_2.13 too."
+)
+_NO_CONNECTOR = re.compile(
+    r"Failed to find (the )?data source:? `?kafka|DATA_SOURCE_NOT_FOUND", re.IGNORECASE
+)
+_GONE = re.compile(
+    r"KAFKA_DATA_LOSS|[Ss]ome data may have been (lost|missed)|OffsetOutOfRange|NoOffsetForPartition"
+)
+_NO_TOPIC = re.compile(r"UnknownTopicOrPartition|UNKNOWN_TOPIC_OR_PARTITION|UnknownTopicId")
+# What Kafka's clients call retriable, and a name that does not resolve now.
+_SILENT = re.compile(
+    r"errors\.(Timeout|Disconnect|Network|LeaderNotAvailable|NotLeaderOrFollower|BrokerNotAvailable"
+    r"|NotController|CoordinatorNotAvailable|CoordinatorLoadInProgress|KafkaStorage|OffsetNotAvailable"
+    r"|ReplicaNotAvailable|FencedLeaderEpoch|UnknownLeaderEpoch)Exception"
+    r"|No resolvable bootstrap urls|Cannot fetch record for offset"
+)
+_SECRET_OPTION = re.compile(r"jaas|password|secret|token|credential|key", re.IGNORECASE)
+_QUOTED = re.compile(r"""["']([^"']+)["']""")
+_MASK = "**********"
+
+
+class StreamFailures:
+    """Of one stream; `options` are what it logs in with, and are shown nowhere."""
+
+    def __init__(self, source: StreamSource, options: Mapping[str, str]) -> None:
+        self._source = source
+        self._secrets = _secrets(options)
+
+    def of(self, words: Sequence[str]) -> GatewayError:
+        """The failure that a chain of causes tells of, the outermost first."""
+        return self.known(words) or StreamFailed(self.masked(sentence(words[0])))
+
+    def known(self, words: Sequence[str]) -> GatewayError | None:
+        """The same, if it is one that only a topic can have."""
+        text = "\n".join(words)
+        if not isinstance(self._source, KafkaSource):
+            return None
+        found = _of_topic(self._source, text)
+        if found is not None:
+            log.info("stream_source_failed", error=found.code, reason=self.masked(text[:2000]))
+        return found
+
+    def masked(self, text: str) -> str:
+        """The text without what the stream logs in with."""
+        for secret in self._secrets:
+            text = text.replace(secret, _MASK)
+        return text
+
+
+def _of_topic(source: KafkaSource, text: str) -> GatewayError | None:
+    if _NO_CONNECTOR.search(text):
+        return StreamFailed(NO_KAFKA)
+    where = f"topic {source.topic} of {source.bootstrap_servers}"
+    if _GONE.search(text):
+        return StreamFailed(
+            f"Messages of {where} are gone that were not read yet: they were too old, or the topic was made"
+            " anew. Make another stream, which begins with those that are there."
+        )
+    if _NO_TOPIC.search(text):
+        return StreamSourceDown(
+            f"There is no {where}. The stream goes on by itself as soon as there is; for another topic make"
+            " another stream."
+        )
+    if _SILENT.search(text):
+        return StreamSourceDown(f"{source.bootstrap_servers} does not answer. The stream is tried again.")
+    return None
+
+
+def _secrets(options: Mapping[str, str]) -> tuple[str, ...]:
+    """All that could be one, the longest first.
+
+    >>> _secrets({"kafka.sasl.jaas.config": 'x.Y required password="pw";', "kafka.security.protocol": "SSL"})
+    ('x.Y required password="pw";', 'pw')
+    """
+    values = [value for name, value in options.items() if _SECRET_OPTION.search(name)]
+    return tuple(sorted(_with_parts(values), key=len, reverse=True))
+
+
+def _with_parts(values: Iterable[str]) -> set[str]:
+    found = {each for each in values if each}
+    return found | {part for each in found for part in _QUOTED.findall(each)}

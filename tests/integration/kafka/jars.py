@@ -1,0 +1,27 @@
+"""The jars of Kafka's own server, each pinned by its checksum in `jars.sha256`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from spark_session.pinned_jars import pinned_jars
+
+# So that it says why, if it does not start.
+_LOGGING = ("slf4j-api-*", "log4j-slf4j2-impl-*")
+
+
+def kafka_class_path(into: Path) -> str:
+    """Fetches the jars into this folder, unless they are there; gives Java's class path."""
+    lines = (Path(__file__).parent / "jars.sha256").read_text().splitlines()
+    sums = {coordinate: checksum for checksum, coordinate in map(str.split, lines)}
+    logging = [jar for each in _LOGGING for jar in pyspark_jars().glob(f"{each}.jar")]
+    return ":".join(str(each) for each in (*logging, *pinned_jars(sums, into)))
+
+
+def pyspark_jars() -> Path:
+    """The folder of PySpark's own jars."""
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "jars"

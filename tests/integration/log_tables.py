@@ -1,0 +1,43 @@
+"""Tables of logs, and files of records for them: what sources and streams are tested with."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.types import LongType, NestedField, StringType
+
+LOG_SCHEMA = Schema(
+    NestedField(1, "id", LongType(), required=True),
+    NestedField(2, "kind", StringType()),
+    NestedField(3, "note", StringType()),
+    NestedField(4, "amount", LongType()),
+)
+VERSION_2 = {"format-version": "2"}
+
+
+def named(table: Table) -> str:
+    """As requests name it."""
+    return ".".join(("lake", *table.name()))
+
+
+def ids(table: Table) -> list[int]:
+    """The ids of all rows, as they are now."""
+    table.refresh()
+    return sorted(table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist())
+
+
+def lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+
+
+def put(inbox: Path, name: str, content: bytes) -> None:
+    """Puts a file there at once, as whoever feeds a stream has to."""
+    hidden = inbox / f".{name}"
+    hidden.write_bytes(content)
+    os.rename(hidden, inbox / name)  # noqa: PTH104

@@ -1,0 +1,80 @@
+"""Which topics streams may read, and the files of their folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.storage import SourceAccess
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.errors import SourceChanged, SourceNotAllowed
+from service.model.sources import SourceBounds
+from service.model.streams import KafkaSource
+
+TOPICS = AllowedTopics(("one:9092", "two:9092"), ("clicks", "logs-*"))
+
+
+@pytest.mark.parametrize(
+    ("servers", "topic"),
+    [("one:9092", "clicks"), ("two:9092,one:9092", "logs-http"), ("one:9092", "logs-")],
+)
+def test_what_is_listed_may_be_read(servers: str, topic: str) -> None:
+    TOPICS.check(KafkaSource(servers, topic))
+
+
+@pytest.mark.parametrize(
+    ("servers", "topic", "setting"),
+    [
+        ("three:9092", "clicks", "stream_kafka_servers"),
+        ("one:9092,three:9092", "clicks", "stream_kafka_servers"),
+        ("one:9092, two:9092", "clicks", "stream_kafka_servers"),
+        ("one:9092,", "clicks", "stream_kafka_servers"),
+        ("one:9092", "payments", "stream_kafka_topics"),
+        ("one:9092", "Clicks", "stream_kafka_topics"),
+    ],
+)
+def test_nothing_else_may_be_read(servers: str, topic: str, setting: str) -> None:
+    with pytest.raises(SourceNotAllowed, match=setting):
+        TOPICS.check(KafkaSource(servers, topic))
+
+
+def test_kafkas_own_topics_have_to_be_spelled_out() -> None:
+    own = KafkaSource("one:9092", "__consumer_offsets")
+    with pytest.raises(SourceNotAllowed):
+        AllowedTopics(("one:9092",)).check(own)
+    AllowedTopics(("one:9092",), ("__consumer_*",)).check(own)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> AllowedStreamSources:
+    (tmp_path / "in").mkdir()
+    access = SourceAccess(((tmp_path / "in").as_uri(),))
+    return AllowedStreamSources(FoundSources(access, SourceBounds()), access, AllowedTopics())
+
+
+def as_spark_says(path: Path) -> str:
+    return f"file:{path}"
+
+
+def test_files_are_found_by_the_very_names_that_they_have(
+    sources: AllowedStreamSources, tmp_path: Path
+) -> None:
+    names = ["a b.csv", "50%.json", "[ab]*.json", "é.json"]
+    for name in names:
+        (tmp_path / "in" / name).write_bytes(b"1234")
+    (tmp_path / "in" / "a.json").write_bytes(b"1")
+    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in names])
+    assert [each.uri for each in found] == [f"file://{tmp_path}/in/{each}" for each in names]
+    assert {each.byte_count for each in found} == {4}
+
+
+def test_files_that_are_elsewhere_or_gone_are_told(sources: AllowedStreamSources, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"1")
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
+    for each in (tmp_path / "in" / "link", tmp_path / "secret"):
+        with pytest.raises(SourceNotAllowed):
+            sources.files([as_spark_says(each)])
+    with pytest.raises(SourceChanged, match="not there any more"):
+        sources.files([as_spark_says(tmp_path / "in" / "gone")])
