@@ -113,6 +113,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.RecordsInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteNotAllowed: HTTPStatus.FORBIDDEN,
         gateway.SourceNotAllowed: HTTPStatus.FORBIDDEN,
+        gateway.SourceDenied: HTTPStatus.FORBIDDEN,
         gateway.SourceInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SourceChanged: HTTPStatus.CONFLICT,
         gateway.StreamNotFound: HTTPStatus.NOT_FOUND,

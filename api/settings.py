@@ -151,7 +151,7 @@ class Settings(BaseSettings):
             "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
             "org.postgresql:postgresql:42.7.8",
         ),
-        description="Maven coordinates that Spark resolves at its start",
+        description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 comes by itself",
     )
     spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
     spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")

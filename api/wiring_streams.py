@@ -14,6 +14,7 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.adapters.store_region import with_region
 from service.adapters.stream_store import PostgresStreamStore
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
@@ -78,10 +79,12 @@ def build_streams(
 
 
 def _access(settings: Settings) -> SourceAccess:
-    return SourceAccess(settings.ingest_source_prefixes, settings.ingest_source_properties)
+    return SourceAccess(settings.ingest_source_prefixes, with_region(settings.ingest_source_properties))
 
 
 def _sources(settings: Settings) -> FoundSources:
     most = settings.ingest_source_max_files
-    bounds = SourceBounds(most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE)
+    bounds = SourceBounds(
+        most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE, settings.ingest_split_bytes
+    )
     return FoundSources(_access(settings), bounds)

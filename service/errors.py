@@ -218,6 +218,12 @@ class SourceNotAllowed(CallerError):
     code = "SOURCE_NOT_ALLOWED"
 
 
+class SourceDenied(CallerError):
+    """The storage refuses the gateway. Ask the operator: its credentials there may not list or read this."""
+
+    code = "SOURCE_DENIED"
+
+
 class SourceInvalid(IngestInvalid):
     """The source names no files that can be read, or more than may be read at once."""
 

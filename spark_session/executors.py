@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from service.errors import EngineLost, EngineNotReady, ExecutorsFailed
+from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
 from spark_session.partitions import of_part, order_in_part, part_of, placed_values
 from spark_session.python_workers import PYTHON
 from spark_session.warm_session import WarmSession
@@ -21,6 +22,7 @@ log = structlog.get_logger(__name__)
 
 POOL = "ingests"
 _MISSING = "No module named 'service'"
+_STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
 T = TypeVar("T")
 R = TypeVar("R")
 V = TypeVar("V")
@@ -93,13 +95,20 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
         if not session.is_alive() or session.is_stopped():
             raise EngineLost from failure
         log.warning("executors_failed", error=type(failure).__name__, reason=str(failure)[:2000])
-        raise ExecutorsFailed(_detail(str(failure))) from failure
+        raise _in_gateway_terms(str(failure)) from failure
 
 
-def _detail(text: str) -> str | None:
+def _in_gateway_terms(text: str) -> PartDown:
+    r"""What made the executors fail, where they said it in words of the gateway's own.
+
+    >>> _in_gateway_terms("Traceback …\nservice.errors.StorageDown: The storage does not answer.\n\tat …")
+    StorageDown('The storage does not answer.')
+    """
+    if found := _STORAGE.search(text):
+        return StorageDown(found["detail"])
     if _MISSING in text:
-        return (
+        return ExecutorsFailed(
             "The Python of Spark's executors has no module `service`: install this gateway's wheel there, and"
             f" name that Python by {PYTHON} in SLUICE_SPARK_CONF."
         )
-    return None
+    return ExecutorsFailed()

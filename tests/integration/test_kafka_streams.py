@@ -23,7 +23,7 @@ from tests.integration.running import REPOSITORY, RunningGateway, until
 pytestmark = pytest.mark.integration
 
 WITHIN_S = 60
-MESSAGES, MESSAGES_PER_BATCH, BATCHES_BEFORE_KILL = 600, 30, 4
+MESSAGES, MESSAGES_PER_BATCH, BATCHES_BEFORE_KILL = 240, 30, 3
 LOG_IN = {
     "kafka.security.protocol": "SASL_PLAINTEXT",
     "kafka.sasl.mechanism": "PLAIN",

@@ -10,6 +10,7 @@ from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFai
 from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import (
     BadRecord,
+    IngestCommit,
     IngestRecord,
     IngestRequest,
     IngestState,
@@ -103,7 +104,7 @@ class StreamRun:
             )
             ended = self._settled(self._accepted(request))
             committed = [each for each in ended.commits if each.error_code is None]
-            records += sum(target.record_count for each in committed for target in each.targets)
+            records += self._record_count(committed)
             rejected = max(rejected, ended.rejected.count)
             left_out |= {each.key for each in committed}
             if ended.state is IngestState.COMMITTED:
@@ -115,6 +116,11 @@ class StreamRun:
             return self._ingests.accept(request, self.record.caller)
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused
+
+    def _record_count(self, committed: Sequence[IngestCommit]) -> int:
+        # Dead letters are commits, too, and counted as what was rejected.
+        wanted = {each.key for each in self._definition.writes}
+        return sum(each.record_count for some in committed if some.key in wanted for each in some.targets)
 
     def _records(
         self, batch: MicroBatch, left_out: frozenset[TableKey]

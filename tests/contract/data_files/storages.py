@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -17,10 +18,13 @@ from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.adapters.iceberg_schemas import table_schema
 from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.store_region import with_region
 from service.ingest_ports import DataFiles
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.integration.object_store.names import Denial
+from tests.integration.object_store.server import ObjectStore
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),
@@ -57,6 +61,27 @@ class FakeStorage:
 
     def take_down(self) -> None:
         self.data_files.is_down = True
+
+
+class ObjectStorage:
+    """A bucket of its own."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._bucket = store.make_bucket(f"b-{uuid4().hex}")
+        self.data_files = ParquetDataFiles(WriteBounds())
+        location = f"s3://{self._bucket}/warehouse/s/t"
+        spec, order = UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER
+        properties = with_region(store.properties)
+        self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, properties).encoded())
+
+    def files(self) -> Mapping[str, list[dict[str, Any]]]:
+        keys = [each for each in self._store.keys(self._bucket) if each.endswith(".parquet")]
+        read = {each: pq.read_table(BytesIO(self._store.get(self._bucket, each))) for each in keys}
+        return {f"s3://{self._bucket}/{each}": rows.to_pylist() for each, rows in read.items()}
+
+    def take_down(self) -> None:
+        self._store.deny(Denial(self._bucket, "put"))
 
 
 class DiskStorage:

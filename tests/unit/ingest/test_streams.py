@@ -187,7 +187,7 @@ def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running
     stream_id = running.create(onError="DEAD_LETTER")
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
     record = running.record(stream_id)
-    assert (record.state, record.rejected_count) == (StreamState.RUNNING, 1)
+    assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 1, 1)
 
 
 def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None:
