@@ -106,6 +106,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.TooManyIngests: HTTPStatus.TOO_MANY_REQUESTS,
         gateway.IngestNotFound: HTTPStatus.NOT_FOUND,
         gateway.IngestInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.UpsertTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.WriteSchemaInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SchemaMismatch: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.CreationInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -13,8 +13,9 @@ from starlette.datastructures import QueryParams
 from api.errors import Fault, InvalidRequest
 from api.schemas.ingest_request import StreamedRoute, StreamedWrite
 
-_LISTS = ("writeSchema",)
+_LISTS = ("writeSchema", "equalityFields")
 """Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
+_INFER = ("writeSchema", "infer")
 _JSON = ("route", "schema", "evolve", "create")
 
 
@@ -49,6 +50,6 @@ def _value(name: str, text: str) -> object:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             raise InvalidRequest([Fault(f"is no JSON: {error}", f"/query/{name}")]) from None
-    if name in _LISTS and text != "infer":
+    if name in _LISTS and (name, text) != _INFER:
         return text.split(",")
     return text

@@ -24,7 +24,7 @@ from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
-from service.ingest.executing.write_executed import LargeInputs
+from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.retention import IngestRetention

@@ -178,6 +178,10 @@ class IngestInvalid(CallerError):
         self.violations = tuple(violations)
 
 
+class UpsertTooLarge(IngestInvalid):
+    """The rows of an upsert, one for each key, take more memory than they may. Nothing was written."""
+
+
 class WriteSchemaInvalid(IngestInvalid):
     """The write schema breaks rules of the table that it is for. Nothing was written."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -13,6 +14,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
+from spark_session.partitions import of_part, order_in_part, part_of, placed_values
 from spark_session.python_workers import PYTHON
 from spark_session.warm_session import WarmSession
 
@@ -23,6 +25,7 @@ _MISSING = "No module named 'service'"
 _STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
 T = TypeVar("T")
 R = TypeVar("R")
+V = TypeVar("V")
 
 
 class SparkExecutors:
@@ -48,6 +51,31 @@ class SparkExecutors:
             label(session.context, tag)
             # An RDD, since the DataFrame's `mapInArrow` wants pandas, for nothing that is done here.
             results: list[R] = session.context.parallelize(items, len(items)).map(function).collect()
+        return results
+
+    def regroup(
+        self,
+        apart: Callable[[T], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        items: Sequence[T],
+        part_count: int,
+        tag: str,
+    ) -> list[R]:
+        """See `service.ingest_ports.Executors`."""
+        if not items:
+            return []
+        session = self._session()
+        if session is None:
+            raise EngineNotReady
+        with spark_errors(session):
+            label(session.context, tag)
+            numbered = session.context.parallelize(list(enumerate(items)), len(items))
+            values = numbered.flatMap(partial(placed_values, apart))
+            # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
+            parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
+                part_count, part_of, True, order_in_part
+            )
+            results: list[R] = parts.mapPartitions(partial(of_part, together)).collect()
         return results
 
 

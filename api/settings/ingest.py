@@ -50,5 +50,6 @@ class IngestSettings(BaseModel):
         128 * MIB,
         ge=MIB,
         le=16 * GIB,
-        description="rows of an upsert in memory, one for each key; it takes about three times that",
+        description="rows of an upsert in memory, one for each key, here or in a task of Spark;"
+        " it takes about three times that",
     )

@@ -27,13 +27,13 @@ class SourceSettings(BaseModel):
         1024 * GIB, ge=KIB, le=2**60, description="bytes of one source at most; of one file, decompressed"
     )
     ingest_split_bytes: int = Field(
-        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an NDJSON file one task of Spark reads"
+        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an input one task of Spark reads at least"
     )
     ingest_executed_body_bytes: int = Field(
-        256 * MIB, ge=KIB, le=2**60, description="NDJSON bodies of this size are written by Spark's executors"
-    )
-    ingest_block_bytes: int = Field(
-        8 * MIB, ge=KIB, le=64 * MIB, description="how much of such a body one task gets; two a core at once"
+        256 * MIB,
+        ge=KIB,
+        le=2**60,
+        description="bodies of NDJSON, CSV and Parquet of this size are written by Spark's executors",
     )
 
     @field_validator("ingest_source_prefixes")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
 from service.adapters.data_files.file_set import delete_files
+from service.adapters.data_files.key_parts import key_parts
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.write_fan import write_fan
+from service.adapters.data_files.write_properties import WriteProperties
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import StorageDown
 from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
@@ -53,6 +55,21 @@ class ParquetDataFiles:
             return write_fan(rows, self._bounds)
         except OSError as error:
             raise StorageDown("The storage of the tables does not take files.") from error
+
+    def target_bytes(self, table: WritableTable) -> int:
+        """How large the table wants its files."""
+        return WriteProperties(WriterState.decoded(table.state).properties).target_file_bytes
+
+    def key_parts(
+        self, destination: Destination, rows: pa.RecordBatch, count: int
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows of an upsert in their order, each with the part, below `count`, that its key belongs to.
+
+        Raises:
+            IngestInvalid: the keys of this target tell no rows apart.
+            RecordsInvalid: a value does not fit its column.
+        """
+        return key_parts(WriterState.decoded(destination.table.state), destination.target, rows, count)
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""

@@ -89,7 +89,7 @@ class DiskStorage:
         self._folder = folder
         location = (folder / "t").as_uri()
         spec, order = UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER
-        self.data_files = ParquetDataFiles(WriteBounds())
+        self.data_files: DataFiles = ParquetDataFiles(WriteBounds())
         self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, {}).encoded())
 
     def files(self) -> Mapping[str, list[dict[str, Any]]]:
