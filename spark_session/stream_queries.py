@@ -35,6 +35,8 @@ _TWICE = "concurrently using the same checkpoint"
 # Spark's words while it has nothing to do: so its source has answered.
 _IDLE = "Waiting for data to arrive"
 _CAUSES_AT_MOST = 20
+# All that Spark has of a file; a stream has to be told.
+_FILE_SCHEMA = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 # How the operator's options change these is his; a stream's own options nobody changes.
 _KAFKA_DEFAULTS = MappingProxyType(
     {
@@ -96,7 +98,7 @@ class SparkStreamQueries:
             case DirectorySource():
                 # Whatever they hold: without their content nothing of it is read.
                 reader = _reader(spark, "binaryFile", _folder_options(source))
-                return reader.load(source.uri).select("path")
+                return reader.schema(_FILE_SCHEMA).load(source.uri).select("path")
             case KafkaSource():
                 options = self._kafka_options | _topic_options(source)
                 return _reader(spark, "kafka", options).load().selectExpr("value")
