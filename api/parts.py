@@ -11,17 +11,17 @@ from pathlib import Path
 
 import migrations
 from api.settings import Settings
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.session_catalog import CATALOG as SESSION_CATALOG
+from service.adapters.catalogs.session_catalog import CatalogsWithSession
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.embedded_valkey import EmbeddedValkey
-from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.metrics_store import PostgresMetricsStore
-from service.adapters.query_history import PostgresQueryHistory
-from service.adapters.session_catalog import CATALOG as SESSION_CATALOG
-from service.adapters.session_catalog import CatalogsWithSession
-from service.adapters.spark_catalog_properties import spark_catalog_properties
-from service.adapters.store_region import with_region
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_history import PostgresQueryHistory
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine

@@ -6,16 +6,16 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from api.requests.stream_request import stream_definition
 from api.settings import Settings
-from api.stream_request import stream_definition
-from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.catalogs.store_region import with_region
 from service.adapters.laid_bodies import LaidBodies
+from service.adapters.postgres.stream_store import PostgresStreamStore
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.adapters.store_region import with_region
-from service.adapters.stream_store import PostgresStreamStore
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.reading.read_bounds import ReadBounds

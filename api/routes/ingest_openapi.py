@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.record_types import RECORD_TYPES
+from api.bodies.record_types import RECORD_TYPES
 
 _WHAT = (
     ("table", "catalog.schema.table; needed without `route`"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.clock import SystemClock
-from service.adapters.iceberg_schema_json import schema_from_json
 from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage

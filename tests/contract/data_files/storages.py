@@ -14,11 +14,11 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.types import LongType, NestedField, StringType
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.catalogs.store_region import with_region
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.iceberg_schemas import table_schema
-from service.adapters.parquet_data_files import ParquetDataFiles
-from service.adapters.store_region import with_region
 from service.ingest_ports import DataFiles
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable

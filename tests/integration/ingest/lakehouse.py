@@ -11,14 +11,14 @@ from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.ingest_log import PostgresIngestLog
-from service.adapters.parquet_data_files import ParquetDataFiles
-from service.adapters.table_commits import PyIcebergTableCommits
-from service.adapters.writable_tables import PyIcebergWritableTables
-from service.adapters.written_rows import ParquetWrittenRows
+from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import MetricsStoreDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round

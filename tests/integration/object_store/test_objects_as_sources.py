@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from service.adapters.catalogs.store_region import with_region
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import opened_split
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.store_region import with_region
 from service.errors import SourceChanged, SourceDenied, SourceInvalid, SourceNotAllowed, StorageDown
 from service.model.sources import SourceBounds, SourceSplit, source_splits
 from tests.integration.object_store.server import ObjectStore

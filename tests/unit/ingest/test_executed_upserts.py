@@ -17,11 +17,11 @@ import pytest
 from pyiceberg.schema import Schema
 from pyiceberg.types import BooleanType, DateType, DecimalType, LongType, NestedField, StringType, UUIDType
 
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
 from service.adapters.clock import SystemClock
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.iceberg_schemas import pyiceberg_schema, table_schema
 from service.adapters.laid_bodies import LaidBodies
-from service.adapters.parquet_data_files import ParquetDataFiles
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess

@@ -14,8 +14,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.parquet_data_files import ParquetDataFiles
 from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged
 from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
