@@ -11,11 +11,11 @@ import structlog
 from fastapi import FastAPI
 from fastapi_swagger import patch_fastapi
 
-from api.body_limit import BodyLimit
-from api.body_pace import BodyPace
-from api.bytes_in_flight import BytesInFlight
+from api.bodies.body_limit import BodyLimit
+from api.bodies.body_pace import BodyPace
+from api.bodies.bytes_in_flight import BytesInFlight
+from api.bodies.decoded_body import DecodedBody
 from api.callers import Authentication, Callers
-from api.decoded_body import DecodedBody
 from api.door import Door, GatewayFactory, OnFailedStart
 from api.edge import Edge
 from api.hosts import KnownHosts

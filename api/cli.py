@@ -11,9 +11,9 @@ import orjson
 import typer
 from rich.console import Console
 
-from api.demo import run_demo
-from api.demo_ingest import LOG_TABLE
-from api.demo_progress import progress_bar
+from api.demonstration.demo import run_demo
+from api.demonstration.demo_ingest import LOG_TABLE
+from api.demonstration.demo_progress import progress_bar
 from api.logs import configure_logging
 from api.masking import masked
 from api.server import bind

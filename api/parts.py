@@ -11,21 +11,23 @@ from pathlib import Path
 
 import migrations
 from api.settings import Settings
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.session_catalog import CATALOG as SESSION_CATALOG
+from service.adapters.catalogs.session_catalog import CatalogsWithSession
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.embedded_valkey import EmbeddedValkey
-from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.metrics_store import PostgresMetricsStore
-from service.adapters.query_history import PostgresQueryHistory
-from service.adapters.session_catalog import CATALOG as SESSION_CATALOG
-from service.adapters.session_catalog import CatalogsWithSession
-from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_history import PostgresQueryHistory
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.kafka_jars import KAFKA_JARS, names_connector
+from spark_session.object_store_jars import object_store_jars
 from spark_session.parquet_tables import ParquetTable
 from spark_session.pinned_jars import pinned_jars
 from spark_session.session_tables import SparkSessionTables
@@ -82,7 +84,7 @@ class Parts:
     def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
         """The operator's catalogs, or the embedded one."""
         if self.settings.catalogs:
-            return self.settings.catalogs
+            return {name: with_region(each) for name, each in self.settings.catalogs.items()}
         warehouse = self.folder("warehouse").as_uri()
         lake = {"type": "sql", "uri": self.postgres.url("lake"), "warehouse": warehouse}
         return {EMBEDDED_CATALOG: lake}
@@ -156,7 +158,7 @@ class Parts:
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
-    jars = settings.spark_jars or tuple(map(str, _jars(settings, parts.folder("jars"))))
+    jars = settings.spark_jars or tuple(map(str, _jars(settings, parts)))
     properties: dict[str, str] = {}
     for name, catalog in parts.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
@@ -179,9 +181,11 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
     )
 
 
-def _jars(settings: Settings, into: Path) -> tuple[Path, ...]:
-    jars = resolve(settings.spark_packages, into)
-    if not settings.stream_kafka_servers or names_connector(settings.spark_packages):
+def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
+    into, packages = parts.folder("jars"), settings.spark_packages
+    jars = resolve(packages, into)
+    jars += object_store_jars(packages, parts.catalog_settings.values(), into)
+    if not settings.stream_kafka_servers or names_connector(packages):
         return jars
     return (*jars, *pinned_jars(KAFKA_JARS, into))
 

@@ -14,14 +14,14 @@ from api.settings import Settings
 from api.wiring_ingests import build_ingests
 from api.wiring_maintenance import build_maintenances
 from api.wiring_streams import build_streams, large_inputs
-from service.adapters.bounded_views import BoundedViews
+from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.journal import BufferedJournal
-from service.adapters.key_collector import ArrowKeyCollector
+from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
-from service.adapters.probe_values import ManifestProbeValues
+from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.adapters.result_store import LocalResultStore
 from service.adapters.tpcds.loader import LoadReport as LoadReport
 from service.adapters.tpcds.loader import Progress as Progress

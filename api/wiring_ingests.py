@@ -7,24 +7,24 @@ from datetime import timedelta
 from pathlib import Path
 
 from api.settings import Settings
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
+from service.adapters.commits.table_changes import PyIcebergTableChanges
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.content_files import data_file
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
-from service.adapters.iceberg_schema_json import schema_from_json
-from service.adapters.ingest_history import PostgresIngestHistory
-from service.adapters.ingest_log import PostgresIngestLog
-from service.adapters.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.postgres.ingest_history import PostgresIngestHistory
+from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.adapters.spool import SpoolDirectory
-from service.adapters.table_changes import PyIcebergTableChanges
-from service.adapters.table_commits import PyIcebergTableCommits
-from service.adapters.writable_tables import PyIcebergWritableTables
-from service.adapters.written_rows import ParquetWrittenRows
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
-from service.ingest.executing.write_executed import LargeInputs
+from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.retention import IngestRetention

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from api.settings import Settings
-from service.adapters.maintenance_log import PostgresMaintenanceLog
+from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
 from service.maintenance_ports import TableUpkeep

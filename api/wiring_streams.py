@@ -6,21 +6,25 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from api.requests.stream_request import stream_definition
 from api.settings import Settings
-from api.stream_request import stream_definition
-from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.catalogs.store_region import with_region
+from service.adapters.laid_bodies import LaidBodies
+from service.adapters.postgres.stream_store import PostgresStreamStore
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.adapters.stream_store import PostgresStreamStore
-from service.ingest.executing.write_executed import LargeBounds, LargeInputs
+from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.sources import SourceBounds
 from service.ports import Clock
 from spark_session.engine import SparkEngine
 from spark_session.executors import SparkExecutors
+from spark_session.settings import is_local
 from spark_session.stream_queries import SparkStreamQueries
 
 _ENTRIES_A_FILE = 20
@@ -31,12 +35,17 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
     access = _access(settings)
     bounds = LargeBounds(
         settings.ingest_split_bytes,
-        settings.ingest_block_bytes,
         settings.ingest_executed_body_bytes,
-        settings.ingest_source_max_bytes,
+        settings.ingest_upsert_bytes,
+        # Where a page begins in a file far away, each look at one would be a request.
+        ReadBounds(
+            settings.ingest_source_max_bytes, settings.ingest_max_batch_bytes, has_pages_checked=False
+        ),
+        ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
     )
+    bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
-    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bounds)
+    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, bounds)
 
 
 def build_streams(
@@ -70,10 +79,12 @@ def build_streams(
 
 
 def _access(settings: Settings) -> SourceAccess:
-    return SourceAccess(settings.ingest_source_prefixes, settings.ingest_source_properties)
+    return SourceAccess(settings.ingest_source_prefixes, with_region(settings.ingest_source_properties))
 
 
 def _sources(settings: Settings) -> FoundSources:
     most = settings.ingest_source_max_files
-    bounds = SourceBounds(most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE)
+    bounds = SourceBounds(
+        most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE, settings.ingest_split_bytes
+    )
     return FoundSources(_access(settings), bounds)

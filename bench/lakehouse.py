@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 
 
 @dataclass(frozen=True, slots=True)

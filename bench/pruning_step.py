@@ -33,7 +33,7 @@ WHOLE, NEW, KNOWN = "whole", "a new text", "a known text"
 _DETECTIONS = "service.query.detections"
 PARTS = (
     Part("parse", f"{_DETECTIONS}:parse"),
-    Part("facts of the tables", "service.adapters.catalogs:PyIcebergCatalogs.facts_of"),
+    Part("facts of the tables", "service.adapters.catalogs.catalogs:PyIcebergCatalogs.facts_of"),
     Part("qualify", f"{_DETECTIONS}:qualify"),
     Part("detect", f"{_DETECTIONS}:detect"),
     Part("keys from the cache", "service.query.collect:Collector.collect"),

@@ -10,7 +10,7 @@ from typing import Any
 from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
-from api.demo_progress import progress_bar
+from api.demonstration.demo_progress import progress_bar
 from api.wiring import TPCDS_PACKAGES
 from bench.lakehouse import Lake
 from service.adapters.tpcds.loader import load_tpcds

@@ -16,13 +16,13 @@ from pyspark.sql import SparkSession
 from bench.lakehouse import Lake
 from bench.tpcds_lake import open_catalog
 from bench.wide_logs import log_schema
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.content_files import data_file
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.parquet_data_files import ParquetDataFiles
-from service.adapters.table_commits import PyIcebergTableCommits
-from service.adapters.writable_tables import PyIcebergWritableTables
 from service.model.tables import TableName
 from service.model.writing import MAIN, Committable, WritableTable, WriteTarget
 

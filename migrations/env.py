@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from alembic import context
 
-from service.adapters.ingest_tables import IngestRow
-from service.adapters.maintenance_tables import MaintenanceRow
-from service.adapters.stream_tables import StreamRow
+from service.adapters.postgres.ingest_tables import IngestRow
+from service.adapters.postgres.maintenance_tables import MaintenanceRow
+from service.adapters.postgres.stream_tables import StreamRow
 
 # One metadata for all, which knows the tables of the modules that are imported.
 TABLES = IngestRow.metadata

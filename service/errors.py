@@ -178,6 +178,10 @@ class IngestInvalid(CallerError):
         self.violations = tuple(violations)
 
 
+class UpsertTooLarge(IngestInvalid):
+    """The rows of an upsert, one for each key, take more memory than they may. Nothing was written."""
+
+
 class WriteSchemaInvalid(IngestInvalid):
     """The write schema breaks rules of the table that it is for. Nothing was written."""
 
@@ -212,6 +216,12 @@ class SourceNotAllowed(CallerError):
     """Callers may not read from this location here."""
 
     code = "SOURCE_NOT_ALLOWED"
+
+
+class SourceDenied(CallerError):
+    """The storage refuses the gateway. Ask the operator: its credentials there may not list or read this."""
+
+    code = "SOURCE_DENIED"
 
 
 class SourceInvalid(IngestInvalid):

@@ -6,13 +6,13 @@ contract suite. `api/wiring_ingests.py` alone brings them together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
-from service.model.ingest import IngestBacklog, IngestRecord, PendingRound
+from service.model.ingest import IngestBacklog, IngestRecord, PendingRound, StreamedRecords
 from service.model.ingest_history import IngestListing, TableIngests
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+V = TypeVar("V")
 
 
 class WritableTables(Protocol):
@@ -96,6 +97,21 @@ class DataFiles(Protocol):
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""
+
+    def target_bytes(self, table: WritableTable) -> int:
+        """How large the table wants its files; they are about as large where there are rows enough."""
+
+    def key_parts(
+        self, destination: Destination, rows: pa.RecordBatch, count: int
+    ) -> Iterable[tuple[int, pa.RecordBatch]]:
+        """The rows of an upsert in their order, each with the part, below `count`, that its key belongs to.
+
+        Rows of one key are in one part, wherever and whenever this is asked, so that those of one part can be
+        written without the others.
+
+        Raises:
+            RecordsInvalid: a value does not fit its column.
+        """
 
 
 class WrittenRows(Protocol):
@@ -304,6 +320,28 @@ class SplitOpener(Protocol):
         """
 
 
+class LaidBody(Protocol):
+    """A body as it was sent, where executors find it: it is picklable, and travels to them."""
+
+    def open(self) -> BinaryIO:
+        """All of it; it can be sought.
+
+        Raises:
+            OSError: it is not there.
+        """
+
+
+class LaidBodies(Protocol):
+    """Puts bodies where executors find them."""
+
+    def laid(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[LaidBody]:
+        """The body, which is there until the context ends; it may lie beside this table's files.
+
+        Raises:
+            StorageDown: there is no place for it.
+        """
+
+
 class Executors(Protocol):
     """Runs functions on many cores, or many machines, at once."""
 
@@ -318,5 +356,24 @@ class Executors(Protocol):
 
         Raises:
             ExecutorsFailed: an item failed again and again.
+            EngineNotReady, EngineLost: there is nothing to run it on.
+        """
+
+    def regroup(
+        self,
+        apart: Callable[[T], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        items: Sequence[T],
+        part_count: int,
+        tag: str,
+    ) -> list[R]:
+        """What `together` makes of each part: of all values that `apart` gave its number, below `part_count`.
+
+        It gets them in the order of the items that they come from and, of one item, in theirs; a part without
+        values too, but there are no parts without items. What `map` says of items holds for both functions.
+        The values need not fit into memory.
+
+        Raises:
+            ExecutorsFailed: an item or a part failed again and again.
             EngineNotReady, EngineLost: there is nothing to run it on.
         """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -11,7 +13,8 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from service.errors import EngineLost, EngineNotReady, ExecutorsFailed
+from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
+from spark_session.partitions import of_part, order_in_part, part_of, placed_values
 from spark_session.python_workers import PYTHON
 from spark_session.warm_session import WarmSession
 
@@ -19,8 +22,10 @@ log = structlog.get_logger(__name__)
 
 POOL = "ingests"
 _MISSING = "No module named 'service'"
+_STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
 T = TypeVar("T")
 R = TypeVar("R")
+V = TypeVar("V")
 
 
 class SparkExecutors:
@@ -48,6 +53,31 @@ class SparkExecutors:
             results: list[R] = session.context.parallelize(items, len(items)).map(function).collect()
         return results
 
+    def regroup(
+        self,
+        apart: Callable[[T], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        items: Sequence[T],
+        part_count: int,
+        tag: str,
+    ) -> list[R]:
+        """See `service.ingest_ports.Executors`."""
+        if not items:
+            return []
+        session = self._session()
+        if session is None:
+            raise EngineNotReady
+        with spark_errors(session):
+            label(session.context, tag)
+            numbered = session.context.parallelize(list(enumerate(items)), len(items))
+            values = numbered.flatMap(partial(placed_values, apart))
+            # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
+            parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
+                part_count, part_of, True, order_in_part
+            )
+            results: list[R] = parts.mapPartitions(partial(of_part, together)).collect()
+        return results
+
 
 def label(context: SparkContext, tag: str) -> None:
     """Has this thread's next Spark jobs carry the tag, in a pool of their own beside the queries'."""
@@ -65,13 +95,20 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
         if not session.is_alive() or session.is_stopped():
             raise EngineLost from failure
         log.warning("executors_failed", error=type(failure).__name__, reason=str(failure)[:2000])
-        raise ExecutorsFailed(_detail(str(failure))) from failure
+        raise _in_gateway_terms(str(failure)) from failure
 
 
-def _detail(text: str) -> str | None:
+def _in_gateway_terms(text: str) -> PartDown:
+    r"""What made the executors fail, where they said it in words of the gateway's own.
+
+    >>> _in_gateway_terms("Traceback …\nservice.errors.StorageDown: The storage does not answer.\n\tat …")
+    StorageDown('The storage does not answer.')
+    """
+    if found := _STORAGE.search(text):
+        return StorageDown(found["detail"])
     if _MISSING in text:
-        return (
+        return ExecutorsFailed(
             "The Python of Spark's executors has no module `service`: install this gateway's wheel there, and"
             f" name that Python by {PYTHON} in SLUICE_SPARK_CONF."
         )
-    return None
+    return ExecutorsFailed()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 JOB_TAG = "maintenance"
+OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss"})
 # One delete is enough to rewrite a file: while there are any, PyIceberg reads nothing of the table.
 _COMPACTION = {"delete-file-threshold": "1", "remove-dangling-deletes": "true"}
 # What others commit in between may make Iceberg give up, and the next attempt finds the table as it is then.
@@ -103,8 +105,11 @@ class SparkTableUpkeep:
     def remove_orphans(self, table: TableName, older_than: datetime) -> Mapping[str, int]:
         """See `service.maintenance_ports.TableUpkeep`."""
 
-        def work(_: WarmSession, child: SparkSession) -> dict[str, int]:
-            call = _call("remove_orphan_files", table, {"older_than": _moment(older_than)})
+        def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
+            arguments = {"older_than": _moment(older_than)}
+            if _is_in_object_store(warm, child, table):
+                arguments["prefix_listing"] = "true"
+            call = _call("remove_orphan_files", table, arguments)
             return {"removedFiles": child.sql(call).count()}
 
         return self._done(table, work)
@@ -135,6 +140,13 @@ def _called(
 ) -> dict[str, int]:
     row = child.sql(_call(procedure, table, arguments)).collect()[0]
     return {name: int(value) for name, value in row.asDict().items() if value is not None}
+
+
+def _is_in_object_store(warm: WarmSession, child: SparkSession, table: TableName) -> bool:
+    """Whether Iceberg alone has to list the table's files: Spark's Hadoop has no file system for them."""
+    iceberg = warm.jvm.gateway.jvm.org.apache.iceberg
+    loaded = iceberg.spark.Spark3Util.loadIcebergTable(child._jsparkSession, table_sql_name(table))
+    return urlsplit(str(loaded.location())).scheme in OBJECT_STORES
 
 
 def _call(procedure: str, table: TableName, arguments: Mapping[str, str]) -> str:

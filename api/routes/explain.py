@@ -12,7 +12,7 @@ from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.explain_text import explain_text
 from api.negotiation import choose
-from api.query_request import query_request
+from api.requests.query_request import query_request
 from api.routes.documented import problems, success
 from api.schemas.explanation import ExplanationAnswer, explanation_answer
 from api.schemas.query_request import QueryBody

@@ -11,17 +11,17 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from api.bodies.quick_body import quick_body, quick_request
+from api.bodies.record_types import check_charset, compression, record_format
+from api.bodies.records_route import RecordsRoute
+from api.bodies.spooled_body import spooled_body
 from api.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, media_type, require_json
-from api.ingest_query import ingest_query
-from api.ingest_request import ingest_request, parameters, streamed_records, streamed_request
-from api.quick_body import quick_body, quick_request
-from api.record_types import check_charset, compression, record_format
-from api.records_route import RecordsRoute
+from api.requests.ingest_query import ingest_query
+from api.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
 from api.routes.documented import Responses, problems
 from api.routes.ingest_openapi import BODIES
 from api.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.schemas.ingest_request import IngestBody, IngestWait
-from api.spooled_body import spooled_body
 from service.ingest.ingests import Accepted
 from service.model.ingest import IngestRecord, IngestState
 

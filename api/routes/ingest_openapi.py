@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.record_types import RECORD_TYPES
+from api.bodies.record_types import RECORD_TYPES
 
 _WHAT = (
     ("table", "catalog.schema.table; needed without `route`"),
     ("branch", "the table's branch, `main` if left out"),
-    ("mode", "`append`"),
+    ("mode", "`append` or `upsert`"),
+    ("equalityFields", "of an upsert: names separated by commas, or a JSON array of them"),
     ("writeSchema", "names separated by commas, `infer`, or JSON: an array of names, an Iceberg schema"),
     ("schema", "JSON: an Iceberg schema, which the table is matched against"),
     ("evolve", "`true` or `false`: whether the table may change to match it"),

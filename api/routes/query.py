@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.problems import problem_response, recorded_problem_response
 from api.query_answer import Answered, answer
-from api.query_request import query_request
+from api.requests.query_request import query_request
 from api.routes.documented import Responses, problems
 from api.schemas.query_answer import QueryAnswer
 from api.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery

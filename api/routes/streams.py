@@ -8,10 +8,10 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query
 
 from api.edge import Caller, EdgeOfApp, require_json
+from api.requests.stream_request import kept_body
 from api.routes.documented import problems
 from api.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_answer
 from api.schemas.tables import NoQuery
-from api.stream_request import kept_body
 from service.model.streams import StreamState
 
 router = APIRouter(tags=["streams"])

@@ -72,9 +72,10 @@ class DeadLetters:
         """What is not written yet."""
         waiting, self._waiting, self._waiting_bytes = self._waiting, {}, 0
         for name, rows in waiting.items():
-            yield self._destination(name), pa.RecordBatch.from_pylist(rows, arrow_schema(FIELDS))
+            yield self.destination(name), pa.RecordBatch.from_pylist(rows, arrow_schema(FIELDS))
 
-    def _destination(self, name: TableName) -> Destination:
+    def destination(self, name: TableName) -> Destination:
+        """Where dead letters of this name go."""
         if name not in self._destinations:
             table = self._tables.opened(name)
             write = Write(TableKey(name), (), ColumnNames(tuple(each.name for each in FIELDS)))

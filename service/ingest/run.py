@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 
 from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
 from service.ingest.dead_letters import DeadLetters
-from service.ingest.executing.write_executed import ExecutedWrite, LargeInputs, WritePorts
+from service.ingest.executing.large_parts import LargeInputs
+from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
@@ -131,7 +132,7 @@ class _Written:
 def _written(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
 ) -> _Written:
-    if ports.large is not None and ports.large.takes(request):
+    if ports.large is not None and is_executed(request, ports.large):
         files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
         executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large)
         executed.run()

@@ -35,11 +35,15 @@ class SourceRecords:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as it was when it was listed. `uri` names it; no globs are left in it."""
+    """One file as it was when it was listed. `uri` names it; no globs are left in it.
+
+    `tag` is what its store calls this version of it, where several tasks read parts of it.
+    """
 
     uri: str
     byte_count: int
     modified_ns: int
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,15 @@ class SourceSplit:
 
 @dataclass(frozen=True, slots=True)
 class SourceBounds:
-    """How much one source may have. `entries` are names that are looked at, whether they are meant or not."""
+    """How much one source may have. `entries` are names that are looked at, whether they are meant or not.
+
+    Larger files than `untagged_bytes` are read in parts, which must be parts of one and the same.
+    """
 
     files: int = 10_000
     byte_count: int = 1 << 40
     entries: int = 200_000
+    untagged_bytes: int = 0
 
 
 def source_splits(files: Sequence[SourceFile], split_bytes: int, *, is_splittable: bool) -> list[SourceSplit]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import migrations
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.embedded_valkey import EmbeddedValkey
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 
 
 @pytest.fixture(scope="session")

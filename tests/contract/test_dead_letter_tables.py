@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.adapters.catalogs import PyIcebergCatalogs
-from service.adapters.dead_letter_tables import PyIcebergDeadLetterTables
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
 from service.errors import CatalogDown
 from service.ingest.dead_letters import FIELDS
 from service.ingest_ports import DeadLetterTables

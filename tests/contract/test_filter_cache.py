@@ -10,8 +10,8 @@ from threading import Event
 
 import pytest
 
-from service.adapters.embedded_valkey import EmbeddedValkey
-from service.adapters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterSource, ObtainedKeys
 from service.model.health import PartHealth, PartState

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.ingest_history import PostgresIngestHistory
-from service.adapters.ingest_log import PostgresIngestLog
+from service.adapters.postgres.ingest_history import PostgresIngestHistory
+from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import MetricsStoreDown
 from service.ingest_ports import IngestHistory, IngestLog
 from service.model.ingest import IngestRecord, IngestState

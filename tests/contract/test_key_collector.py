@@ -14,8 +14,8 @@ from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 from pyiceberg.types import LongType
 
-from service.adapters.catalogs import PyIcebergCatalogs
-from service.adapters.key_collector import ArrowKeyCollector
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryCanceled
 from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
 from service.model.query import Parameter, Parameters

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.metrics_store import PostgresMetricsStore
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.postgres.metrics_store import PostgresMetricsStore
 from service.errors import MetricsStoreDown
 from service.model.health import PartState
 from service.ports import MetricsStore

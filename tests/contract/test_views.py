@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.adapters.bounded_views import BoundedViews
+from service.adapters.catalogs.bounded_views import BoundedViews
 from service.errors import CatalogDown
 from service.model.tables import TableName
 from service.model.views import View, ViewColumn, ViewReading

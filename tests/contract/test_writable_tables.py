@@ -17,9 +17,9 @@ from pyiceberg.table.sorting import SortField as IcebergSortField
 from pyiceberg.transforms import IdentityTransform, MonthTransform
 from pyiceberg.types import DateType, LongType, NestedField, StringType
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.writable_tables import PyIcebergWritableTables
 from service.errors import CatalogDown, TableNotFound
 from service.ingest_ports import WritableTables
 from service.model.schemas import Field, Primitive, TableSchema

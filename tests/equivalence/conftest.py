@@ -12,7 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from api.settings import Settings
 from api.wiring import build_gateway
-from service.adapters.session_catalog import CatalogsWithSession
+from service.adapters.catalogs.session_catalog import CatalogsWithSession
 from service.gateway import Gateway
 from spark_session.engine import SparkEngine
 from tests.equivalence.folders import jdbc_url, make_folders, make_others

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from service.adapters.nearest_names import nearest_names
+from service.adapters.catalogs.nearest_names import nearest_names
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import (

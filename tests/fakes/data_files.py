@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import uuid4
+from zlib import crc32
 
 import pyarrow as pa
 
@@ -17,6 +18,7 @@ class FakeDataFiles:
     def __init__(self) -> None:
         self.files: dict[str, list[dict[str, Any]]] = {}
         self.is_down = False
+        self.wanted_bytes = 512 * 1024**2
 
     def write(
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
@@ -52,3 +54,16 @@ class FakeDataFiles:
         if not self.is_down:
             for each in result.data_files:
                 self.files.pop(json.loads(each)["file-path"], None)
+
+    def target_bytes(self, table: WritableTable) -> int:  # noqa: ARG002
+        return self.wanted_bytes
+
+    def key_parts(
+        self, destination: Destination, rows: pa.RecordBatch, count: int
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        ids = destination.target.equality_field_ids
+        names = [each.name for each in destination.table.schema.columns if each.field_id in ids]
+        found: dict[int, list[int]] = {}
+        for row, key in enumerate(rows.select(names).to_pylist()):
+            found.setdefault(crc32(repr(key).encode()) % count, []).append(row)
+        return ((part, rows.take(pa.array(each))) for part, each in found.items())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from service.errors import ExecutorsFailed
 
 T = TypeVar("T")
 R = TypeVar("R")
+V = TypeVar("V")
 
 
 class FakeExecutors:
@@ -23,10 +24,32 @@ class FakeExecutors:
 
     def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:  # noqa: ARG002
         self.jobs.append(len(items))
-        results: list[R] = []
+        return [copied(each) for each in self._results(function, items)]
+
+    def regroup(
+        self,
+        apart: Callable[[T], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        items: Sequence[T],
+        part_count: int,
+        tag: str,  # noqa: ARG002
+    ) -> list[R]:
+        if not items:
+            return []
+        self.jobs += [len(items), part_count]
+        parts: list[list[V]] = [[] for _ in range(part_count)]
         for each in items:
-            if self.fails_after is not None and len(results) >= self.fails_after:
+            for part, value in apart(copied(each)):
+                parts[part].append(copied(value))
+        return [copied(each) for each in self._results(lambda values: together(iter(values)), parts)]
+
+    def _results(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        for done, each in enumerate(items):
+            if self.fails_after is not None and done >= self.fails_after:
                 self.fails_after = None
                 raise ExecutorsFailed
-            results.append(function(pickle.loads(pickle.dumps(each))))
-        return [pickle.loads(pickle.dumps(each)) for each in results]
+            yield function(copied(each))
+
+
+def copied(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))

@@ -9,7 +9,7 @@ from itertools import count
 from threading import Lock
 from uuid import UUID, uuid4
 
-from service.adapters.next_round import WaitingCommit, next_round
+from service.adapters.postgres.next_round import WaitingCommit, next_round
 from service.errors import MetricsStoreDown
 from service.model.ingest import (
     IngestCommit,

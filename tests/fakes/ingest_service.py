@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.clock import SystemClock
-from service.adapters.iceberg_schema_json import schema_from_json
+from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import FIELDS
-from service.ingest.executing.write_executed import LargeBounds, LargeInputs
+from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
@@ -53,7 +54,7 @@ class FakeIngests(Ingests):
         self.executors = FakeExecutors()
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
-        bounds = LargeBounds(split_bytes=512, block_bytes=512, body_bytes=4096)
+        bounds = LargeBounds(split_bytes=512, body_bytes=4096)
         self.meters = FakeIngestMeters()
         ports = IngestPorts(
             self.tables,
@@ -62,7 +63,9 @@ class FakeIngests(Ingests):
             self.log,
             clock,
             writable_names,
-            large=LargeInputs(self.executors, self.sources, SplitsOfStorage(access), bounds),
+            large=LargeInputs(
+                self.executors, self.sources, SplitsOfStorage(access), LaidBodies(sees_disk=False), bounds
+            ),
             changes=self.changes,
             change_rules=change_rules,
             meters=self.meters,

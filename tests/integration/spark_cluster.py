@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from service.adapters.embedded_valkey import HOST
+from service.adapters.embedded.embedded_valkey import HOST
 from tests.integration.running import until
 
 MASTER = "org.apache.spark.deploy.master.Master"

@@ -20,8 +20,8 @@ import psycopg
 import pytest
 import redis
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.embedded_valkey import EmbeddedValkey
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.errors import CannotStart
 
 pytestmark = pytest.mark.integration
@@ -29,14 +29,14 @@ pytestmark = pytest.mark.integration
 POSTGRES_IN_A_PROCESS = """
 import sys
 from pathlib import Path
-from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 print(EmbeddedPostgres.start(Path(sys.argv[1])).url("sluice"), flush=True)
 sys.stdin.read()
 """
 VALKEY_IN_A_PROCESS = """
 import sys
 from pathlib import Path
-from service.adapters.embedded_valkey import EmbeddedValkey
+from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 print(EmbeddedValkey.start(Path(sys.argv[1])).url, flush=True)
 sys.stdin.read()
 """

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pyiceberg.table import StaticTable
 
-from service.adapters.key_collector import ArrowKeyCollector
-from service.adapters.opened_tables import OpenedTable
-from service.adapters.table_facts import table_facts
+from service.adapters.catalogs.opened_tables import OpenedTable
+from service.adapters.catalogs.table_facts import table_facts
+from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryFailed
 from service.model.filtering import Build, DynamicFilter, JoinType, Probe
 from service.model.tables import TableName

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
-from pyiceberg.types import LongType, NestedField
+from pyiceberg.types import LongType, NestedField, StringType
 
 from tests.integration.conftest import embedded_catalog
 from tests.integration.lakehouse import DAYS, make_star
@@ -33,12 +33,15 @@ def test_a_cluster_is_used_by_its_address_alone(folder: Path) -> None:
             "SLUICE_SPARK_MASTER": master,
             "SLUICE_SPARK_CONF": json.dumps(properties),
             "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "clustered-inbox").as_uri(),
+            "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
+            "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),
         }
         running = RunningGateway.start(folder / "clustered", settings)
         try:
             with closing(embedded_catalog(running.data_dir)) as lake:
                 make_star(lake)
                 _check_that_executors_write(running, lake, folder / "clustered-inbox")
+                _check_that_executors_find_a_body(running, lake)
             sql = "SELECT count(DISTINCT day_key) AS days FROM shop.sales"
             answer = running.client.post("/query", json={"sql": sql, "waitTimeout": "50s"}).json()
             assert answer["result"]["rows"] == [[DAYS]]
@@ -62,3 +65,26 @@ def _check_that_executors_write(running: RunningGateway, lake: SqlCatalog, inbox
     assert answer.status_code == 200, answer.text
     assert answer.json()["commits"][0]["addedRecords"] == 4000
     assert sorted(table.refresh().scan().to_arrow()["id"].to_pylist()) == list(range(4000))
+
+
+def _check_that_executors_find_a_body(running: RunningGateway, lake: SqlCatalog) -> None:
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
+    table = lake.create_table("shop.from_a_body", schema, properties={"format-version": "2"})
+    keys, turns = 4000, 10
+    records = ({"id": each, "note": f"{turn}" * 60} for turn in range(turns) for each in range(keys))
+    body = "\n".join(json.dumps(each) for each in records).encode()
+    assert len(body) > 3 * 1024**2
+    answer = running.client.post(
+        "/ingest",
+        params={"table": "lake.shop.from_a_body", "mode": "upsert", "equalityFields": "id"},
+        content=body,
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+    assert answer.status_code == 200, answer.text
+    sql = "SELECT count(*), count(DISTINCT id), min(left(note, 1)) FROM shop.from_a_body"
+    asked = running.client.post("/query", json={"sql": sql, "waitTimeout": "50s"}).json()
+    assert asked["result"]["rows"] == [[keys, keys, "9"]]
+    # What they read was put beside the table for as long as they did.
+    folder = Path(table.location().removeprefix("file://"))
+    assert (folder / "bodies").is_dir()
+    assert not list((folder / "bodies").iterdir())

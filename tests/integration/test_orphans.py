@@ -20,12 +20,12 @@ from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField, StringType
 from sqlalchemy import URL
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.ingest_log import PostgresIngestLog
-from service.adapters.parquet_data_files import ParquetDataFiles
-from service.adapters.writable_tables import PyIcebergWritableTables
+from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.model.ingest import IngestRecord
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteTarget

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import gzip
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.table import Table
 
-from tests.integration.asking import rows
+from tests.integration.asking import JsonObject, rows
 from tests.integration.log_tables import lines, named
 
 pytestmark = pytest.mark.integration
 
+NDJSON = "application/x-ndjson"
+GZIP = b"\x1f\x8b"
 
-def send(gateway: httpx.Client, table: Table, uri: str, **body: Any) -> httpx.Response:
+
+def send(gateway: httpx.Client, log_table: Table, uri: str, **body: Any) -> httpx.Response:
     source = {"uri": uri, "format": "ndjson"} | body.pop("source", {})
-    return gateway.post("/ingest", json={"table": named(table), "source": source} | body)
+    return gateway.post("/ingest", json={"table": named(log_table), "source": source} | body)
 
 
 def test_files_are_one_snapshot_whatever_their_number(
@@ -96,13 +104,99 @@ def test_the_same_request_reads_its_files_once(gateway: httpx.Client, log_table:
     assert rows(gateway, f"SELECT count(*) FROM {named(log_table)}") == [[1]]
 
 
-def test_a_large_body_is_written_by_executors(gateway: httpx.Client, log_table: Table) -> None:
-    # The gateway of these tests has a threshold of its own.
-    count = 20_000
-    body = lines({"id": n, "note": "x" * 60} for n in range(count))
-    headers = {"Content-Type": "application/x-ndjson"}
-    answer = gateway.post("/ingest", params={"table": named(log_table)}, content=body, headers=headers)
+def sent_body(
+    gateway: httpx.Client, log_table: Table, body: bytes, kind: str = NDJSON, **query: str
+) -> JsonObject:
+    headers = {"Content-Type": kind} | ({"Content-Encoding": "gzip"} if body.startswith(GZIP) else {})
+    answer = gateway.post(
+        "/ingest", params={"table": named(log_table)} | query, content=body, headers=headers
+    )
     assert answer.status_code == 200, answer.text
-    assert rows(gateway, f"SELECT count(*), count(DISTINCT id) FROM {named(log_table)}") == [[count, count]]
-    [commit] = answer.json()["commits"]
-    assert commit["addedDataFiles"] > 1
+    told: JsonObject = answer.json()
+    assert told["state"] == "COMMITTED"
+    return told
+
+
+def as_ndjson(records: pa.Table) -> bytes:
+    return lines(records.to_pylist())
+
+
+def as_csv(records: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pacsv.write_csv(records, sink)
+    return sink.getvalue()
+
+
+def as_parquet(records: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    # As large as text: the gateway of these tests has a threshold of a megabyte.
+    pq.write_table(records, sink, row_group_size=2_000, compression="none", use_dictionary=False)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [
+        (NDJSON, as_ndjson),
+        (NDJSON, lambda records: gzip.compress(as_ndjson(records), compresslevel=0)),
+        ("text/csv", as_csv),
+        ("application/vnd.apache.parquet", as_parquet),
+    ],
+    ids=["ndjson", "gzip", "csv", "parquet"],
+)
+def test_a_large_body_is_written_by_executors_in_few_files(
+    gateway: httpx.Client, log_table: Table, kind: str, make: Callable[[pa.Table], bytes]
+) -> None:
+    count = 40_000
+    notes = [f'{"x" * 60}"\n{each}' for each in range(count)]
+    body = make(pa.table({"id": pa.array(range(count)), "note": notes}))
+    assert len(body) > 2 * 1024**2
+    [commit] = sent_body(gateway, log_table, body, kind)["commits"]
+    sums = "count(*), count(DISTINCT id), sum(length(note))"
+    lengths = sum(map(len, notes))
+    assert rows(gateway, f"SELECT {sums} FROM {named(log_table)}") == [[count, count, lengths]]
+    # As many as there are cores that are kept busy; each has read a megabyte or two.
+    assert 1 < commit["addedDataFiles"] <= 8
+
+
+def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Client, log_table: Table) -> None:
+    keys, turns = 4_000, 12
+    sent_body(gateway, log_table, lines([{"id": 0, "note": "old"}, {"id": -1, "note": "kept"}]))
+    # Every part of the body has every key, and each key is last somewhere else.
+    body = lines(
+        {"id": (each * 7) % keys, "note": f"{turn}", "kind": "x" * 60, "amount": turn * keys + each}
+        for turn in range(turns)
+        for each in range(keys if turn < turns - 1 else keys // 2)
+    )
+    assert len(body) > 3 * 1024**2
+    upsert = {"mode": "upsert", "equalityFields": "id"}
+    [commit] = sent_body(gateway, log_table, body, **upsert)["commits"]
+    assert (commit["addedRecords"], commit["addedDataFiles"] > 1) == (keys, True)
+    last_turn = f"SELECT note, count(*), count(DISTINCT id) FROM {named(log_table)} GROUP BY 1 ORDER BY 1"
+    half = keys // 2
+    assert rows(gateway, last_turn) == [["10", half, half], ["11", half, half], ["kept", 1, 1]]
+
+
+def test_upserts_from_files_go_by_the_order_of_their_names(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    for number in range(5):
+        part = lines({"id": each, "note": f"{number}"} for each in range(number * 10, 50))
+        packed = number % 2
+        name = f"part-{number}.ndjson" + (".gz" if packed else "")
+        (inbox / name).write_bytes(gzip.compress(part) if packed else part)
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
+    assert answer.status_code == 200, answer.text
+    found = rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id")
+    assert found == [[each, f"{each // 10}"] for each in range(50)]
+
+
+def test_an_upsert_with_a_bad_record_anywhere_leaves_nothing(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    (inbox / "a.json").write_bytes(lines([{"id": 1}, {"id": "x"}]))
+    answer = send(gateway, log_table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
+    assert (answer.status_code, answer.json()["code"]) == (422, "RECORDS_INVALID")
+    log_table.refresh()
+    assert log_table.current_snapshot() is None
+    assert not list(Path(log_table.location().removeprefix("file://")).rglob("*.parquet"))

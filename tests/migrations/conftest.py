@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
-from service.adapters.ingest_tables import IngestRow
-from service.adapters.stream_tables import StreamRow
+from service.adapters.postgres.ingest_tables import IngestRow
+from service.adapters.postgres.stream_tables import StreamRow
 from service.errors import MetricsStoreDown
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.errors import CannotStart
 
 SQL = {

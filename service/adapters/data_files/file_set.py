@@ -79,13 +79,13 @@ class FileSet:
     def _write_part(self, partition: PartitionValues, rows: pa.Table) -> None:
         for row_group in self._row_groups(rows):
             if partition not in self._open:
-                self._start(partition, row_group.num_rows)
+                self._start(partition, row_group)
             self._open.move_to_end(partition)
             self._open[partition].write(row_group)
             if self._open[partition].is_full:
                 self._close(partition)
 
-    def _start(self, partition: PartitionValues, row_count: int) -> None:
+    def _start(self, partition: PartitionValues, first: pa.Table) -> None:
         if len(self._started) >= self._files_at_most:
             raise IngestInvalid(
                 f"The rows would be more than {self._files_at_most} files, one at least for each partition: "
@@ -100,7 +100,7 @@ class FileSet:
         except (ValueError, OverflowError) as error:
             raise RecordsInvalid(f"There is no partition for {partition!s:.200}: {error}") from error
         self._started.append(location)
-        self._open[partition] = OpenFile(self._plan, self._io, location, values, row_count)
+        self._open[partition] = OpenFile(self._plan, self._io, location, values, first)
 
     def _close(self, partition: PartitionValues) -> None:
         if partition in self._open:

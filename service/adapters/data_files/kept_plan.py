@@ -22,6 +22,20 @@ def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
     return _plan(Identity(state), target)
 
 
+def kept_plan_of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
+    """The plan for the files that delete what the target's rows replace.
+
+    Raises:
+        IngestInvalid: the keys of this target can be in no such file.
+    """
+    return _plan_of_deletes(Identity(state), target)
+
+
 @lru_cache(_PLANS_KEPT)
 def _plan(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
     return FilePlan.of(state.value, target)
+
+
+@lru_cache(_PLANS_KEPT)
+def _plan_of_deletes(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
+    return FilePlan.of_deletes(state.value, target)

@@ -26,16 +26,16 @@ class WrittenFile:
 
 
 class OpenFile:
-    """Takes rows, row group by row group, of about `row_count` each, until it is closed or given up."""
+    """Takes rows, row group by row group, from `first` on, until it is closed or given up."""
 
     def __init__(
-        self, plan: FilePlan, io: FileIO, location: str, partition: Sequence[object], row_count: int
+        self, plan: FilePlan, io: FileIO, location: str, partition: Sequence[object], first: pa.Table
     ) -> None:
         self._location = location
         self._plan = plan
         self._partition = partition
         self._statistics = OwnStatistics(plan.places.values())
-        options = plan.properties.parquet_options(plan.schema, plan.shape.filed, row_count)
+        options = plan.properties.parquet_options(plan.schema, plan.shape.filed, first)
         # Nothing is there; to say so spares the storage the question.
         self._stream: Any = io.new_output(location).create(overwrite=True)
         try:

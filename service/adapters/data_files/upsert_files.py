@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
-from service.adapters.data_files.kept_plan import kept_plan
+from service.adapters.data_files.kept_plan import kept_plan, kept_plan_of_deletes
 from service.adapters.data_files.row_keys import RowKeys
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
-from service.errors import IngestInvalid
+from service.errors import UpsertTooLarge
 from service.model.writing import WriteResult, WriteTarget
 
 
@@ -29,7 +28,7 @@ class UpsertFiles:
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
         self.target = target
         self._plan = kept_plan(state, replace(target, is_upsert=False))
-        deletes = FilePlan.of_deletes(state, target)
+        deletes = kept_plan_of_deletes(state, target)
         self._keys = RowKeys(self._plan.schema, deletes)
         self._bounds = bounds
         self._kept: pa.Table | None = None
@@ -58,7 +57,7 @@ class UpsertFiles:
 
         Raises:
             RecordsInvalid: a value does not fit its column.
-            IngestInvalid: the rows of all keys need more memory than they may have.
+            UpsertTooLarge: the rows of all keys need more memory than they may have.
         """
         rows = self._plan.shape.table(batches)
         both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
@@ -92,10 +91,10 @@ def check_kept(kept_bytes: int, bounds: WriteBounds) -> None:
     """Returns where rows of so many bytes may be kept.
 
     Raises:
-        IngestInvalid: they are too many.
+        UpsertTooLarge: they are too many.
     """
     if kept_bytes > bounds.upsert_bytes:
-        raise IngestInvalid(
+        raise UpsertTooLarge(
             f"The rows of upserts, one for each key, may take {bounds.upsert_bytes} bytes of memory in a "
             "request: send them in several requests, one after the other."
         )

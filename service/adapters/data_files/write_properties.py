@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pyiceberg.schema import Schema
 from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType
 
+from service.adapters.data_files.dictionary_columns import dictionary_columns
 from service.model.identity import Identity
 
 _MIB = 1024**2
@@ -57,24 +58,24 @@ class WriteProperties:
         """How many rows one row group has at most."""
         return self._number("write.parquet.row-group-limit", 1_048_576)
 
-    def parquet_options(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
+    def parquet_options(self, schema: Schema, filed: pa.Schema, rows: pa.Table) -> dict[str, Any]:
         """Arguments of `pyarrow.parquet.ParquetWriter` for a file of this schema, `filed` in Arrow's terms.
 
-        Its row groups have about so many rows.
+        It begins with these rows, and its row groups have about as many.
         """
         codec = _CODECS.get(self.properties.get("write.parquet.compression-codec", "").lower(), "zstd")
         return {
             "compression": codec,
             "compression_level": self._level(codec),
             # A third smaller and faster than dictionaries on all columns, as Parquet has it by itself.
-            "use_dictionary": _paths(filed, pa.types.is_large_string) or False,
+            "use_dictionary": dictionary_columns(_paths(filed, pa.types.is_large_string), rows) or False,
             # Where they would be misunderstood there are none: see `own_statistics`.
             "write_statistics": _paths(filed, _has_statistics) or False,
             "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
             "dictionary_pagesize_limit": self._number("write.parquet.dict-size-bytes", 2 * _MIB),
             "write_batch_size": self._number("write.parquet.page-row-limit", 20_000),
             "store_decimal_as_integer": True,
-        } | self._bloom_filters(schema, filed, row_count)
+        } | self._bloom_filters(schema, filed, rows.num_rows)
 
     def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
         if not any(name.startswith(_BLOOM_FILTER) for name in self.properties):

@@ -12,8 +12,8 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import SortOrder
 
-from service.adapters.iceberg_schema_json import schema_from_json, schema_to_json
-from service.adapters.iceberg_schemas import pyiceberg_schema, table_schema
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json, schema_to_json
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
 
 _VERSION = 1
 _STATES_KEPT = 64

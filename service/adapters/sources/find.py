@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.adapters.sources.storage import Entry, SourceAccess, entries, entry
-from service.errors import SourceInvalid, StorageDown
+from service.adapters.sources.object_stores import in_gateway_terms
+from service.adapters.sources.storage import Entry, SourceAccess, entries, entry, tag
+from service.errors import SourceChanged, SourceInvalid
 from service.model.source_uris import SourceUri, is_match
 from service.model.sources import SourceBounds, SourceFile
 
@@ -27,14 +28,17 @@ class FoundSources:
         Raises:
             SourceInvalid: it is no address, or means no file, or more than may be read at once.
             SourceNotAllowed: the operator has not allowed it.
+            SourceChanged: a file was deleted at that moment.
+            SourceDenied: the storage refuses the gateway.
             StorageDown: the storage does not answer.
         """
         parsed = self.checked(uri)
         try:
             found = _Search(self._access, self._bounds).files(parsed)
+        except FileNotFoundError as error:
+            raise SourceChanged(f"{uri} was changed while it was looked at. Nothing was accepted.") from error
         except OSError as error:
-            # What the storage says may name accounts and hosts; it is kept for the log alone.
-            raise StorageDown(f"The storage of {uri} does not answer.") from error
+            raise in_gateway_terms(uri, error) from error
         if not found:
             raise SourceInvalid(f"There is no file {uri}.")
         return found
@@ -115,10 +119,11 @@ class _Search:
 
     def _take(self, uri: SourceUri, found: Entry) -> None:
         self._access.check_real(uri)
-        name = str(uri)
+        name = _address(uri)
         if name not in self._found:
             self._byte_count += found.byte_count
-        self._found[name] = SourceFile(name, found.byte_count, found.modified_ns)
+        version = tag(self._access, uri) if found.byte_count > self._bounds.untagged_bytes else ""
+        self._found[name] = SourceFile(name, found.byte_count, found.modified_ns, version)
         if len(self._found) > self._bounds.files:
             raise SourceInvalid(
                 f"These are more than {self._bounds.files} files: see the setting ingest_source_max_files."
@@ -128,3 +133,17 @@ class _Search:
                 f"These are more than {self._bounds.byte_count} bytes: see the setting"
                 " ingest_source_max_bytes."
             )
+
+
+def _address(uri: SourceUri) -> str:
+    """What executors are told to read; a name that is found may be one that no address can have.
+
+    >>> _address(SourceUri("s3", "b", ("a [1].json",)))
+    's3://b/a [1].json'
+    """
+    name = str(uri)
+    try:
+        SourceUri.parse(name)
+    except ValueError as error:
+        raise SourceInvalid(f"{name!r} cannot be read: {error}. Rename it, or name others.") from error
+    return name

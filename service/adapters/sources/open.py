@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from service.adapters.sources.lines_of_range import LinesOfRange
-from service.adapters.sources.storage import SourceAccess, entry
+from service.adapters.sources.storage import SourceAccess, entry, tag, tag_of
+from service.adapters.sources.told_stream import ToldStream, told
 from service.errors import SourceChanged
 from service.model.source_uris import FILE, SourceUri
 from service.model.sources import SourceFile, SourceSplit
@@ -36,39 +37,64 @@ def opened_split(split: SourceSplit, access: SourceAccess) -> Iterator[BinaryIO]
     Raises:
         SourceChanged: the file is not the one that was listed, before it was read or after.
         SourceNotAllowed: a link that has been put there since leads elsewhere.
-        OSError: the storage does not give it.
+        SourceDenied: the storage refuses who reads.
+        StorageDown: the storage does not give it.
     """
     uri = SourceUri.parse(split.file.uri)
-    try:
-        _check_same(split.file, uri, access)
-        with _raw(uri, access) as raw:
-            part = raw if split.end is None else LinesOfRange(raw, split.start, split.end)
-            yield cast(BinaryIO, io.BufferedReader(part, BUFFER_BYTES))
-        _check_same(split.file, uri, access)
-    except FileNotFoundError as error:
-        raise SourceChanged(f"{split.file.uri} is not there any more. Nothing was accepted.") from error
+    _check_same(split.file, uri, access)
+    with _raw(split.file, uri, access) as raw:
+        stream = ToldStream(raw, split.file.uri)
+        part = stream if split.end is None else LinesOfRange(stream, split.start, split.end)
+        yield cast(BinaryIO, io.BufferedReader(part, BUFFER_BYTES))
+    _check_same(split.file, uri, access)
 
 
 def _check_same(file: SourceFile, uri: SourceUri, access: SourceAccess) -> None:
     access.check_real(uri)
-    now = entry(access, uri)
+    with told(file.uri):
+        now = entry(access, uri)
     if now is None or now.is_folder:
         raise SourceChanged(f"{file.uri} is not there any more. Nothing was accepted.")
     if (now.byte_count, now.modified_ns) != (file.byte_count, file.modified_ns):
-        raise SourceChanged(f"{file.uri} was changed while it was read. Nothing was accepted.")
+        raise _changed(file.uri)
 
 
 @contextmanager
-def _raw(uri: SourceUri, access: SourceAccess) -> Iterator[Any]:
+def _raw(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iterator[Any]:
     if uri.scheme != FILE:
-        with access.file_system(uri).open_input_file(uri.path) as file:
-            yield file
+        with _same_object(file, uri, access) as raw:
+            yield raw
         return
-    with open(uri.path, "rb", buffering=0, opener=_no_link) as file:
+    with told(file.uri):
+        opened = open(uri.path, "rb", buffering=0, opener=_no_link)  # noqa: SIM115
+    with opened as raw:
         # Between the look at the name and the opening, somebody may have put a link into the way.
-        access.check_open(uri, file.fileno())
-        yield file
+        access.check_open(uri, raw.fileno())
+        yield raw
 
 
 def _no_link(path: str, flags: int) -> int:
     return os.open(os.path.realpath(path), flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+@contextmanager
+def _same_object(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iterator[Any]:
+    """An object, of which each piece is asked for by itself: all of one and the same, or an error.
+
+    Its time has whole seconds only, in which it might have been replaced by one of the same size.
+    """
+    with told(file.uri):
+        opened = access.file_system(uri).open_input_file(uri.path)
+    with opened as raw:
+        before = tag_of(raw)
+        if file.tag not in ("", before):
+            raise _changed(file.uri)
+        yield raw
+    with told(file.uri):
+        after = tag(access, uri)
+    if after != before:
+        raise _changed(file.uri)
+
+
+def _changed(uri: str) -> SourceChanged:
+    return SourceChanged(f"{uri} was changed while it was read. Nothing was accepted.")

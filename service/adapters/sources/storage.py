@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow.fs as pafs
-from pyiceberg.io.pyarrow import PyArrowFileIO
 
+from service.adapters.sources.object_stores import file_system
 from service.errors import SourceNotAllowed
 from service.model.source_uris import FILE, SourceUri
+
+_SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,7 @@ class SourceAccess:
         """
         if uri.scheme == FILE:
             return pafs.LocalFileSystem()
-        try:
-            return PyArrowFileIO(dict(self.properties)).fs_by_scheme(uri.scheme, uri.authority)
-        except (ValueError, ImportError) as error:
-            raise OSError(f"There is no file system for {uri.scheme}: {error}") from error
+        return file_system(tuple(sorted(self.properties.items())), uri.scheme, uri.authority)
 
     def check(self, uri: SourceUri) -> None:
         """Whether the address may be read, by its name.
@@ -122,6 +121,24 @@ def entry(access: SourceAccess, uri: SourceUri) -> Entry | None:
     return next(_named(access.file_system(uri).get_file_info([uri.path])), None)
 
 
+def tag(access: SourceAccess, uri: SourceUri) -> str:
+    """What the store calls this version of the object; disks have no such names.
+
+    Raises:
+        OSError: the storage does not answer, or has it no more.
+    """
+    if uri.scheme == FILE:
+        return ""
+    with access.file_system(uri).open_input_file(uri.path) as file:
+        return tag_of(file)
+
+
+def tag_of(file: Any) -> str:
+    """The same of an object that is open."""
+    found: bytes = (file.metadata() or {}).get("ETag", b"")
+    return found.decode()
+
+
 def _on_disk(path: str) -> Iterator[Entry]:
     try:
         found = os.scandir(path)
@@ -149,6 +166,11 @@ def _state(status: os.stat_result) -> tuple[int, int]:
 def _named(infos: Sequence[Any]) -> Iterator[Entry]:
     for each in infos:
         if each.type == pafs.FileType.File:
-            yield Entry(each.base_name, False, each.size or 0, each.mtime_ns or 0)
+            yield Entry(each.base_name, False, each.size or 0, _whole_seconds(each.mtime_ns or 0))
         elif each.type == pafs.FileType.Directory:
             yield Entry(each.base_name, True)
+
+
+def _whole_seconds(moment_ns: int) -> int:
+    # Some stores tell milliseconds where they list, and none where one object is asked for.
+    return moment_ns // _SECOND_NS * _SECOND_NS

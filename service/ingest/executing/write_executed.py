@@ -2,78 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from io import SEEK_END
 from uuid import UUID
 
-from service.errors import GatewayError, IngestInvalid, RecordsInvalid
+from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import DeadLetters, dead_letter_name
-from service.ingest.executing.body_blocks import body_blocks
-from service.ingest.executing.split_task import (
-    TOLD_AT_MOST,
-    BodyBlock,
-    OpenedDeadLetters,
-    SplitOutcome,
-    SplitTask,
-)
+from service.ingest.executing.body_splits import is_splittable
+from service.ingest.executing.keyed_task import KeyedTask
+from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
+from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
+from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.write_schema.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables, Executors, Sources, SplitOpener
+from service.ingest_ports import DataFiles, DeadLetterTables
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import (
     BadRecord,
-    Compression,
     InferredColumns,
     IngestRequest,
     OnError,
-    RecordFormat,
     Rejected,
     StreamedRecords,
 )
-from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
+from service.model.sources import SourceFile, SourceRecords
 from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
-# How many splits of files each slot gets before the driver looks at what became of them.
-_WAVE = 8
-# Blocks of a body are in the driver's memory, several times over.
-_BODY_WAVE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class LargeBounds:
-    """`split_bytes` is how much of a file one task reads, where that is possible; `block_bytes` of a body.
-
-    Bodies of at least `body_bytes` go to executors. `max_bytes` is what a file has in it, decompressed.
-    """
-
-    split_bytes: int = 128 * 1024**2
-    block_bytes: int = 8 * 1024**2
-    body_bytes: int = 256 * 1024**2
-    max_bytes: int = 2**40
-
-
-@dataclass(frozen=True, slots=True)
-class LargeInputs:
-    """What large inputs are read with."""
-
-    executors: Executors
-    sources: Sources
-    open_split: SplitOpener
-    bounds: LargeBounds
-
-    def takes(self, request: IngestRequest) -> bool:
-        """Whether executors write this request."""
-        if request.executed is not None:
-            return True
-        match request.shared:
-            case StreamedRecords(record_format=RecordFormat.NDJSON) as body:
-                return _byte_count(body) >= self.bounds.body_bytes
-            case _:
-                return False
+# How often an upsert is divided anew, among so many times more tasks, when its rows were too many for one.
+_DIVIDED_AT_MOST = 3
+_MORE_PARTS = 4
+# What rows take in memory beside what they take as text differs; so much more than as text is expected.
+_BYTES_IN_MEMORY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +47,17 @@ class WritePorts:
     data_files: DataFiles
     dead_letters: DeadLetterTables
     clock: Clock
+
+
+def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
+    """Whether executors write this request."""
+    if request.executed is not None:
+        return True
+    match request.shared:
+        case StreamedRecords() as body:
+            return is_splittable(body) and _byte_count(body) >= large.bounds.body_bytes
+        case _:
+            return False
 
 
 class ExecutedWrite:
@@ -96,8 +71,9 @@ class ExecutedWrite:
         ports: WritePorts,
         large: LargeInputs,
     ) -> None:
-        if any(each.target.is_upsert for each in destinations):
-            raise IngestInvalid("Upserts are not read from sources or streams, nor from bodies of this size.")
+        self._is_upsert = any(each.target.is_upsert for each in destinations)
+        if self._is_upsert and isinstance(request.executed, (MicroBatchRecords, MicroBatchFiles)):
+            raise IngestInvalid("Streams append. Send upserts with POST /ingest.")
         is_inferred = any(isinstance(each.write_schema, InferredColumns) for each in request.writes)
         if request.executed is not None and is_inferred:
             raise IngestInvalid("Of sources and streams no columns are inferred: name them in writeSchema.")
@@ -106,7 +82,7 @@ class ExecutedWrite:
         self._destinations = tuple(destinations)
         self._ports = ports
         self._large = large
-        self._found: dict[WriteTarget, list[WriteResult]] = {each.target: [] for each in destinations}
+        self._found: dict[WriteTarget, list[WriteResult]] = {}
         self._bad: list[BadRecord] = []
         self._bad_count = 0
         self._row_count = 0
@@ -118,11 +94,12 @@ class ExecutedWrite:
         Raises:
             SourceInvalid, SourceNotAllowed, SourceChanged: the files cannot be read.
             RecordsInvalid: records do not fit, and bad ones reject all.
+            IngestInvalid: the input is none of its form, or an upsert has too many rows.
+            StorageDown: a body cannot be put where executors find it.
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not write them.
         """
         try:
-            for outcomes in self._outcomes(self._task()):
-                self._take(outcomes)
+            self._take(self._outcomes())
             self._check()
         except BaseException:
             self.discard()
@@ -130,8 +107,9 @@ class ExecutedWrite:
 
     @property
     def results(self) -> list[WriteResult]:
-        """One for each target that has rows."""
-        merged = (_merged(target, results) for target, results in self._found.items())
+        """One for each target that has rows, in the order of the request's writes."""
+        targets = dict.fromkeys((*(each.target for each in self._destinations), *self._found))
+        merged = (_merged(each, self._found.get(each, ())) for each in targets)
         return [each for each in merged if each.record_count]
 
     @property
@@ -142,25 +120,69 @@ class ExecutedWrite:
     def discard(self) -> None:
         """Deletes the files that are known; what tasks left that were given up are orphans."""
         for results in self._found.values():
-            for each in results:
-                with suppress(GatewayError):
-                    self._ports.data_files.discard(self.tables[each.target.key], each)
+            self._discard(results)
 
-    def _task(self) -> SplitTask:
-        fields = tuple(
-            ReadTarget(written_fields(each.table.schema, each.target.write_schema_column_ids))
+    def _discard(self, results: Sequence[WriteResult]) -> None:
+        for each in results:
+            with suppress(GatewayError):
+                self._ports.data_files.discard(self.tables[each.target.key], each)
+
+    def _outcomes(self) -> Sequence[SplitOutcome]:
+        task = SplitTask(self._destinations, self._ports.data_files, self._letters())
+        match self._request.executed:
+            case MicroBatchRecords(batch, left_out):
+                return batch.map(partial(replace(task, left_out=left_out).lines, self._plan()))
+            case MicroBatchFiles(batch, source, found, left_out):
+                parts = self._parts_of(source, found(batch.files()))
+                return self._mapped(replace(task, left_out=left_out), parts)
+            case SourceRecords() as source:
+                parts = self._parts_of(source, self._large.sources.files(source.uri))
+                return self._written(task, parts)
+            case None:
+                body = self._request.shared
+                assert isinstance(body, StreamedRecords), "nothing that executors write"
+                table = self._destinations[0].table
+                with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
+                    return self._written(task, parts)
+
+    def _parts_of(self, source: SourceRecords, files: Sequence[SourceFile]) -> LargeParts:
+        return parts_of_files(files, source, self._plan(), self._large, self._target_bytes)
+
+    @property
+    def _target_bytes(self) -> int:
+        return min(self._ports.data_files.target_bytes(each.table) for each in self._destinations)
+
+    def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        return self._keyed(task, parts) if self._is_upsert else self._mapped(task, parts)
+
+    def _mapped(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        read = partial(task.read, parts.reader)
+        return self._large.executors.map(read, parts.groups, str(self._ingest_id))
+
+    def _keyed(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        in_memory = parts.byte_count * _BYTES_IN_MEMORY
+        count = max(-(-in_memory // self._large.bounds.upsert_bytes), len(parts.groups))
+        outcomes: Sequence[SplitOutcome] = ()
+        for _ in range(_DIVIDED_AT_MOST):
+            outcomes = self._regrouped(KeyedTask(task, parts.reader, count), parts)
+            if not any(isinstance(each.failure, UpsertTooLarge) for each in outcomes):
+                break
+            for each in outcomes:
+                self._discard(_results(each))
+            count *= _MORE_PARTS
+        return outcomes
+
+    def _regrouped(self, task: KeyedTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        tag = str(self._ingest_id)
+        told = self._large.executors.regroup(task.apart, task.together, parts.groups, task.part_count, tag)
+        return [outcome for each in told for outcome in each]
+
+    def _plan(self) -> ReadPlan:
+        fields = (
+            written_fields(each.table.schema, each.target.write_schema_column_ids)
             for each in self._destinations
         )
-        return SplitTask(
-            ReadPlan(fields, self._request.route),
-            self._destinations,
-            RecordFormat.NDJSON,
-            Compression.NONE,
-            self._large.bounds.max_bytes,
-            self._large.open_split,
-            self._ports.data_files,
-            self._letters(),
-        )
+        return ReadPlan(tuple(map(ReadTarget, fields)), self._request.route)
 
     def _letters(self) -> DeadLetters | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
@@ -172,52 +194,9 @@ class ExecutedWrite:
         # Executors cannot make tables.
         return DeadLetters(self._ingest_id, received_at, self._request, OpenedDeadLetters(opened))
 
-    def _outcomes(self, task: SplitTask) -> Iterator[Sequence[SplitOutcome]]:
-        match self._request.executed:
-            case SourceRecords() as source:
-                yield from self._of_files(task, source, self._large.sources.files(source.uri))
-            case MicroBatchRecords(batch, left_out):
-                yield batch.map(replace(task, left_out=left_out).lines)
-            case MicroBatchFiles(batch, source, found, left_out):
-                yield from self._of_files(replace(task, left_out=left_out), source, found(batch.files()))
-            case None if isinstance(self._request.shared, StreamedRecords):
-                for blocks in self._blocks(self._request.shared):
-                    yield self._large.executors.map(task, blocks, str(self._ingest_id))
-            case None:
-                raise AssertionError("nothing that executors write")
-
-    def _of_files(
-        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
-    ) -> Iterator[Sequence[SplitOutcome]]:
-        for some, splits in self._splits(task, source, files):
-            yield self._large.executors.map(some, splits, str(self._ingest_id))
-
-    def _splits(
-        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
-    ) -> Iterator[tuple[SplitTask, Sequence[SourceSplit]]]:
-        for compression in Compression:
-            some = [each for each in files if source.compression_of(each.uri) is compression]
-            is_splittable = source.record_format is RecordFormat.NDJSON and compression is Compression.NONE
-            splits = source_splits(some, self._large.bounds.split_bytes, is_splittable=is_splittable)
-            at_once = self._large.executors.slots * _WAVE
-            for start in range(0, len(splits), at_once):
-                own = replace(task, record_format=source.record_format, compression=compression)
-                yield own, splits[start : start + at_once]
-
-    def _blocks(self, body: StreamedRecords) -> Iterator[Sequence[BodyBlock]]:
-        bounds = self._large.bounds
-        wave: list[BodyBlock] = []
-        for block in body_blocks(body, bounds.block_bytes, bounds.max_bytes):
-            wave.append(block)
-            if len(wave) >= self._large.executors.slots * _BODY_WAVE:
-                yield wave
-                wave = []
-        if wave:
-            yield wave
-
     def _take(self, outcomes: Sequence[SplitOutcome]) -> None:
         for each in outcomes:
-            for result in write_results_from_bytes(each.results) if each.results else ():
+            for result in _results(each):
                 self._found.setdefault(result.target, []).append(result)
             self._bad += each.bad[: TOLD_AT_MOST - len(self._bad)]
             self._bad_count += each.bad_count
@@ -239,6 +218,10 @@ def _byte_count(body: StreamedRecords) -> int:
     """How much was sent."""
     with body.open() as stream:
         return stream.seek(0, SEEK_END)
+
+
+def _results(outcome: SplitOutcome) -> Sequence[WriteResult]:
+    return write_results_from_bytes(outcome.results) if outcome.results else ()
 
 
 def _merged(target: WriteTarget, results: Sequence[WriteResult]) -> WriteResult:

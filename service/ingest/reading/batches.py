@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -18,6 +19,8 @@ from service.ingest.reading.read_bounds import ReadBounds, Room
 from service.ingest.reading.unfolded_rows import unfolded_parts
 
 _COPIED_BYTES = 4 * 1024**2
+# Of each column. Without it a column of a row group is read as a whole, however large that is.
+_READ_BYTES = 64 * 1024
 
 
 def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBatch]:
@@ -57,11 +60,32 @@ def parquet_batches(
             read_dictionary=list(plan.dictionaries),
             pre_buffer=False,
             memory_map=False,
+            buffer_size=_READ_BYTES,
         )
         yield _no_rows(opened.schema_arrow)
         for batch in opened.iter_batches(plan.rows_at_once, list(groups), use_threads=False):
             batch.validate(full=True)
             yield from unfolded_parts(batch, room)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroupSize:
+    """How much a row group of Parquet says that it has, before it was unpacked or decoded."""
+
+    row_count: int
+    byte_count: int
+
+
+def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
+    """The row groups of a file that can be sought.
+
+    Raises:
+        IngestInvalid: it is no Parquet, or not all of it is there.
+    """
+    with _told("Parquet"):
+        metadata = pq.read_metadata(stream)
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+        return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:

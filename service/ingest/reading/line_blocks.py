@@ -9,7 +9,7 @@ from service.errors import IngestInvalid
 
 BLOCK_BYTES = 4 * 1024**2
 MAX_LINE_BYTES = 64 * 1024**2
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def line_blocks(
@@ -29,7 +29,7 @@ def line_blocks(
     is_first = True
     while block := stream.read(block_bytes):
         if is_first:
-            block = block.removeprefix(_BYTE_ORDER_MARK)
+            block = block.removeprefix(BYTE_ORDER_MARK)
             is_first = False
         end = block.rfind(b"\n") + 1
         if end:

@@ -61,8 +61,10 @@ def _ids(field: Field) -> set[int]:
 
 
 def _unknown(name: str, known: dict[str, Field], *, has_nearest: bool) -> Violation:
-    for parent, field in known.items():
-        if name.startswith(f"{parent}.") and field.children and not isinstance(field.type, Struct):
+    for end in (at for at, letter in enumerate(name) if letter == "."):
+        parent = name[:end]
+        field = known.get(parent)
+        if field is not None and field.children and not isinstance(field.type, Struct):
             return Violation(
                 name, WriteRule.NOT_A_STRUCT, f"{parent} is written whole: name it without what follows it."
             )

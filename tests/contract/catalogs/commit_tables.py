@@ -9,8 +9,8 @@ from uuid import uuid4
 from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 
-from service.adapters.snapshot_append import SnapshotAppend
-from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest_ports import TableCommits
 from service.model.tables import TableName
 from service.model.writing import MAIN, Committable, TableKey, WriteResult, WriteTarget

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from service.adapters.embedded_postgres import EmbeddedPostgres
-from service.adapters.postgres_programs import PostgresPrograms
+from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
+from service.adapters.embedded.postgres_programs import PostgresPrograms
 from tests.contract.catalogs.lakehouse import FakeLakehouse, Lakehouse, PyIcebergLakehouse
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalog_server

@@ -21,7 +21,7 @@ from pyiceberg.table.sorting import SortField as IcebergSortField
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import DateType, DecimalType, LongType, NestedField, StringType, TimestamptzType
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.model.tables import PartitionField, SortField, TableColumn, TableName
 from service.ports import Catalogs
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table

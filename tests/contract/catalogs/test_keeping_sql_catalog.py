@@ -16,8 +16,8 @@ from pyiceberg.table import Table
 from pyiceberg.table.update import AssertRefSnapshotId
 from pyiceberg.types import LongType, NestedField, StringType
 
-from service.adapters.keeping_sql_catalog import KeepingSqlCatalog
-from service.adapters.metadata_json import metadata_json
+from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.catalogs.metadata_json import metadata_json
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})

@@ -11,8 +11,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 
-from service.adapters.manifest_lists import ManifestLists
-from service.adapters.snapshot_append import SnapshotAppend
+from service.adapters.commits.manifest_lists import ManifestLists
+from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.model.tables import TableName
 from service.model.writing import Committable, TableKey
 from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.catalogs import PyIcebergCatalogs
-from service.adapters.read_at import read_at
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.read_at import read_at
 from service.errors import CannotStart, CatalogDown
 from service.model.health import PartState
 from service.model.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind

@@ -11,8 +11,8 @@ import pytest
 from pyiceberg.table import Table
 from pyiceberg.types import LongType, StringType
 
-from service.adapters.table_changes import PyIcebergTableChanges
-from service.adapters.writable_tables import PyIcebergWritableTables
+from service.adapters.commits.table_changes import PyIcebergTableChanges
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
 from service.ingest_ports import TableChanges, WritableTables
 from service.model.schema_changes import AddField, MakeOptional, SchemaChange, WidenField

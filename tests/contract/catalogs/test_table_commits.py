@@ -13,7 +13,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, StringType
 
-from service.adapters.committed_rounds import ROUND
+from service.adapters.commits.committed_rounds import ROUND
 from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -13,14 +14,17 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.types import LongType, NestedField, StringType
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.catalogs.store_region import with_region
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.iceberg_schemas import table_schema
-from service.adapters.parquet_data_files import ParquetDataFiles
 from service.ingest_ports import DataFiles
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable
 from tests.fakes.data_files import FakeDataFiles
+from tests.integration.object_store.names import Denial
+from tests.integration.object_store.server import ObjectStore
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),
@@ -59,12 +63,33 @@ class FakeStorage:
         self.data_files.is_down = True
 
 
+class ObjectStorage:
+    """A bucket of its own."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._bucket = store.make_bucket(f"b-{uuid4().hex}")
+        self.data_files = ParquetDataFiles(WriteBounds())
+        location = f"s3://{self._bucket}/warehouse/s/t"
+        spec, order = UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER
+        properties = with_region(store.properties)
+        self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, properties).encoded())
+
+    def files(self) -> Mapping[str, list[dict[str, Any]]]:
+        keys = [each for each in self._store.keys(self._bucket) if each.endswith(".parquet")]
+        read = {each: pq.read_table(BytesIO(self._store.get(self._bucket, each))) for each in keys}
+        return {f"s3://{self._bucket}/{each}": rows.to_pylist() for each, rows in read.items()}
+
+    def take_down(self) -> None:
+        self._store.deny(Denial(self._bucket, "put"))
+
+
 class DiskStorage:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         location = (folder / "t").as_uri()
         spec, order = UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER
-        self.data_files = ParquetDataFiles(WriteBounds())
+        self.data_files: DataFiles = ParquetDataFiles(WriteBounds())
         self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, {}).encoded())
 
     def files(self) -> Mapping[str, list[dict[str, Any]]]:

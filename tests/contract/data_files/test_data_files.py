@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from service.errors import StorageDown
 from service.model.writing import Destination, WriteTarget
-from tests.contract.data_files.storages import DiskStorage, FakeStorage, Storage
-
-
-@pytest.fixture(params=["fake", "parquet"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    return FakeStorage() if request.param == "fake" else DiskStorage(tmp_path)
+from tests.contract.data_files.storages import Storage
 
 
 def target(storage: Storage, *column_ids: int) -> WriteTarget:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.iceberg_schemas import table_schema
-from service.adapters.written_rows import ParquetWrittenRows
+from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.errors import CommittableUnreadable
 from service.ingest_ports import WrittenRows
 from service.model.writing import WritableTable, WriteResult, WriteTarget
-from tests.contract.data_files.storages import SCHEMA, DiskStorage, FakeStorage, Storage
+from tests.contract.data_files.storages import SCHEMA, FakeStorage, Storage
 from tests.fakes.written_rows import FakeWrittenRows
 
 RENAMED = Schema(
@@ -26,11 +25,6 @@ RENAMED = Schema(
     NestedField(1, "id", LongType(), required=True),
     schema_id=1,
 )
-
-
-@pytest.fixture(params=["fake", "parquet"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    return FakeStorage() if request.param == "fake" else DiskStorage(tmp_path)
 
 
 @pytest.fixture

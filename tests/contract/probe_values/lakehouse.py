@@ -23,9 +23,9 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from service.adapters.catalogs import PyIcebergCatalogs
-from service.adapters.column_values import column_values
-from service.adapters.probe_values import ManifestProbeValues
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.probe_values.column_values import column_values
+from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.model.column_values import ColumnValues
 from service.model.tables import TableName
 from service.ports import ProbeValues

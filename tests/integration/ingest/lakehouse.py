@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from uuid import uuid4
 
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.ingest_log import PostgresIngestLog
-from service.adapters.parquet_data_files import ParquetDataFiles
-from service.adapters.table_commits import PyIcebergTableCommits
-from service.adapters.writable_tables import PyIcebergWritableTables
-from service.adapters.written_rows import ParquetWrittenRows
+from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import MetricsStoreDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round
@@ -43,17 +44,25 @@ PACE = CommitPace(look_around_ms=100, contended_pause_ms=5, first_pause_ms=20, l
 
 
 class IngestLakehouse:
-    """`stack` closes what is opened."""
+    """`stack` closes what is opened. An HTTP address is a REST catalog's, which has its own warehouse."""
 
     def __init__(
-        self, log_url: str, catalog_url: str, warehouse: str, table_name: str, stack: ExitStack
+        self,
+        log_url: str,
+        catalog_url: str,
+        warehouse: str,
+        table_name: str,
+        stack: ExitStack,
+        catalog: str = "lake",
     ) -> None:
         self.log_url = log_url
         self.row_deltas: RowDeltas | None = None
         self.properties = {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
-        self.key = TableKey(TableName("lake", "game", table_name))
+        if catalog_url.startswith("http:"):
+            self.properties = {"type": "rest", "uri": catalog_url}
+        self.key = TableKey(TableName(catalog, "game", table_name))
         self._stack = stack
-        self._outside = SqlCatalog("lake", **{**self.properties, "pool_pre_ping": "true"})
+        self._outside = _opened(catalog, self.properties)
         stack.callback(self._outside.close)
         self._outside.create_namespace_if_not_exists("game")
         if not self._outside.table_exists(("game", table_name)):
@@ -68,16 +77,19 @@ class IngestLakehouse:
 
     def new_commits(self, kind: type[PyIcebergTableCommits] = PyIcebergTableCommits) -> PyIcebergTableCommits:
         """Another replica's."""
-        catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
-        self._stack.callback(catalogs.close)
+        catalogs = self._new_catalogs()
         return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
 
     def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:
         """Another replica's."""
-        catalogs = PyIcebergCatalogs({"lake": self.properties}, SystemClock())
-        self._stack.callback(catalogs.close)
+        catalogs = self._new_catalogs()
         tables, files = PyIcebergWritableTables(catalogs), ParquetDataFiles(WriteBounds())
         return kind(tables, ParquetWrittenRows(), files)
+
+    def _new_catalogs(self) -> PyIcebergCatalogs:
+        catalogs = PyIcebergCatalogs({self.key.table.catalog: self.properties}, SystemClock())
+        self._stack.callback(catalogs.close)
+        return catalogs
 
     def start_committer(
         self, log: IngestLog | None = None, commits: TableCommits | None = None, pace: CommitPace = PACE
@@ -116,6 +128,8 @@ class IngestLakehouse:
         committer = self.start_committer()
         for future in [committer.follow(each) for each in records]:
             future.result(WITHIN_S)
+        # It would take what the test wants somebody else to commit.
+        committer.close(WITHIN_S)
 
     def commit_with(self, commits: TableCommits, rewriting: Rewriting) -> None:
         """One round; a replica whose connection is lost on the way leaves it to others."""
@@ -135,6 +149,13 @@ class IngestLakehouse:
 
     def snapshot_count(self) -> int:
         return len(self.table().metadata.snapshots)
+
+
+def _opened(name: str, properties: Mapping[str, str]) -> SqlCatalog | RestCatalog:
+    """The catalog as others have it open."""
+    if properties["type"] == "rest":
+        return RestCatalog(name, **properties)
+    return SqlCatalog(name, **{**properties, "pool_pre_ping": "true"})
 
 
 def data_files(table: Table) -> set[Path]:

@@ -9,8 +9,8 @@ import signal
 import sys
 from contextlib import ExitStack
 
-from service.adapters.snapshot_append import SnapshotAppend
-from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.model.writing import CommitResult, Committable
 from tests.integration.ingest.lakehouse import IngestLakehouse
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.adapters.snapshot_append import SnapshotAppend
-from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.model.ingest import IngestRecord, IngestState
 from service.model.writing import CommitResult, Committable

@@ -7,10 +7,10 @@ from threading import Barrier
 
 import pytest
 
-from service.adapters.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
-from service.adapters.table_changes import PyIcebergTableChanges
-from service.adapters.writable_tables import PyIcebergWritableTables
+from service.adapters.commits.table_changes import PyIcebergTableChanges
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN
 from service.ingest.schema_changes.match_tables import match_tables
 from service.model.ingest import Write

@@ -8,8 +8,8 @@ import pytest
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import LongType
 
-from service.adapters.snapshot_append import SnapshotAppend
-from service.adapters.table_commits import PyIcebergTableCommits
+from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestState, RoundPart, RoundRevision

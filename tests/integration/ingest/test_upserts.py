@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -37,12 +37,12 @@ from pyiceberg.types import (
 )
 
 import migrations
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
+from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.snapshot_append import SnapshotAppend
-from service.adapters.spark_catalog_properties import spark_catalog_properties
-from service.adapters.table_commits import PyIcebergTableCommits
-from service.adapters.writable_tables import writer_state
 from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
 from service.model.ingest import IngestRecord, IngestState
@@ -57,6 +57,9 @@ from spark_session.table_upkeep import SparkTableUpkeep
 from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
 from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse
+from tests.integration.rest_catalog.forgetful import ForgetfulProxy, forgetful_proxy
+from tests.integration.rest_catalog.jars import rest_catalog_class_path
+from tests.integration.rest_catalog.server import rest_catalog_server
 from tests.integration.running import REPOSITORY
 
 # py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
@@ -111,36 +114,67 @@ class UpsertLakehouse(IngestLakehouse):
         return self._outside.create_table(("game", name), schema)
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Two catalogs, by their addresses, and an engine on both. The second is reached over a `proxy`."""
+
+    server: Postgres
+    catalogs: Mapping[str, str]
+    warehouse: str
+    proxy: ForgetfulProxy
+    engine: SparkEngine
+
+    @contextmanager
+    def lakehouse(self, catalog: str) -> Iterator[UpsertLakehouse]:
+        """With a table and a log of its own."""
+        log_url = self.server.url_of_new_database()
+        migrations.upgrade(log_url)
+        with ExitStack() as stack:
+            url, table = self.catalogs[catalog], f"logs_{uuid4().hex}"
+            made = UpsertLakehouse(log_url, url, self.warehouse, table, stack, catalog)
+            made.engine = self.engine
+            made.row_deltas = SparkRowDeltas(lambda: self.engine.session)
+            yield made
+
+
 @pytest.fixture(scope="module")
-def shared(server: Postgres) -> Iterator[tuple[str, str, SparkEngine]]:
-    """A catalog, its warehouse, and an engine on both."""
+def shared(server: Postgres) -> Iterator[Shared]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-upserts-"))
     catalog_url, warehouse = server.url_of_new_database(), f"file://{folder / 'warehouse'}"
-    properties = spark_catalog_properties("lake", {"type": "sql", "uri": catalog_url, "warehouse": warehouse})
-    jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
-    settings = SparkSettings("local[2]", jars, folder, properties, ("lake",), "lake", "1g")
-    engine = SparkEngine(settings)
-    engine.start()
-    yield catalog_url, warehouse, engine
-    engine.close()
-    del engine
-    gc.collect()
+    with ExitStack() as stack:
+        class_path = rest_catalog_class_path(folder / "rest-jars")
+        rest = stack.enter_context(rest_catalog_server(class_path, folder / "rest"))
+        proxy = stack.enter_context(forgetful_proxy(rest.uri))
+        properties = spark_catalog_properties(
+            "lake", {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
+        ) | spark_catalog_properties("rest", {"type": "rest", "uri": rest.uri})
+        jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+        settings = SparkSettings("local[2]", jars, folder, properties, ("lake", "rest"), "lake", "1g")
+        engine = SparkEngine(settings)
+        engine.start()
+        catalogs = {"lake": catalog_url, "rest": proxy.uri}
+        yield Shared(server, catalogs, warehouse, proxy, engine)
+        engine.close()
+        del engine
+        gc.collect()
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
-def lakehouse(server: Postgres, shared: tuple[str, str, SparkEngine]) -> Iterator[UpsertLakehouse]:
-    catalog_url, warehouse, engine = shared
-    log_url = server.url_of_new_database()
-    migrations.upgrade(log_url)
-    with ExitStack() as stack:
-        made = UpsertLakehouse(log_url, catalog_url, warehouse, f"logs_{uuid4().hex}", stack)
-        made.engine = engine
-        made.row_deltas = SparkRowDeltas(lambda: engine.session)
+def lakehouse(request: pytest.FixtureRequest, shared: Shared) -> Iterator[UpsertLakehouse]:
+    """In the SQL catalog, unless the test says otherwise."""
+    with shared.lakehouse(getattr(request, "param", "lake")) as made:
         yield made
 
 
-def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(lakehouse: UpsertLakehouse) -> None:
+in_both_catalogs = pytest.mark.parametrize("lakehouse", ["lake", "rest"], indirect=True)
+over_rest = pytest.mark.parametrize("lakehouse", ["rest"], indirect=True)
+
+
+@in_both_catalogs
+def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
+    lakehouse: UpsertLakehouse,
+) -> None:
     records = [
         lakehouse.upsert((1, 1, "a"), (2, 1, "b")),
         lakehouse.append((1, 1, "appended"), (3, 1, "c")),
@@ -149,7 +183,13 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(lakehou
         lakehouse.append((4, 2, "again")),
     ]
     lakehouse.commit_all(*records)
-    assert lakehouse.rows() == [(1, 1, "last"), (2, 1, "b"), (3, 1, "c"), (4, None, None), (4, 2, "again")]
+    assert lakehouse.rows() == [
+        (1, 1, "last"),
+        (2, 1, "b"),
+        (3, 1, "c"),
+        (4, None, None),
+        (4, 2, "again"),
+    ]
     # The two appends share a snapshot, and no upsert shares one.
     assert lakehouse.snapshot_count() == 4
     summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
@@ -211,6 +251,7 @@ def test_keys_of_every_type_replace_the_rows_that_have_them_and_no_others(
     assert len(lakehouse.read(key, "key")) == 3
 
 
+@in_both_catalogs
 def test_rows_are_replaced_in_partitions(lakehouse: UpsertLakehouse) -> None:
     with lakehouse.table().update_spec() as spec:
         spec.add_field("day", IdentityTransform(), "day")
@@ -223,6 +264,7 @@ def test_rows_are_replaced_in_partitions(lakehouse: UpsertLakehouse) -> None:
     assert (found[5, 2], found[5, 0], len(found)) == ("old", "other key", 11)
 
 
+@in_both_catalogs
 def test_a_branch_that_an_upsert_begins_starts_with_what_main_has(lakehouse: UpsertLakehouse) -> None:
     lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 1, "b")))
     result = lakehouse.written([(1, 1, "branched")], branch="audit")
@@ -247,6 +289,7 @@ class DiesBeforeTheSnapshot(PyIcebergTableCommits):
 
 
 @pytest.mark.parametrize("kind", [DiesBeforeTheSnapshot, DiesAfterTheSnapshot])
+@in_both_catalogs
 def test_an_upsert_that_was_interrupted_is_committed_once(
     lakehouse: UpsertLakehouse, kind: type[PyIcebergTableCommits]
 ) -> None:
@@ -276,6 +319,7 @@ class LosesARace(PyIcebergTableCommits):
         super()._publish(append)
 
 
+@in_both_catalogs
 def test_what_was_committed_in_between_is_replaced_too(lakehouse: UpsertLakehouse) -> None:
     record = lakehouse.upsert((1, 1, "mine"))
     commits = lakehouse.new_commits(LosesARace)
@@ -289,6 +333,7 @@ def test_what_was_committed_in_between_is_replaced_too(lakehouse: UpsertLakehous
     assert len(list(folder.glob("snap-*.avro"))) == 3
 
 
+@in_both_catalogs
 def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse: UpsertLakehouse) -> None:
     replicas = [lakehouse.start_committer() for _ in range(2)]
 
@@ -316,6 +361,7 @@ def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse
     assert lakehouse.rows() == [(1, 1, "a"), (1, 1, "b")]
 
 
+@in_both_catalogs
 def test_rows_of_an_earlier_partition_spec_refuse_an_upsert_until_they_are_rewritten(
     lakehouse: UpsertLakehouse,
 ) -> None:
@@ -383,10 +429,31 @@ class MovesOn(SparkRowDeltas):
         return super().prepare(delta)
 
 
-def test_the_engine_makes_no_snapshot_for_another_state_than_was_checked(lakehouse: UpsertLakehouse) -> None:
+@in_both_catalogs
+def test_the_engine_makes_no_snapshot_for_another_state_than_was_checked(
+    lakehouse: UpsertLakehouse,
+) -> None:
     moving = MovesOn(lambda: lakehouse.engine.session)
     moving.lakehouse, lakehouse.row_deltas = lakehouse, moving
     record = lakehouse.upsert((1, 1, "a"))
     lakehouse.commit_all(record)
     assert moving.has_moved
     assert lakehouse.rows() == [(1, 1, "a")]
+
+
+NO_ANSWER = 0
+
+
+@over_rest
+@pytest.mark.parametrize("status", [NO_ANSWER, 502, 504, 409])
+def test_rounds_whose_answers_are_lost_are_in_the_table_once(
+    lakehouse: UpsertLakehouse, shared: Shared, status: int
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
+    committer = lakehouse.start_committer()
+    for write, note in ((lakehouse.upsert, "new"), (lakehouse.append, "appended")):
+        shared.proxy.status = status
+        committer.follow(write((1, 1, note))).result(WITHIN_S)
+        assert shared.proxy.status is None
+    assert lakehouse.rows() == [(1, 1, "appended"), (1, 1, "new"), (2, 1, "old")]
+    assert lakehouse.snapshot_count() == 3

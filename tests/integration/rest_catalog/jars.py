@@ -7,6 +7,7 @@ Hadoop, Jackson, Avro and the logging come from PySpark's own jars.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,14 +36,20 @@ COORDINATES = (
         for part in ("server", "gzip", "common")
     ),
 )
+# 60 MB: only for those whose tables lie in a store. The bundle has to be of Iceberg's very version.
+FOR_S3 = (
+    f"org.apache.iceberg:iceberg-aws:{_ICEBERG}",
+    f"org.apache.iceberg:iceberg-aws-bundle:{_ICEBERG}",
+    "dev.failsafe:failsafe:3.3.2",
+)
 _FROM_PYSPARK = ("hadoop-client-*", "slf4j-api-*", "log4j-*", "jackson-*-2*", "avro-1*", "RoaringBitmap-*")
 
 
-def rest_catalog_class_path(into: Path) -> str:
+def rest_catalog_class_path(into: Path, more: Sequence[str] = ()) -> str:
     """Fetches the jars into this folder, from Ivy's cache once they are there; gives Java's class path."""
     into.mkdir(parents=True, exist_ok=True)
     module = into / "ivy.xml"
-    module.write_text(_ivy_module())
+    module.write_text(_ivy_module((*COORDINATES, *more)))
     command = [str(check_java()), "-cp", str(_ivy_jar()), "org.apache.ivy.Main"]
     target = f"{into}/[artifact]-[revision](-[classifier]).[ext]"
     fetched = subprocess.run(
@@ -65,9 +72,9 @@ def _pyspark_jars() -> Path:
     return Path(spec.origin).parent / "jars"
 
 
-def _ivy_module() -> str:
+def _ivy_module(coordinates: Sequence[str]) -> str:
     classifiers: dict[tuple[str, str, str], list[str]] = {}
-    for each in COORDINATES:
+    for each in coordinates:
         group, artifact, version, *classifier = each.split(":")
         classifiers.setdefault((group, artifact, version), []).extend(classifier or [""])
     dependencies = "".join(_ivy_dependency(*module, found) for module, found in classifiers.items())

@@ -9,22 +9,25 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
 from spark_session.jars import check_java
 
+NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 _START_WITHIN_POLLS = 600
 _POLL_S = 0.05
 
 
 class RestCatalogServer:
-    def __init__(self, class_path: str, folder: Path) -> None:
+    def __init__(self, class_path: str, folder: Path, properties: Mapping[str, str] = NO_PROPERTIES) -> None:
         self._class_path = class_path
         self._folder = folder
+        self._properties = properties
         self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
 
@@ -70,18 +73,25 @@ class RestCatalogServer:
             "CATALOG_WAREHOUSE": self.warehouse,
             "CATALOG_CLIENTS": "1",
             "CATALOG_REST_PORT": str(self.port),
+            **{_variable(name): value for name, value in self._properties.items()},
         }
 
 
 @contextmanager
-def rest_catalog_server(class_path: str, folder: Path) -> Iterator[RestCatalogServer]:
-    """A running server; stopped at the end, whatever happened."""
-    server = RestCatalogServer(class_path, folder)
+def rest_catalog_server(
+    class_path: str, folder: Path, properties: Mapping[str, str] = NO_PROPERTIES
+) -> Iterator[RestCatalogServer]:
+    """A running server; stopped at the end, whatever happened. The properties are its own catalog's."""
+    server = RestCatalogServer(class_path, folder, properties)
     server.start()
     try:
         yield server
     finally:
         server.stop()
+
+
+def _variable(name: str) -> str:
+    return f"CATALOG_{name.upper().replace('-', '__').replace('.', '_')}"
 
 
 def _answers(uri: str) -> bool:

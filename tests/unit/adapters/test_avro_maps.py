@@ -10,7 +10,7 @@ from pyiceberg.avro.writer import MapWriter, OptionWriter, StructWriter, Writer
 from pyiceberg.typedef import Record
 from pyiceberg.types import BinaryType, LongType, StringType
 
-from service.adapters.avro_maps import quick
+from service.adapters.commits.avro_maps import quick
 
 NUMBERS = some.one_of(
     some.integers(0, 300), some.integers(19_990, 20_010), some.integers(-(2**63), 2**63 - 1)

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from service.adapters.bounded_views import BoundedViews
+from service.adapters.catalogs.bounded_views import BoundedViews
 from service.errors import CatalogDown
 from service.model.tables import TableName
 from service.model.views import View, ViewReading

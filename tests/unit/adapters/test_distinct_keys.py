@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.adapters.distinct_keys import KEY_BYTES, DistinctKeys
+from service.adapters.keys.distinct_keys import KEY_BYTES, DistinctKeys
 
 
 def _keys(*columns: Sequence[int | None]) -> pa.Table:

@@ -16,7 +16,7 @@ from pyiceberg.types import (
     TimestampType,
 )
 
-from service.adapters.key_literals import LiteralValue, NotTranslatable, literal_value
+from service.adapters.keys.key_literals import LiteralValue, NotTranslatable, literal_value
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.adapters.session_catalog import CatalogsWithSession
+from service.adapters.catalogs.session_catalog import CatalogsWithSession
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartState
 from service.model.tables import TableAt, TableName, TableSource, TableVersion, VersionKind

@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.app import create_app
-from api.body_pace import BodyPace
+from api.bodies.body_pace import BodyPace
 from api.settings import Settings
 from tests.fakes.gateway import FakeGateway
 

@@ -126,6 +126,15 @@ async def test_the_query_string_has_what_else_a_request_says(
     assert (str(request.request_id), request.on_error) == (request_id, OnError.DEAD_LETTER)
 
 
+async def test_an_upsert_of_a_body_names_its_equality_fields(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    for fields, expected in (("id,day", ("id", "day")), ("infer", ("infer",)), ('["a,b"]', ("a,b",))):
+        await send(client, mode="upsert", equalityFields=fields)
+        [write] = gateway.ingests.requests[-1].writes
+        assert (write.is_upsert, write.equality_fields) == (True, expected)
+
+
 async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     await send(client, writeSchema=json.dumps({"fields": [{"id": 1, "name": "id"}]}))
     assert isinstance(streamed(gateway)[0].writes[0].write_schema, ColumnFields)

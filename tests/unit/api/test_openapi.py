@@ -15,7 +15,7 @@ from schemathesis import openapi
 from schemathesis.checks import CHECKS
 
 from api.app import create_app
-from api.record_types import RECORD_TYPES
+from api.bodies.record_types import RECORD_TYPES
 from api.server import bind, url_of
 from api.settings import Settings
 from service.errors import SqlEmpty, TableNotFound

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.adapters.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from spark_session.settings import HARDENING, SparkSettings, launch_properties, spark_properties
 
 SECRET = "s3cr3t-"

@@ -30,9 +30,7 @@ from pyiceberg.types import (
 )
 
 from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid, RecordsInvalid
 from service.model.writing import WriteResult
 from tests.unit.adapters.data_files.states import (
@@ -43,20 +41,10 @@ from tests.unit.adapters.data_files.states import (
     state_of,
     target_of,
 )
+from tests.unit.adapters.data_files.writers import Upsert
 
 TINY = WriteBounds(buffered_bytes=2000, open_files=2)
 DAYS = [date(2026, 1, 1), date(2026, 1, 2)]
-
-
-def upsert(
-    state: WriterState,
-    keys: tuple[int, ...],
-    *batches: pa.RecordBatch,
-    columns: tuple[int, ...] | None,
-    bounds: WriteBounds | None = None,
-) -> WriteResult:
-    target = replace(target_of(state, columns), is_upsert=True, equality_field_ids=keys)
-    return write_data_files(state, target, batches, bounds or WriteBounds())
 
 
 def batch(**columns: Any) -> pa.RecordBatch:
@@ -76,7 +64,7 @@ def values(result: WriteResult, name: str) -> list[Any]:
     return [row[name] for rows in rows_of(result) for row in rows]
 
 
-def test_an_upsert_has_its_rows_and_a_file_of_their_keys(tmp_path: Path) -> None:
+def test_an_upsert_has_its_rows_and_a_file_of_their_keys(tmp_path: Path, upsert: Upsert) -> None:
     state = state_of(tmp_path)
     result = upsert(state, (1,), batch(name=["a", "b"], id=[1, 2]), columns=(3, 1))
     assert rows_of(result) == [[{"name": "a", "id": 1}, {"name": "b", "id": 2}]]
@@ -90,7 +78,7 @@ def test_an_upsert_has_its_rows_and_a_file_of_their_keys(tmp_path: Path) -> None
     assert result.record_count == 2
 
 
-def test_metrics_of_deletes_tell_of_their_keys_and_of_no_other_column(tmp_path: Path) -> None:
+def test_metrics_of_deletes_tell_of_their_keys_and_of_no_other_column(tmp_path: Path, upsert: Upsert) -> None:
     result = upsert(state_of(tmp_path), (1, 3), batch(id=[3, 7], name=["a", None]), columns=(1, 3))
     [delete] = deletes(result)
     counts = {each: dict(zip(*delete[each].values(), strict=True)) for each in ("value-counts",)}
@@ -100,28 +88,28 @@ def test_metrics_of_deletes_tell_of_their_keys_and_of_no_other_column(tmp_path: 
     assert bounds[1] == (3).to_bytes(8, "little").hex()
 
 
-def test_of_a_key_that_comes_more_than_once_the_last_row_is_written(tmp_path: Path) -> None:
+def test_of_a_key_that_comes_more_than_once_the_last_row_is_written(tmp_path: Path, upsert: Upsert) -> None:
     rows = batch(id=[1, 2, 1, 3, 1], name=["a", "b", "c", "d", "e"])
     result = upsert(state_of(tmp_path), (1,), rows, columns=(1, 3))
     assert rows_of(result) == [[{"id": 2, "name": "b"}, {"id": 3, "name": "d"}, {"id": 1, "name": "e"}]]
     assert deleted_rows(result) == [{"id": 2}, {"id": 3}, {"id": 1}]
 
 
-def test_the_last_row_wins_across_batches_and_buffers(tmp_path: Path) -> None:
+def test_the_last_row_wins_across_batches_and_buffers(tmp_path: Path, upsert: Upsert) -> None:
     batches = [batch(id=list(range(100)), name=[f"{turn}-{n}" for n in range(100)]) for turn in range(5)]
     result = upsert(state_of(tmp_path), (1,), *batches, columns=(1, 3), bounds=TINY)
     assert sorted(values(result, "name")) == sorted(f"4-{n}" for n in range(100))
     assert len(deleted_rows(result)) == 100
 
 
-def test_without_a_value_is_a_key_too(tmp_path: Path) -> None:
+def test_without_a_value_is_a_key_too(tmp_path: Path, upsert: Upsert) -> None:
     rows = batch(id=[1, 2, 3, 4], name=[None, "", None, "x"])
     result = upsert(state_of(tmp_path), (3,), rows, columns=(1, 3))
     assert values(result, "id") == [2, 3, 4]
     assert deleted_rows(result) == [{"name": ""}, {"name": None}, {"name": "x"}]
 
 
-def test_two_fields_are_one_key_together(tmp_path: Path) -> None:
+def test_two_fields_are_one_key_together(tmp_path: Path, upsert: Upsert) -> None:
     rows = batch(id=[1, 1, 2, 1], name=["a", "b", "a", "a"], day=[*DAYS, *DAYS])
     result = upsert(state_of(tmp_path), (1, 3), rows, columns=(1, 3, 2))
     assert [(row["id"], row["name"], row["day"]) for row in rows_of(result)[0]] == [
@@ -131,7 +119,7 @@ def test_two_fields_are_one_key_together(tmp_path: Path) -> None:
     ]
 
 
-def test_deletes_lie_in_the_partitions_of_their_rows(tmp_path: Path) -> None:
+def test_deletes_lie_in_the_partitions_of_their_rows(tmp_path: Path, upsert: Upsert) -> None:
     state = state_of(tmp_path, spec=spec_of((2, "identity", "day"), (1, "bucket[4]", "part")))
     rows = batch(id=[1, 2, 3, 1], day=[*DAYS, None, DAYS[0]], name=["a", "b", "c", "d"])
     result = upsert(state, (1, 2), rows, columns=(1, 2, 3))
@@ -142,7 +130,9 @@ def test_deletes_lie_in_the_partitions_of_their_rows(tmp_path: Path) -> None:
     assert sorted(values(result, "name")) == ["b", "c", "d"]
 
 
-def test_rows_of_a_sorted_table_are_sorted_and_their_keys_are_not_said_to_be(tmp_path: Path) -> None:
+def test_rows_of_a_sorted_table_are_sorted_and_their_keys_are_not_said_to_be(
+    tmp_path: Path, upsert: Upsert
+) -> None:
     order = order_of((3, SortDirection.DESC, NullOrder.NULLS_LAST))
     result = upsert(state_of(tmp_path, order=order), (1,), batch(id=[1, 2], name=["a", "b"]), columns=(1, 3))
     assert values(result, "name") == ["b", "a"]
@@ -168,7 +158,7 @@ def test_rows_of_a_sorted_table_are_sorted_and_their_keys_are_not_said_to_be(tmp
     ids=str,
 )
 def test_keys_may_have_any_type_whose_values_are_equal_or_not(
-    tmp_path: Path, kind: IcebergType, array: pa.Array
+    tmp_path: Path, kind: IcebergType, array: pa.Array, upsert: Upsert
 ) -> None:
     schema = Schema(NestedField(1, "key", kind), NestedField(2, "n", LongType()))
     result = upsert(
@@ -183,13 +173,13 @@ def test_keys_may_have_any_type_whose_values_are_equal_or_not(
     [(), (4,), (5,), (7,), (10,), (99,)],
     ids=["none", "double", "struct", "in-a-struct", "in-a-list", "no"],
 )
-def test_what_cannot_tell_rows_apart_is_refused(tmp_path: Path, keys: Sequence[int]) -> None:
+def test_what_cannot_tell_rows_apart_is_refused(tmp_path: Path, keys: Sequence[int], upsert: Upsert) -> None:
     with pytest.raises(IngestInvalid):
         upsert(state_of(tmp_path), tuple(keys), batch(id=[1], amount=[1.0]), columns=(1, 4))
     assert files_below(tmp_path) == []
 
 
-def test_more_rows_than_memory_may_hold_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+def test_more_rows_than_memory_may_hold_are_refused_and_leave_nothing(tmp_path: Path, upsert: Upsert) -> None:
     bounds = WriteBounds(buffered_bytes=2000, upsert_bytes=4000)
     rows = [batch(id=list(range(start, start + 100))) for start in range(0, 1000, 100)]
     with pytest.raises(IngestInvalid, match="several requests"):
@@ -199,7 +189,7 @@ def test_more_rows_than_memory_may_hold_are_refused_and_leave_nothing(tmp_path: 
     assert upsert(state_of(tmp_path), (1,), *again, columns=(1,), bounds=bounds).record_count == 100
 
 
-def test_an_upsert_that_fails_leaves_neither_rows_nor_deletes(tmp_path: Path) -> None:
+def test_an_upsert_that_fails_leaves_neither_rows_nor_deletes(tmp_path: Path, upsert: Upsert) -> None:
     state = state_of(tmp_path, spec=spec_of((1, "identity", "id"), (3, "truncate[1]", "first")))
     rows = [batch(id=[1], name=["a"]), batch(id=pa.array([None], pa.int64()), name=["b"])]
     with pytest.raises(RecordsInvalid):
@@ -207,7 +197,7 @@ def test_an_upsert_that_fails_leaves_neither_rows_nor_deletes(tmp_path: Path) ->
     assert files_below(tmp_path) == []
 
 
-def test_an_upsert_without_rows_writes_nothing(tmp_path: Path) -> None:
+def test_an_upsert_without_rows_writes_nothing(tmp_path: Path, upsert: Upsert) -> None:
     result = upsert(state_of(tmp_path), (1,), columns=(1,))
     assert (result.data_files, result.delete_files, files_below(tmp_path)) == ((), (), [])
 

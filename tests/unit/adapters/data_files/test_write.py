@@ -19,7 +19,6 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection
 from pyiceberg.types import DoubleType, LongType, NestedField, PrimitiveType, StringType, StructType, UUIDType
 
-from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid, RecordsInvalid
@@ -35,8 +34,8 @@ from tests.unit.adapters.data_files.states import (
     spec_of,
     state_of,
     target_of,
-    write,
 )
+from tests.unit.adapters.data_files.writers import Write, Writer
 
 ASCENDING = (SortDirection.ASC, NullOrder.NULLS_FIRST)
 ROOT = Path(__file__).parents[4]
@@ -62,7 +61,9 @@ def partitions(state: WriterState, result: WriteResult) -> list[tuple[Any, ...]]
     return [tuple(each[index] for index in range(len(each))) for each in records]
 
 
-def test_a_file_has_the_columns_of_its_target_in_their_order_with_their_ids(tmp_path: Path) -> None:
+def test_a_file_has_the_columns_of_its_target_in_their_order_with_their_ids(
+    tmp_path: Path, write: Write
+) -> None:
     rows = batch(name=["a", None], place=[{"zip": 5}, None], id=[1, 2], tags=[[{"tag": "t"}], []])
     result = write(state_of(tmp_path), (3, 7, 1, 8), [rows])
     [path] = paths_of(result)
@@ -76,13 +77,13 @@ def test_a_file_has_the_columns_of_its_target_in_their_order_with_their_ids(tmp_
     assert rows_of(result) == [rows.to_pylist()]
 
 
-def test_without_rows_there_is_no_file(tmp_path: Path) -> None:
+def test_without_rows_there_is_no_file(tmp_path: Path, write: Write) -> None:
     result = write(state_of(tmp_path), (1,), [numbers(0)])
     assert (result.data_files, result.record_count, result.byte_count) == ((), 0, 0)
     assert files_below(tmp_path) == []
 
 
-def test_the_result_counts_rows_and_bytes_and_names_its_target(tmp_path: Path) -> None:
+def test_the_result_counts_rows_and_bytes_and_names_its_target(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path)
     result = write(state, (1,), [numbers(3), numbers(2)])
     assert (result.target, result.record_count) == (target_of(state, (1,)), 5)
@@ -90,7 +91,9 @@ def test_the_result_counts_rows_and_bytes_and_names_its_target(tmp_path: Path) -
     assert read(state, result)[0].file_size_in_bytes == result.byte_count
 
 
-def test_skipped_columns_are_counted_as_null_but_not_those_that_read_as_a_default(tmp_path: Path) -> None:
+def test_skipped_columns_are_counted_as_null_but_not_those_that_read_as_a_default(
+    tmp_path: Path, write: Write
+) -> None:
     state = state_of(tmp_path)
     [file] = read(state, write(state, (1, 6), [batch(id=[1, 2], place=[{"city": "x"}, None])]))
     assert file.value_counts == {1: 2, 6: 2} | dict.fromkeys((2, 3, 4, 7, 8), 2)
@@ -98,7 +101,7 @@ def test_skipped_columns_are_counted_as_null_but_not_those_that_read_as_a_defaul
     assert set(file.column_sizes) == {1, 6}
 
 
-def test_metrics_hold_for_all_row_groups(tmp_path: Path) -> None:
+def test_metrics_hold_for_all_row_groups(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, properties={"write.parquet.row-group-limit": "2"})
     rows = batch(id=[5, 1, 9, 2, 7], name=["x" * 20, "b", None, None, "a"], amount=[1.0, 2.0, None, -0.5, 4])
     [file] = read(state, write(state, (1, 3, 4), [rows]))
@@ -110,7 +113,7 @@ def test_metrics_hold_for_all_row_groups(tmp_path: Path) -> None:
     assert high == {1: 9, 3: "x" * 15 + "y", 4: 4.0}
 
 
-def test_a_bound_that_a_row_group_does_not_tell_is_left_out(tmp_path: Path) -> None:
+def test_a_bound_that_a_row_group_does_not_tell_is_left_out(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, properties={"write.parquet.row-group-limit": "1"})
     [file] = read(state, write(state, (1, 3), [batch(id=[1, 2], name=["b", "a" * 5000])]))
     assert 3 not in file.lower_bounds
@@ -118,7 +121,7 @@ def test_a_bound_that_a_row_group_does_not_tell_is_left_out(tmp_path: Path) -> N
     assert file.null_value_counts[3] == 0
 
 
-def test_bounds_hold_for_both_zeros_and_parquet_has_none_for_floats(tmp_path: Path) -> None:
+def test_bounds_hold_for_both_zeros_and_parquet_has_none_for_floats(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path)
     result = write(state, (1, 4), [batch(id=[1, 2], amount=[0.0, 0.0])])
     [file] = read(state, result)
@@ -127,7 +130,7 @@ def test_bounds_hold_for_both_zeros_and_parquet_has_none_for_floats(tmp_path: Pa
     assert [footer.row_group(0).column(index).is_stats_set for index in range(2)] == [True, False]
 
 
-def test_uuids_have_no_bounds_for_nobody_agrees_on_their_order(tmp_path: Path) -> None:
+def test_uuids_have_no_bounds_for_nobody_agrees_on_their_order(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, schema=Schema(NestedField(1, "u", UUIDType())))
     result = write(state, None, [batch(u=pa.array([bytes(16), None], pa.binary(16)))])
     [file] = read(state, result)
@@ -135,7 +138,7 @@ def test_uuids_have_no_bounds_for_nobody_agrees_on_their_order(tmp_path: Path) -
     assert not pq.read_metadata(paths_of(result)[0]).row_group(0).column(0).is_stats_set
 
 
-def test_nan_is_counted_and_takes_away_the_upper_bound(tmp_path: Path) -> None:
+def test_nan_is_counted_and_takes_away_the_upper_bound(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path)
     rows = batch(id=[1, 2, 3], amount=[1.0, math.nan, None])
     [file] = read(state, write(state, (1, 4), [rows]))
@@ -149,7 +152,7 @@ def test_nan_is_counted_and_takes_away_the_upper_bound(tmp_path: Path) -> None:
     [("none", set(), {2}), ("counts", set(), {1, 2, 3}), ("full", {3}, {1, 2, 3})],
 )
 def test_metrics_are_kept_as_the_table_says(
-    tmp_path: Path, mode: str, bounds: set[int], counts: set[int]
+    tmp_path: Path, mode: str, bounds: set[int], counts: set[int], write: Write
 ) -> None:
     properties = {"write.metadata.metrics.default": mode, "write.metadata.metrics.column.id": "counts"}
     properties |= {"write.metadata.metrics.column.amount": "none"}
@@ -160,7 +163,7 @@ def test_metrics_are_kept_as_the_table_says(
     assert set(file.value_counts) & {1, 2, 3} == counts | {1}
 
 
-def test_partitions_have_files_and_folders_of_their_own(tmp_path: Path) -> None:
+def test_partitions_have_files_and_folders_of_their_own(tmp_path: Path, write: Write) -> None:
     spec = spec_of((2, "month", "day_month"), (3, "truncate[1]", "n/x"))
     state = state_of(tmp_path, spec=spec)
     rows = batch(id=[1, 2, 3], day=[date(1970, 2, 1), None, date(1970, 2, 28)], name=["a b", None, "a&c"])
@@ -173,7 +176,7 @@ def test_partitions_have_files_and_folders_of_their_own(tmp_path: Path) -> None:
     }
 
 
-def test_two_fields_of_one_source_are_both_computed(tmp_path: Path) -> None:
+def test_two_fields_of_one_source_are_both_computed(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, spec=spec_of((1, "bucket[2]", "b"), (1, "truncate[10]", "t")))
     assert partitions(state, write(state, (1,), [numbers(1, start=34)])) == [(2017239379 % 2, 30)]
 
@@ -192,7 +195,7 @@ def test_two_fields_of_one_source_are_both_computed(tmp_path: Path) -> None:
     ],
 )
 def test_files_lie_where_the_table_wants_them(
-    tmp_path: Path, properties: dict[str, str], pattern: str
+    tmp_path: Path, properties: dict[str, str], pattern: str, write: Write
 ) -> None:
     placed = {key: value.format(tmp_path.as_uri()) for key, value in properties.items()}
     state = state_of(tmp_path / "t", spec=spec_of((2, "day", "d")), properties=placed)
@@ -200,7 +203,7 @@ def test_files_lie_where_the_table_wants_them(
     assert len(files_below(tmp_path)) == len(list(tmp_path.glob(pattern))) == 1
 
 
-def test_each_file_is_sorted_however_little_is_buffered(tmp_path: Path) -> None:
+def test_each_file_is_sorted_however_little_is_buffered(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, order=order_of((1, *ASCENDING)))
     result = write(state, (1,), [numbers(20, start=40), numbers(20), numbers(20, start=20)], TINY)
     files = [[row["id"] for row in rows] for rows in rows_of(result)]
@@ -211,7 +214,7 @@ def test_each_file_is_sorted_however_little_is_buffered(tmp_path: Path) -> None:
 
 
 def test_without_a_column_of_the_order_rows_stay_as_they_are_and_are_not_said_to_be_sorted(
-    tmp_path: Path,
+    tmp_path: Path, write: Write
 ) -> None:
     state = state_of(tmp_path, order=order_of((3, *ASCENDING)))
     result = write(state, (1,), [batch(id=[3, 1, 2])])
@@ -219,7 +222,7 @@ def test_without_a_column_of_the_order_rows_stay_as_they_are_and_are_not_said_to
     assert read(state, result)[0].sort_order_id == 0
 
 
-def test_a_file_that_is_large_enough_gets_no_more_rows(tmp_path: Path) -> None:
+def test_a_file_that_is_large_enough_gets_no_more_rows(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, properties={"write.target-file-size-bytes": "4000"})
     result = write(state, (1,), [numbers(1000, start=1000 * index) for index in range(5)])
     assert len(result.data_files) > 1
@@ -227,14 +230,14 @@ def test_a_file_that_is_large_enough_gets_no_more_rows(tmp_path: Path) -> None:
     assert max(each.stat().st_size for each in files_below(tmp_path)) < 8_000
 
 
-def test_no_more_files_are_open_than_allowed_and_no_row_is_lost(tmp_path: Path) -> None:
+def test_no_more_files_are_open_than_allowed_and_no_row_is_lost(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, spec=spec_of((1, "bucket[5]", "b")))
     result = write(state, (1,), [numbers(50, start=50 * index) for index in range(4)], TINY)
     assert sorted(row["id"] for rows in rows_of(result) for row in rows) == list(range(200))
     assert len(result.data_files) > 5
 
 
-def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path) -> None:
+def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, spec=spec_of((1, "identity", "id")))
     bounds = WriteBounds(files=20)
     with pytest.raises(IngestInvalid, match="more than 20 files"):
@@ -243,7 +246,7 @@ def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path) -> 
     assert len(write(state, (1,), [numbers(20)], bounds).data_files) == 20
 
 
-def test_a_value_that_is_too_long_for_a_folder_is_told_as_bad(tmp_path: Path) -> None:
+def test_a_value_that_is_too_long_for_a_folder_is_told_as_bad(tmp_path: Path, write: Write) -> None:
     schema = Schema(NestedField(1, "name", StringType()))
     state = state_of(tmp_path, schema, spec_of((1, "identity", "name")))
     with pytest.raises(RecordsInvalid, match="too long for the name of a folder"):
@@ -251,7 +254,7 @@ def test_a_value_that_is_too_long_for_a_folder_is_told_as_bad(tmp_path: Path) ->
     assert len(write(state, (1,), [pa.record_batch({"name": ["x" * 200]})]).data_files) == 1
 
 
-def test_batches_are_taken_one_after_the_other(tmp_path: Path) -> None:
+def test_batches_are_taken_one_after_the_other(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, properties={"write.target-file-size-bytes": "1"})
     seen: list[int] = []
 
@@ -265,7 +268,7 @@ def test_batches_are_taken_one_after_the_other(tmp_path: Path) -> None:
     assert seen[-1] > 0
 
 
-def test_nothing_is_left_of_a_write_that_failed(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_write_that_failed(tmp_path: Path, write: Write) -> None:
     state = state_of(tmp_path, spec=spec_of((1, "bucket[5]", "b")))
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -280,7 +283,7 @@ def test_nothing_is_left_of_a_write_that_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("transform", ["identity", "day"])
-def test_days_that_have_no_folder_are_refused(tmp_path: Path, transform: str) -> None:
+def test_days_that_have_no_folder_are_refused(tmp_path: Path, transform: str, write: Write) -> None:
     state = state_of(tmp_path, spec=spec_of((2, transform, "d")))
     far = pa.array([-3_000_000], pa.int32()).cast(pa.date32())
     with pytest.raises(RecordsInvalid):
@@ -289,7 +292,7 @@ def test_days_that_have_no_folder_are_refused(tmp_path: Path, transform: str) ->
 
 
 @pytest.mark.parametrize("room", [0, 100, 300])
-def test_nothing_is_left_when_the_storage_has_no_room(tmp_path: Path, room: int) -> None:
+def test_nothing_is_left_when_the_storage_has_no_room(tmp_path: Path, room: int, write: Write) -> None:
     storage = {"py-io-impl": full_disk.NAME, "room": str(room)}
     state = replace(state_of(tmp_path, spec=spec_of((1, "bucket[5]", "b"))), io_properties=storage)
     with pytest.raises(OSError, match="No space"):
@@ -309,13 +312,13 @@ def test_nothing_is_left_when_the_storage_has_no_room(tmp_path: Path, room: int)
         {"id": [2.5], "name": ["a"]},
     ],
 )
-def test_records_that_do_not_fit_are_refused(tmp_path: Path, rows: dict[str, Any]) -> None:
+def test_records_that_do_not_fit_are_refused(tmp_path: Path, rows: dict[str, Any], write: Write) -> None:
     with pytest.raises(RecordsInvalid):
         write(state_of(tmp_path), (1, 3), [batch(**rows)])
     assert files_below(tmp_path) == []
 
 
-def test_what_is_required_inside_a_struct_must_be_there(tmp_path: Path) -> None:
+def test_what_is_required_inside_a_struct_must_be_there(tmp_path: Path, write: Write) -> None:
     inner = StructType(NestedField(3, "x", LongType(), required=True))
     state = state_of(tmp_path, schema=Schema(NestedField(1, "s", inner)))
     assert write(state, None, [batch(s=[{"x": 1}, None])]).record_count == 2
@@ -323,7 +326,7 @@ def test_what_is_required_inside_a_struct_must_be_there(tmp_path: Path) -> None:
         write(state, None, [batch(s=[{"x": None}, None])])
 
 
-def test_slices_of_batches_are_written_as_they_are_seen(tmp_path: Path) -> None:
+def test_slices_of_batches_are_written_as_they_are_seen(tmp_path: Path, write: Write) -> None:
     rows = batch(
         id=list(range(6)),
         place=[{"city": str(n), "zip": n} if n % 2 else None for n in range(6)],
@@ -334,21 +337,23 @@ def test_slices_of_batches_are_written_as_they_are_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column_ids", [(99,), ()])
 def test_targets_that_no_file_can_be_written_for_are_refused(
-    tmp_path: Path, column_ids: tuple[int, ...]
+    tmp_path: Path, column_ids: tuple[int, ...], write: Write
 ) -> None:
     with pytest.raises(IngestInvalid):
         write(state_of(tmp_path), column_ids, [])
 
 
-def test_targets_of_another_state_are_refused(tmp_path: Path) -> None:
+def test_targets_of_another_state_are_refused(tmp_path: Path, writer: Writer) -> None:
     state = state_of(tmp_path)
     target = target_of(state)
     for other in (replace(target, schema_id=9), replace(target, spec_id=9)):
         with pytest.raises(IngestInvalid):
-            write_data_files(state, other, [numbers(1)], WriteBounds())
+            writer(state, other, [numbers(1)], WriteBounds())
 
 
-def test_a_column_name_that_avro_does_not_know_is_written_as_iceberg_does(tmp_path: Path) -> None:
+def test_a_column_name_that_avro_does_not_know_is_written_as_iceberg_does(
+    tmp_path: Path, write: Write
+) -> None:
     schema = Schema(
         NestedField(1, "a.b", StringType()),
         NestedField(2, "c", StructType(NestedField(3, "d-e", DoubleType()))),
@@ -360,7 +365,7 @@ def test_a_column_name_that_avro_does_not_know_is_written_as_iceberg_does(tmp_pa
     assert (file.value_counts, file.nan_value_counts) == ({1: 1, 3: 1}, {3: 0})
 
 
-def test_the_tables_properties_reach_the_file(tmp_path: Path) -> None:
+def test_the_tables_properties_reach_the_file(tmp_path: Path, write: Write) -> None:
     properties = {
         "write.parquet.compression-codec": "gzip",
         "write.parquet.compression-level": "4",
@@ -380,7 +385,7 @@ def test_the_tables_properties_reach_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "fast", "-1", "99999999999999999999"])
-def test_properties_that_make_no_sense_count_as_not_set(tmp_path: Path, value: str) -> None:
+def test_properties_that_make_no_sense_count_as_not_set(tmp_path: Path, value: str, write: Write) -> None:
     names = (
         "compression-codec",
         "compression-level",
@@ -396,7 +401,7 @@ def test_properties_that_make_no_sense_count_as_not_set(tmp_path: Path, value: s
     assert json.loads(result.data_files[0])["record-count"] == 3
 
 
-def test_batches_may_differ_in_types_that_fit_the_columns(tmp_path: Path) -> None:
+def test_batches_may_differ_in_types_that_fit_the_columns(tmp_path: Path, write: Write) -> None:
     batches = [batch(name=pa.array(["a"]), id=pa.array([1], pa.int8()))]
     batches += [batch(name=pa.array(["b"], pa.large_string()), id=pa.array([2], pa.int64()))]
     batches += [batch(name=pa.nulls(1), id=[3])]
@@ -419,6 +424,6 @@ def test_an_executor_needs_nothing_of_the_gateway_to_write() -> None:
     }
 
 
-def test_columns_of_nothing_fit_every_optional_type(tmp_path: Path) -> None:
+def test_columns_of_nothing_fit_every_optional_type(tmp_path: Path, write: Write) -> None:
     rows = batch(id=[1, 2], place=pa.nulls(2), tags=pa.nulls(2), level=pa.nulls(2), day=pa.nulls(2))
     assert rows_of(write(state_of(tmp_path), (1, 5, 8, 11, 2), [rows])) == [rows.to_pylist()]

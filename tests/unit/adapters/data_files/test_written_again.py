@@ -31,11 +31,11 @@ from pyiceberg.types import (
     UUIDType,
 )
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
-from service.adapters.iceberg_schemas import table_schema
-from service.adapters.written_rows import ParquetWrittenRows
+from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.ingest.committing.refitted_target import refitted_target
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import pyarrow.fs as pafs
 import pytest
 
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.errors import SourceInvalid, SourceNotAllowed
+from service.model.source_uris import SourceUri
 from service.model.sources import SourceBounds
 
 
@@ -50,6 +54,30 @@ def names(inbox: Path, pattern: str) -> list[str]:
 )
 def test_globs_mean_the_files_that_a_shell_would_find(inbox: Path, pattern: str, expected: list[str]) -> None:
     assert names(inbox, pattern) == expected
+
+
+def test_a_name_that_no_address_can_have_is_told(inbox: Path) -> None:
+    (inbox / "a%2Fb.json").write_text("{}\n")
+    with pytest.raises(SourceInvalid, match="Rename it"):
+        names(inbox, "*.json")
+
+
+class Mocked(SourceAccess):
+    """Object stores are in memory, and tell milliseconds."""
+
+    def file_system(self, uri: SourceUri) -> Any:  # noqa: ARG002
+        system = pafs._MockFileSystem(datetime(2026, 1, 1, 0, 0, 1, 999_000, tzinfo=UTC))
+        system.create_dir("b/in")
+        with system.open_output_stream("b/in/a.json") as file:
+            file.write(b"{}")
+        return system
+
+
+def test_of_objects_times_are_told_in_whole_seconds_wherever_they_come_from() -> None:
+    found = FoundSources(Mocked(("s3://b/in",)), SourceBounds())
+    [listed], [asked] = found.files("s3://b/in/*.json"), found.files("s3://b/in/a.json")
+    assert listed == asked
+    assert listed.modified_ns == int(datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC).timestamp()) * 10**9
 
 
 def test_a_file_is_told_with_its_size_and_its_time(inbox: Path) -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pyarrow as pa
 
+from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.write_fan import write_fan
-from service.adapters.iceberg_schemas import table_schema
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows

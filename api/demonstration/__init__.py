@@ -1,0 +1,1 @@
+"""`sluice demo`: one question and one ingest over a real lakehouse, end to end."""

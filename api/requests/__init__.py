@@ -1,0 +1,1 @@
+"""From what callers sent, which Pydantic has looked at, to what the gateway takes."""

@@ -1,0 +1,185 @@
+"""From what POST /ingest was sent to what the gateway takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import BinaryIO
+
+from api.requests.table_creation import requested_schema
+from api.routes.tables import table_name
+from api.schemas.ingest_request import (
+    IngestBody,
+    ManyWrites,
+    OneWrite,
+    RouteBody,
+    RoutedWrites,
+    SourceBody,
+    SourceRoute,
+    SourceWrite,
+    StreamedRoute,
+    StreamedWrite,
+    TargetBody,
+    WriteBody,
+)
+from api.schemas.streams import StreamToTable
+from service.ingest.ingests import ReadSchema
+from service.model.ingest import (
+    ColumnFields,
+    ColumnNames,
+    Compression,
+    InferredColumns,
+    IngestRequest,
+    RecordFormat,
+    RequestedWriteSchema,
+    Route,
+    StreamedRecords,
+    Write,
+)
+from service.model.sources import SourceRecords
+from service.model.writing import TableKey
+
+_REST = "*"
+_QUERY = "/query"
+_SOURCE_FORMATS = {
+    "json": RecordFormat.NDJSON,
+    "ndjson": RecordFormat.NDJSON,
+    "csv": RecordFormat.CSV,
+    "parquet": RecordFormat.PARQUET,
+    "arrow": RecordFormat.ARROW_STREAM,
+}
+AnyTarget = TargetBody | WriteBody | OneWrite | StreamedWrite | SourceWrite | StreamToTable
+NO_PART_OF_IT = {"request_id", "wait"}
+"""Fields that may be others when the same is sent again."""
+
+
+def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
+    """The request, its writes in their order. `read_schema` reads Iceberg's JSON of a schema.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    # Only who sends a requestId can send the same again.
+    fingerprint = hashlib.sha256(parameters(body)).hexdigest() if body.request_id else ""
+    return ingest_request_of(body, fingerprint, read_schema)
+
+
+def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchema) -> IngestRequest:
+    """The same with a fingerprint that is known.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    request = IngestRequest((), fingerprint, body.request_id, body.on_error)
+    match body:
+        case ManyWrites():
+            writes = (_write(each, f"/writes/{at}", read_schema) for at, each in enumerate(body.writes))
+            return replace(request, writes=tuple(writes))
+        case RoutedWrites():
+            return replace(routed(request, body.route, "", read_schema), shared=body.records)
+        case SourceRoute():
+            return replace(routed(request, body.route, "", read_schema), executed=_files(body.source))
+        case SourceWrite():
+            return replace(request, writes=(target(body, "", read_schema),), executed=_files(body.source))
+        case OneWrite():
+            return replace(request, writes=(_write(body, "", read_schema),))
+
+
+def streamed_request(
+    query: StreamedWrite | StreamedRoute, fingerprint: str, read_schema: ReadSchema
+) -> IngestRequest:
+    """The request without the records that its body has.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    request = IngestRequest((), fingerprint, query.request_id, query.on_error)
+    match query:
+        case StreamedRoute():
+            return routed(request, query.route, _QUERY, read_schema)
+        case StreamedWrite():
+            return replace(request, writes=(target(query, _QUERY, read_schema),))
+
+
+def streamed_records(
+    request: IngestRequest, opened: Callable[[], BinaryIO], record_format: RecordFormat, packed: Compression
+) -> IngestRequest:
+    """The same with the records of a body, which `opened` gives from its beginning."""
+    return replace(request, shared=StreamedRecords(opened, record_format, packed))
+
+
+def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
+    """All that makes it another request, always in the same words."""
+    sent = body.model_dump(mode="python", exclude=NO_PART_OF_IT)
+    # Unlike orjson it takes integers of any size: they are refused later, with their place.
+    return json.dumps(sent, sort_keys=True).encode()
+
+
+def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
+    """The request with a route, and its writes.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    targets = ((f"{place}/route/to/{_escaped(value)}", each) for value, each in route.to.items())
+    writes = tuple(target(each, at, read_schema) for at, each in targets)
+    indexes = {value: index for index, value in enumerate(route.to)}
+    otherwise = indexes.pop(_REST, None)
+    return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
+
+
+def source_records(uri: str, kind: str, packed: str | None) -> SourceRecords:
+    """Records in files, in the words of a request."""
+    compression = None if packed is None else Compression(packed.upper())
+    return SourceRecords(uri, _SOURCE_FORMATS[kind], compression)
+
+
+def _files(body: SourceBody) -> SourceRecords:
+    return source_records(body.uri, body.format, body.compression)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("~", "~0").replace("/", "~1")
+
+
+def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
+    return replace(target(body, place, read_schema), records=body.records)
+
+
+def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
+    """What is written to, without its records.
+
+    Raises:
+        InvalidRequest: it names a table in part.
+        IngestInvalid: a schema in it is none.
+    """
+    key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
+    return Write(
+        key,
+        (),
+        _write_schema(body.write_schema, read_schema),
+        place,
+        requested_schema(body, read_schema),
+        is_upsert=body.mode == "upsert",
+        equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
+    )
+
+
+def _write_schema(
+    given: str | list[str] | dict[str, object] | None, read_schema: ReadSchema
+) -> RequestedWriteSchema:
+    match given:
+        case None:
+            return None
+        case str():
+            return InferredColumns.INFER
+        case list() as names:
+            return ColumnNames(tuple(names))
+        case dict() as schema:
+            return ColumnFields(read_schema(schema).columns)

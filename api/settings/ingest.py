@@ -1,0 +1,55 @@
+"""Which tables may be written to, how they are committed to, and the memory that it takes."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.settings.kinds import GIB, MIB
+
+
+class IngestSettings(BaseModel):
+    """Which tables may be written to, how they are committed to, and the memory that it takes."""
+
+    ingest_tables: tuple[str, ...] = Field(
+        ("*",), description="full names of the tables that callers may write to, `*` for any part; none: `[]`"
+    )
+    ingest_created_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones that callers may make if they are missing; none: `[]`"
+    )
+    ingest_evolved_tables: tuple[str, ...] = Field(
+        ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"
+    )
+    ingest_max_fields: int = Field(
+        10_000, ge=1, le=1_000_000, description="fields, nested ones too, that callers may bring a table to"
+    )
+    ingest_commit_interval_ms: int = Field(
+        200,
+        ge=0,
+        le=600_000,
+        description="how long a commit waits for ingests that are being written",
+    )
+    ingest_commit_max_files: int = Field(
+        10_000, ge=1, le=1_000_000, description="data files of one commit at most; more wait for the next"
+    )
+    ingest_parallel_commits: int = Field(
+        4, ge=1, le=64, description="tables and branches that are committed to at once"
+    )
+    ingest_buffered_bytes: int = Field(
+        64 * MIB,
+        ge=MIB,
+        le=16 * GIB,
+        description="rows in memory before they are written; an ingest takes about three times that",
+    )
+    ingest_open_files: int = Field(
+        16, ge=1, le=1000, description="data files that an ingest has open at once"
+    )
+    ingest_retention_days: int = Field(
+        30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
+    )
+    ingest_upsert_bytes: int = Field(
+        128 * MIB,
+        ge=MIB,
+        le=16 * GIB,
+        description="rows of an upsert in memory, one for each key, here or in a task of Spark;"
+        " it takes about three times that",
+    )

@@ -1,0 +1,42 @@
+"""How much may be on its way into tables at once."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.settings.kinds import GIB, KIB, MIB
+
+
+class IngestRoomSettings(BaseModel):
+    """How much may be on its way into tables at once."""
+
+    ingest_max_files: int = Field(
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="data files of one write schema in an ingest, or in one task of Spark; more are refused",
+    )
+    ingest_max_body_bytes: int = Field(
+        4 * GIB, ge=KIB, le=1024 * GIB, description="size of a body of records alone, as it is sent"
+    )
+    ingest_max_decompressed_bytes: int = Field(
+        64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="what such a body may have in it when it is read"
+    )
+    ingest_max_batch_bytes: int = Field(
+        512 * MIB,
+        ge=MIB,
+        le=64 * GIB,
+        description="what a batch of Arrow, or the pages of Parquet that are open, may unfold to in memory",
+    )
+    ingest_max_spooled_bytes: int = Field(
+        16 * GIB, ge=KIB, le=16 * 1024 * GIB, description="disk space of such bodies together before a 429"
+    )
+    ingest_max_held_bytes: int = Field(
+        64 * MIB, ge=KIB, le=64 * GIB, description="bodies of JSON together before a 429; in memory"
+    )
+    ingest_parallel_bodies: int = Field(
+        4, ge=1, le=256, description="bodies of records alone that are written at once; others wait"
+    )
+    ingest_max_waiting: int = Field(
+        10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
+    )

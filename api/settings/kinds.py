@@ -1,0 +1,48 @@
+"""Kinds of values that settings have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_settings import NoDecode
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+Sha256Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$", to_lower=True)]
+
+
+TableOfSchema = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$")
+]
+ColumnType = Annotated[
+    str,
+    StringConstraints(
+        # Spark reads decimals in the names of folders wrongly.
+        pattern=r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
+        to_upper=True,
+    ),
+]
+
+
+class ParquetFolder(BaseModel):
+    """A folder of Parquet files, and the types of the columns that its folders are named by."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    location: str = Field(min_length=1, max_length=4096)
+    partition_columns: dict[Name, ColumnType] = {}
+
+
+def _words(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return orjson.loads(value)
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+"""A list; in the environment as JSON or separated by commas."""

@@ -1,0 +1,66 @@
+"""How scans are narrowed."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.settings.kinds import GIB, KIB, MIB
+from service.model.rewrites import RewriteKind
+
+
+class PruningSettings(BaseModel):
+    """How scans are narrowed."""
+
+    dynamic_filtering_enabled: bool = Field(True, description="narrow scans by the keys that they join")
+    dynamic_filtering_max_filter_bytes: int = Field(
+        32 * MIB, ge=KIB, le=GIB, description="keys of one filter in Arrow at most"
+    )
+    dynamic_filtering_collect_timeout_s: int = Field(
+        10, ge=1, le=600, description="how long a query waits for its filters"
+    )
+    dynamic_filtering_collectors: int = Field(
+        8, ge=1, le=256, description="filters that are collected at the same time"
+    )
+    dynamic_filtering_max_in_list: int = Field(
+        200, ge=1, le=10_000, description="keys as a list at most; Iceberg's statistics stop at 200"
+    )
+    dynamic_filtering_max_listed_keys: int = Field(
+        2_000,
+        ge=1,
+        le=100_000,
+        description="keys in lists at most, where ranges cannot narrow or would be too many",
+    )
+    dynamic_filtering_max_ranges: int = Field(32, ge=1, le=1000, description="ranges of one filter at most")
+    dynamic_filtering_min_table_bytes: int = Field(
+        16 * MIB, ge=0, le=2**53, description="smaller tables are not narrowed; a file counts 64 KiB more"
+    )
+    dynamic_filtering_max_build_rows: int = Field(
+        5_000_000, ge=1, le=2**53, description="rows of a table that keys are collected from"
+    )
+    dynamic_filtering_max_collected_files: int = Field(
+        64,
+        ge=0,
+        le=100_000,
+        description="files of a table whose keys the gateway reads itself; of more, Spark collects them",
+    )
+    dynamic_filtering_max_listed_files: int = Field(
+        20_000,
+        ge=0,
+        le=10_000_000,
+        description="files whose values are looked up; a table with more has bounds",
+    )
+    dynamic_filtering_listing_max_bytes: int = Field(
+        64 * MIB, ge=0, le=64 * GIB, description="memory for what files hold"
+    )
+    rewrites: tuple[RewriteKind, ...] = Field(
+        tuple(RewriteKind), description="what is changed in a query's text besides its filters"
+    )
+    local_relation_max_rows: int = Field(
+        30_000, ge=0, le=1_000_000, description="rows of a small table that stay in the engine's memory"
+    )
+    local_relation_max_bytes: int = Field(
+        8 * MIB, ge=0, le=GIB, description="the same in bytes; larger ones are read from their files"
+    )
+    local_relations_max_bytes: int = Field(
+        128 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
+    )

@@ -1,0 +1,80 @@
+"""Where the gateway listens, to whom, and what it says of itself."""
+
+from __future__ import annotations
+
+import ipaddress
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from api.settings.kinds import GIB, KIB, MIB, Name, Sha256Hex
+
+
+class LogLevel(StrEnum):
+    """From which level on lines are written."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class LogFormat(StrEnum):
+    """One JSON object a line, or lines for people."""
+
+    JSON = "json"
+    CONSOLE = "console"
+
+
+class ServingSettings(BaseModel):
+    """Where the gateway listens, to whom, and what it says of itself."""
+
+    host: str = Field("127.0.0.1", description="address to listen on", min_length=1)
+    port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes any free one")
+    data_dir: Path = Field(Path(".sluice"), description="where the embedded parts keep their data")
+    log_level: LogLevel = Field(LogLevel.INFO, description="from which level on lines are written")
+    log_format: LogFormat = Field(LogFormat.JSON, description="json, or console for people")
+    api_tokens: dict[Name, Sha256Hex] = Field(
+        {}, repr=False, description="caller to SHA-256 (hex) of the bearer token; empty: all are `anonymous`"
+    )
+    allow_unauthenticated: bool = Field(
+        False,
+        description="without api_tokens: listen beyond loopback, and answer to any name in `Host`",
+    )
+    max_body_bytes: int = Field(4 * MIB, ge=KIB, le=256 * MIB, description="size of a request's body")
+    body_idle_timeout_s: int = Field(
+        30, ge=1, le=3600, description="how long a request's body may stand still on its way before a 408"
+    )
+    body_min_bytes_per_s: int = Field(
+        16 * KIB, ge=0, le=GIB, description="what a body must bring a second beyond that; 0: no matter"
+    )
+    shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
+
+    @model_validator(mode="after")
+    def _is_closed_to_strangers(self) -> Self:
+        if self.api_tokens or self.allow_unauthenticated or is_loopback(self.host):
+            return self
+        raise ValueError(
+            f"host {self.host} can be reached from other machines: set api_tokens, or allow_unauthenticated"
+            " to let everyone in"
+        )
+
+    @model_validator(mode="after")
+    def _tokens_are_of_one_caller_each(self) -> Self:
+        if len(set(self.api_tokens.values())) < len(self.api_tokens):
+            raise ValueError("api_tokens gives two callers the same token")
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,28 @@
+"""What the engine is started with."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.settings.kinds import Words
+
+
+class EngineSettings(BaseModel):
+    """What the engine is started with."""
+
+    spark_master: str = Field("local[*]", min_length=1, description="local[…], spark://, k8s:// or yarn")
+    spark_driver_memory: str = Field(
+        "2g", pattern=r"^[1-9][0-9]{0,6}[kmgtKMGT]$", description="heap of the driver's JVM"
+    )
+    spark_packages: Words = Field(
+        (
+            "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+            "org.postgresql:postgresql:42.7.8",
+        ),
+        description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 comes by itself",
+    )
+    spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
+    spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
+    session_time_zone: str = Field(
+        "UTC", min_length=1, max_length=64, description="time zone of every session"
+    )

@@ -1,0 +1,1 @@
+"""Iceberg's catalogs, through PyIceberg: opened, asked, and their metadata understood once."""

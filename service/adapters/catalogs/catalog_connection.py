@@ -1,0 +1,79 @@
+"""One catalog: opened when it is first needed, and anew after a failure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TypeVar
+
+from pyiceberg.catalog import Catalog
+
+from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
+from service.errors import CatalogDown
+
+T = TypeVar("T")
+
+
+class CatalogConnection:
+    """Asks one catalog, from any number of threads."""
+
+    def __init__(self, name: str, properties: Mapping[str, str], timeout_s: float) -> None:
+        self._name = name
+        self._properties = dict(properties)
+        self._timeout_s = timeout_s
+        self._errors = catalog_errors()
+        self._opening = threading.Lock()
+        self._turn = threading.Lock()
+        self._catalog: Catalog | None = None
+
+    def ask(self, question: Callable[[Catalog], T]) -> T:
+        """What the catalog answers; PyIceberg's own errors pass where they say that something is not there.
+
+        Raises:
+            CatalogDown: the catalog does not answer; the next question opens it anew.
+        """
+        try:
+            catalog = self._opened()
+        except self._errors as error:
+            raise self._down() from error
+        try:
+            with self._its_turn():
+                return question(catalog)
+        except self._errors as error:
+            self._drop(catalog)
+            raise self._down() from error
+
+    def close(self) -> None:
+        """Lets go of the catalog's connections, if it was opened. May be called again."""
+        catalog = self._catalog
+        if catalog is not None:
+            self._drop(catalog)
+
+    def _opened(self) -> Catalog:
+        with self._locked(self._opening):
+            if self._catalog is None:
+                self._catalog = open_catalog(self._name, self._properties, self._timeout_s)
+            return self._catalog
+
+    def _drop(self, catalog: Catalog) -> None:
+        with self._locked(self._opening):
+            if self._catalog is catalog:
+                self._catalog = None
+        close_catalog(catalog)
+
+    def _its_turn(self) -> AbstractContextManager[None]:
+        # PyIceberg's Hive client has one connection; the others have a pool, or one connection per call.
+        return self._locked(self._turn) if self._properties["type"] == "hive" else nullcontext()
+
+    @contextmanager
+    def _locked(self, lock: threading.Lock) -> Iterator[None]:
+        if not lock.acquire(timeout=self._timeout_s):
+            raise self._down()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _down(self) -> CatalogDown:
+        return CatalogDown(f"The catalog {self._name} does not answer.")

@@ -1,0 +1,241 @@
+"""All configured catalogs, through PyIceberg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import TypeVar
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.typedef import Identifier
+
+from service.adapters.bounded_calls import BoundedCalls
+from service.adapters.catalogs.catalog_connection import CatalogConnection
+from service.adapters.catalogs.nearest_names import nearest_names
+from service.adapters.catalogs.open_catalog import check_installed
+from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
+from service.adapters.catalogs.spark_catalog_properties import check_catalog
+from service.adapters.single_flight import SingleFlight
+from service.errors import CatalogDown, TableNotFound
+from service.model.health import PartHealth, PartState
+from service.model.tables import TableAt, TableFacts, TableName
+from service.ports import Clock
+
+T = TypeVar("T")
+
+_NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
+_LISTING_KEPT_MS = 5_000
+_CALLS_AT_MOST = 32
+_MIB = 1024**2
+
+
+class PyIcebergCatalogs:
+    """Implements `service.ports.Catalogs`; properties are named as PyIceberg names them.
+
+    No catalog is asked before it is needed, and one that failed is opened anew, so that the gateway
+    starts and stays while a catalog is down. May be used from several threads at once.
+
+    Raises:
+        CannotStart: a catalog's name, type or properties are not possible, or a Python package is missing.
+    """
+
+    def __init__(
+        self,
+        catalogs: Mapping[str, Mapping[str, str]],
+        clock: Clock,
+        timeout_s: float = 10.0,
+        health_timeout_s: float = 1.0,
+        facts_timeout_s: float = 1.0,
+        kept_tables: int = 10_000,
+        kept_bytes: int = 128 * _MIB,
+    ) -> None:
+        for name, properties in catalogs.items():
+            check_catalog(name, properties)
+            check_installed(name, properties)
+        self._clock = clock
+        self._health_timeout_s = health_timeout_s
+        self._facts_timeout_s = facts_timeout_s
+        self._tables = OpenedTables(kept_tables, kept_bytes)
+        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, *_NOT_THERE))
+        self._connections = {
+            name: CatalogConnection(name, properties, timeout_s) for name, properties in catalogs.items()
+        }
+        self._checks = SingleFlight(self._is_up, (CatalogDown,))
+        self._listings = SingleFlight(self._full_names, (CatalogDown,))
+        self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        """Every table, in order of name; only those of one catalog or schema, if given.
+
+        Raises:
+            CatalogDown: a catalog does not answer.
+        """
+        asked = [name for name in self._connections if catalog in (None, name)]
+        return sorted(table for name in asked for table in self._tables_of(name, schema))
+
+    def facts(self, name: TableName) -> TableFacts:
+        """The table as it is now.
+
+        Raises:
+            TableNotFound: there is none of that name (`nearest` is filled).
+            CatalogDown: the catalog does not answer.
+        """
+        return self.opened(name).facts
+
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        """The tables as they are now, or were at these versions; never raises.
+
+        Left out are tables and versions that are not there, those of which it is not certain how the engine
+        reads them, and those whose catalog does not answer within a second or so.
+        """
+        calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(tables)}
+        found = self._calls.answers(calls, str, self._facts_timeout_s)
+        return {table: facts for each in found.values() for table, facts in each.items()}
+
+    def opened(self, name: TableName) -> OpenedTable:
+        """The table as it is now, for those who read its files.
+
+        Raises:
+            TableNotFound: there is none of that name (`nearest` is filled).
+            CatalogDown: the catalog does not answer.
+        """
+        if name.catalog in self._connections:
+            try:
+                return self._load(name)
+            except _NOT_THERE:
+                pass
+        raise TableNotFound(str(name), self.nearest(str(name)))
+
+    def nearest(self, dotted: str) -> Sequence[str]:
+        """At most three full names that look most like this one; empty when no catalog can be asked.
+
+        A listing is kept for a few seconds, so that a storm of typing errors asks each catalog once.
+        """
+        now_ms = self._clock.elapsed_ms()
+        due = [name for name in self._connections if self._is_due(name, now_ms)]
+        for name, listing in self._listings.answers(due, self._health_timeout_s):
+            # Of a catalog that does not answer, what it last had is better than nothing.
+            _, before = self._kept.get(name, (0, ()))
+            self._kept[name] = (now_ms, before if listing is None else listing)
+        return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
+
+    def health(self) -> Sequence[PartHealth]:
+        """One entry per catalog, named `catalog:<name>`; within about a second, whichever of them hangs."""
+        answers = self._checks.answers(self._connections, self._health_timeout_s)
+        return [_health(name, is_up=is_up or False) for name, is_up in answers]
+
+    def pyiceberg(self, name: str) -> Catalog:
+        """A configured catalog, opened, for those who write to it.
+
+        Raises:
+            CatalogDown: the catalog does not answer.
+        """
+        return self._connections[name].ask(lambda catalog: catalog)
+
+    def ask(self, name: str, question: Callable[[Catalog], T]) -> T:
+        """What a catalog answers those who write to it; PyIceberg's word for what is not there passes.
+
+        Raises:
+            CatalogDown: the catalog does not answer, or is not configured.
+        """
+        if name not in self._connections:
+            raise CatalogDown(f"There is no catalog {name} in the configuration.")
+        return self._connections[name].ask(question)
+
+    def is_configured(self, name: str) -> bool:
+        """Whether there is a catalog of this name, up or down."""
+        return name in self._connections
+
+    def close(self) -> None:
+        """Lets go of every catalog; one that is asked again is opened anew."""
+        for connection in self._connections.values():
+            connection.close()
+
+    def _by_catalog(self, tables: Iterable[TableAt]) -> Iterator[tuple[str, list[TableAt]]]:
+        configured = sorted(
+            (each for each in tables if each.name.catalog in self._connections),
+            key=lambda each: each.name.catalog,
+        )
+        for name, group in groupby(configured, key=lambda each: each.name.catalog):
+            yield name, list(group)
+
+    def _facts_in(self, catalog_name: str, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        names = sorted({each.name for each in tables})
+        known, unknown = self._connections[catalog_name].ask(
+            lambda catalog: self._tables.known(catalog, names)
+        )
+        loading = {name: partial(self._load, name) for name in unknown}
+        # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
+        loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
+        opened = known | loaded
+        missing = self._missing({each.unless for each in tables if each.unless and each.name in opened})
+        meant = [each for each in tables if each.name in opened and each.unless in (None, *missing)]
+        found = {each: self._tables.facts_at(opened[each.name], each) for each in meant}
+        return {table: facts for table, facts in found.items() if facts is not None}
+
+    def _missing(self, names: Collection[TableName]) -> frozenset[TableName]:
+        """The names that no table has: not those of which it is not known."""
+        calls = {name: partial(self._is_missing, name) for name in names}
+        answers = self._calls.answers(calls, _loading_lane, 0.8 * self._facts_timeout_s) if calls else {}
+        return frozenset(name for name, is_missing in answers.items() if is_missing)
+
+    def _is_missing(self, name: TableName) -> bool:
+        try:
+            self._load(name)
+        except _NOT_THERE:
+            return True
+        return False
+
+    def _load(self, name: TableName) -> OpenedTable:
+        return self._connections[name.catalog].ask(lambda catalog: self._tables.opened(catalog, name))
+
+    def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
+        identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
+        return [TableName(name, ".".join(each[:-1]), each[-1]) for each in identifiers]
+
+    def _full_names(self, name: str) -> tuple[str, ...]:
+        return tuple(str(each) for each in self._tables_of(name, None))
+
+    def _is_up(self, name: str) -> bool:
+        self._connections[name].ask(lambda catalog: catalog.list_namespaces())
+        return True
+
+    def _is_due(self, name: str, now_ms: int) -> bool:
+        return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+
+
+def _loading_lane(name: TableName) -> str:
+    # Not the lane of those who wait for it: with that one full, they would wait for each other.
+    return f"{name.catalog}-tables"
+
+
+def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:
+    namespaces = _namespaces(catalog) if schema is None else [tuple(schema.split("."))]
+    for namespace in namespaces:
+        yield from _listed(catalog, namespace)
+
+
+def _namespaces(catalog: Catalog, parent: Identifier = ()) -> Iterator[Identifier]:
+    try:
+        children = catalog.list_namespaces(parent)
+    except NoSuchNamespaceError:
+        # Dropped since its parent was listed.
+        return
+    for child in children:
+        yield child
+        yield from _namespaces(catalog, child)
+
+
+def _listed(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
+    try:
+        return catalog.list_tables(namespace)
+    except NoSuchNamespaceError:
+        return []
+
+
+def _health(name: str, is_up: bool) -> PartHealth:
+    if is_up:
+        return PartHealth(f"catalog:{name}", PartState.UP)
+    return PartHealth(f"catalog:{name}", PartState.DOWN, f"The catalog {name} does not answer.")

@@ -1,0 +1,105 @@
+"""PyIceberg's SQL catalog, without reading or copying again what is known of a table."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+from pyiceberg.io import FileIO
+from pyiceberg.serializers import Compressor
+from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
+from pyiceberg.typedef import Identifier
+from sqlalchemy import bindparam, select
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.catalogs.metadata_json import metadata_json
+
+KEPT_TABLES = 64
+KEPT_BYTES = 64 << 20
+# Measured in a process's memory, rounded up; consecutive versions share most of it.
+_FIXED_BYTES = 20_000
+_SNAPSHOT_BYTES = 5_000
+_FIELD_BYTES = 1_000
+_LOCATION = select(IcebergTables.metadata_location).where(
+    IcebergTables.catalog_name == bindparam("catalog"),
+    IcebergTables.table_namespace == bindparam("namespace"),
+    IcebergTables.table_name == bindparam("table"),
+)
+
+
+class KeepingSqlCatalog(SqlCatalog):
+    """Keeps tables' metadata by the place of its file, which never changes.
+
+    PyIceberg reads a table's metadata twice for each commit, and copies it value by value: with a thousand
+    snapshots in it, that is most of the time that a commit takes. Where the newest metadata lies is still
+    asked of the database each time.
+    """
+
+    def __init__(self, name: str, **properties: str) -> None:
+        self._kept: BoundedLru[str, TableMetadata] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
+        super().__init__(name, **properties)
+        # A question by itself needs no transaction, which would be two more ways there and back.
+        self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def location(self, namespace: str, table_name: str) -> str | None:
+        """Where the newest metadata of a table lies; None: there is no such table."""
+        asked = {"catalog": self.name, "namespace": namespace, "table": table_name}
+        with self._at_once.connect() as connection:
+            return connection.scalar(_LOCATION, asked)
+
+    def load_table(self, identifier: str | Identifier) -> Table:
+        """As PyIceberg's."""
+        parts = Catalog.identifier_to_tuple(identifier)
+        location = self.location(Catalog.namespace_to_string(parts[:-1]), parts[-1])
+        kept = self.kept(parts, location) if location else None
+        return kept or super().load_table(identifier)
+
+    def kept(self, identifier: Identifier, location: str) -> Table | None:
+        """The table at this place of its metadata, if that is known."""
+        metadata = self._kept.get(location)
+        if metadata is None:
+            return None
+        return Table(identifier, metadata, location, self._load_file_io(metadata.properties, location), self)
+
+    def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
+        namespace = Catalog.identifier_to_tuple(orm_table.table_namespace)
+        kept = self.kept((*namespace, orm_table.table_name), orm_table.metadata_location or "")
+        if kept is not None:
+            return kept
+        table = super()._convert_orm_to_iceberg(orm_table)
+        table.metadata = self._keep(table.metadata_location, table.metadata)
+        return table
+
+    def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
+        self, metadata: TableMetadata, io: FileIO, metadata_path: str
+    ) -> None:
+        text = metadata_json(metadata)
+        if text is None:
+            super()._write_metadata(metadata, io, metadata_path)
+        else:
+            compressed = Compressor.get_compressor(metadata_path).bytes_compressor()
+            with io.new_output(metadata_path).create() as stream:
+                stream.write(compressed(text.encode()))
+        self._keep(metadata_path, metadata)
+
+    def _keep(self, location: str, metadata: TableMetadata) -> TableMetadata:
+        kept = _uncopied(metadata)
+        fields = sum(len(schema.fields) for schema in kept.schemas)
+        size = _FIXED_BYTES + _SNAPSHOT_BYTES * len(kept.snapshots) + _FIELD_BYTES * fields
+        self._kept.put(location, kept, size)
+        return kept
+
+
+class _Uncopied(TableMetadataV2):
+    """Nobody changes it in place, so copies may share what they are made of."""
+
+    def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:  # noqa: ARG002
+        return super().model_copy(update=update)
+
+
+def _uncopied(metadata: TableMetadata) -> TableMetadata:
+    if type(metadata) is not TableMetadataV2:
+        return metadata
+    return _Uncopied.model_construct(_fields_set=metadata.model_fields_set, **dict(metadata))

@@ -1,0 +1,128 @@
+"""Tables with what their metadata says. A metadata file never changes, so each is understood once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+from pyiceberg.table import Table
+from pyiceberg.typedef import Identifier
+from sqlalchemy import select, tuple_
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.catalogs.table_facts import facts_at, table_facts
+from service.model.tables import NOW, TableAt, TableFacts, TableName
+
+# Measured in a process's memory, rounded up.
+_FIXED_BYTES = 20_000
+_SNAPSHOT_BYTES = 5_000
+_FIELD_BYTES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTable:
+    """A table at one metadata file. Many read it at once, so nobody may change or refresh it."""
+
+    table: Table
+    facts: TableFacts
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """None: at this metadata file there is no such version, or it is not known how it is read."""
+
+    facts: TableFacts | None
+
+
+class OpenedTables:
+    """Opens tables; what was opened before, at the same metadata file, is used again."""
+
+    def __init__(self, max_entries: int, max_bytes: int) -> None:
+        self._kept: BoundedLru[tuple[TableName, str], OpenedTable] = BoundedLru(max_entries, max_bytes)
+        self._past: BoundedLru[tuple[TableAt, str], _Past] = BoundedLru(max_entries, max_bytes // 8)
+
+    def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
+        """The table as its catalog has it now.
+
+        Raises:
+            Exception: what PyIceberg raises when the table is not there, or cannot be read.
+        """
+        table = None
+        if isinstance(catalog, SqlCatalog):
+            location = _location(catalog, name)
+            opened = self._kept.get((name, location)) if location else None
+            if opened is not None:
+                return opened
+            if location and isinstance(catalog, KeepingSqlCatalog):
+                table = catalog.kept(identifier_of(name), location)
+        return self._kept_or_new(name, table or catalog.load_table(identifier_of(name)))
+
+    def known(
+        self, catalog: Catalog, names: Iterable[TableName]
+    ) -> tuple[dict[TableName, OpenedTable], frozenset[TableName]]:
+        """Tables whose newest metadata is known already, and the ones that must be opened.
+
+        In neither are those that are not there. Only a SQL catalog says where the metadata lies without
+        its being read; in others all must be opened.
+        """
+        if not isinstance(catalog, SqlCatalog):
+            return {}, frozenset(names)
+        locations = _locations(catalog, names)
+        kept = {name: self._kept.get((name, location)) for name, location in locations.items()}
+        known = {name: opened for name, opened in kept.items() if opened is not None}
+        return known, frozenset(kept.keys() - known.keys())
+
+    def facts_at(self, opened: OpenedTable, asked: TableAt) -> TableFacts | None:
+        """An opened table as it was at a version; None when that is not known for certain."""
+        if asked.version == NOW:
+            return opened.facts
+        location = opened.table.metadata_location
+        kept = self._past.get((asked, location)) if location else None
+        if kept is None:
+            kept = _Past(facts_at(opened.table, asked))
+            if location:
+                fields = len(kept.facts.columns) if kept.facts is not None else 0
+                self._past.put((asked, location), kept, _FIXED_BYTES + _FIELD_BYTES * fields)
+        return kept.facts
+
+    def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
+        key = (name, table.metadata_location)
+        # A REST catalog need not say where the metadata lies; then nothing says that it is still the same.
+        kept = self._kept.get(key) if table.metadata_location else None
+        if kept is None:
+            opened = OpenedTable(table, table_facts(name, table))
+            if table.metadata_location:
+                self._kept.put(key, opened, _byte_count(table))
+            return opened
+        # What the catalog gives for access to the files may have changed since: of the kept, only the facts.
+        return OpenedTable(table, kept.facts)
+
+
+def identifier_of(name: TableName) -> Identifier:
+    """The name inside its catalog, as PyIceberg has it."""
+    return (*name.schema.split("."), name.table)
+
+
+def _location(catalog: SqlCatalog, name: TableName) -> str | None:
+    if isinstance(catalog, KeepingSqlCatalog):
+        return catalog.location(name.schema, name.table)
+    return _locations(catalog, [name]).get(name)
+
+
+def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableName, str]:
+    asked = {(each.schema, each.table): each for each in names}
+    place = tuple_(IcebergTables.table_namespace, IcebergTables.table_name)
+    statement = select(
+        IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
+    ).where(IcebergTables.catalog_name == catalog.name, place.in_(list(asked)))
+    with catalog.engine.connect() as connection:
+        rows = connection.execute(statement).all()
+    return {asked[schema, table]: location for schema, table, location in rows if location}
+
+
+def _byte_count(table: Table) -> int:
+    fields = sum(len(schema.fields) for schema in table.metadata.schemas)
+    return _FIXED_BYTES + _SNAPSHOT_BYTES * len(table.metadata.snapshots) + _FIELD_BYTES * fields

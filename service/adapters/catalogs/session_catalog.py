@@ -1,0 +1,83 @@
+"""The catalogs with the engine's own beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from service.adapters.bounded_calls import BoundedCalls
+from service.adapters.catalogs.nearest_names import nearest_names
+from service.errors import CatalogDown, TableNotFound
+from service.model.health import PartHealth, PartState
+from service.model.tables import NOW, TableAt, TableFacts, TableName
+from service.ports import Catalogs, SessionTables
+
+CATALOG = "spark_catalog"
+_CALLS_AT_MOST = 16
+
+
+class CatalogsWithSession:
+    """Implements `service.ports.Catalogs`: names in `spark_catalog` are the engine's, all others' the rest's.
+
+    Whoever asks for several tables gets files that were listed half a minute ago at most: enough to weigh
+    costs by. Who asks for one gets them as they are now.
+    """
+
+    def __init__(
+        self,
+        others: Catalogs,
+        session_tables: SessionTables,
+        timeout_s: float = 1.0,
+        listing_kept_ms: int = 30_000,
+    ) -> None:
+        self._others = others
+        self._session_tables = session_tables
+        self._timeout_s = timeout_s
+        self._listing_kept_ms = listing_kept_ms
+        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown,))
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+        """See the port."""
+        if catalog not in (None, CATALOG):
+            return self._others.tables(catalog, schema)
+        own = (each for each in self._session_tables.tables() if schema in (None, each.schema))
+        others = self._others.tables(catalog, schema) if catalog is None else ()
+        return sorted((*own, *others))
+
+    def facts(self, name: TableName) -> TableFacts:
+        """See the port."""
+        if name.catalog != CATALOG:
+            return self._others.facts(name)
+        found = self._session_tables.facts(name, kept_ms=0)
+        if found is None:
+            raise TableNotFound(str(name), self.nearest(str(name)))
+        return found
+
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        """See the port."""
+        own = {each for each in tables if each.name.catalog == CATALOG}
+        rest = [each for each in tables if each not in own]
+        found = dict(self._others.facts_of(rest)) if rest or not own else {}
+        # Its tables have no versions.
+        calls = {
+            each: partial(self._session_tables.facts, each.name, self._listing_kept_ms)
+            for each in own
+            if each.version == NOW
+        }
+        answers = self._calls.answers(calls, lambda _: CATALOG, self._timeout_s) if calls else {}
+        return found | {table: facts for table, facts in answers.items() if facts is not None}
+
+    def nearest(self, dotted: str) -> Sequence[str]:
+        """See the port."""
+        answers = self._calls.answers({CATALOG: self._session_tables.tables}, str, self._timeout_s)
+        own = (str(each) for each in answers.get(CATALOG, ()))
+        return nearest_names(dotted, (*self._others.nearest(dotted), *own))
+
+    def health(self) -> Sequence[PartHealth]:
+        """See the port."""
+        answers = self._calls.answers({CATALOG: self._session_tables.check}, str, self._timeout_s)
+        own = f"catalog:{CATALOG}"
+        if CATALOG in answers:
+            return (*self._others.health(), PartHealth(own, PartState.UP))
+        down = PartHealth(own, PartState.DOWN, f"The catalog {CATALOG} does not answer.")
+        return (*self._others.health(), down)

@@ -1,0 +1,141 @@
+"""What PyIceberg knows of a table, in the gateway's terms."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from pyiceberg.partitioning import PartitionField as IcebergPartitionField
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
+
+from service.adapters.catalogs.read_at import ReadAt, read_at
+from service.model.identity import Identity
+from service.model.tables import (
+    PartitionField,
+    Snapshot,
+    SortField,
+    TableAt,
+    TableColumn,
+    TableFacts,
+    TableName,
+)
+
+_SNAPSHOTS_AT_MOST = 100
+_SCHEMAS_KEPT = 128
+_BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
+
+
+def table_facts(name: TableName, table: Table) -> TableFacts:
+    """The table as its metadata describes it; a count is 0 without a snapshot or a writer's own count."""
+    return _facts(name, table, ReadAt(table.current_snapshot(), table.schema()))
+
+
+def facts_at(table: Table, asked: TableAt) -> TableFacts | None:
+    """The table at a version; None when it has no such version, or it is not certain how that is read."""
+    read = read_at(table, asked.version)
+    return None if read is None else _facts(asked.name, table, read)
+
+
+def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
+    snapshot, schema = read.snapshot, read.schema
+    return TableFacts(
+        name=name,
+        table_uuid=table.metadata.table_uuid,
+        format_version=table.metadata.format_version,
+        location=table.location(),
+        schema_id=schema.schema_id,
+        spec_id=table.spec().spec_id,
+        snapshot_id=snapshot.snapshot_id if snapshot else None,
+        columns=_columns(Identity(schema)),
+        partition_fields=_partition_fields(table, schema),
+        sort_fields=_sort_fields(table, schema),
+        snapshots=_snapshots(table),
+        record_count=_total("total-records", snapshot),
+        data_file_count=_total("total-data-files", snapshot),
+        total_bytes=_total("total-files-size", snapshot),
+        snapshot_schema_id=snapshot.schema_id if snapshot else None,
+        past_partition_fields=_past_partition_fields(table, schema),
+        bloom_filter_columns=_bloom_filter_columns(table, schema),
+    )
+
+
+@lru_cache(_SCHEMAS_KEPT)
+def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
+    # A commit changes a table and leaves its schema.
+    return tuple(
+        TableColumn(each.field_id, each.name, str(each.field_type), each.required, each.doc)
+        for each in schema.value.fields
+    )
+
+
+def _partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
+    return tuple(_partition_field(table, schema, each) for each in table.spec().fields)
+
+
+def _past_partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
+    known = {(each.source_id, str(each.transform)) for each in table.spec().fields}
+    fields: list[PartitionField] = []
+    for spec in sorted(table.specs().values(), key=lambda each: each.spec_id, reverse=True):
+        for each in spec.fields:
+            layout = (each.source_id, str(each.transform))
+            # Of a column that is gone nobody can ask; `void` is how version 1 keeps a removed field.
+            if layout in known or layout[1] == "void" or not schema.find_column_name(each.source_id):
+                continue
+            known.add(layout)
+            fields.append(_partition_field(table, schema, each))
+    return tuple(fields)
+
+
+def _partition_field(table: Table, schema: Schema, field: IcebergPartitionField) -> PartitionField:
+    return PartitionField(field.name, _source(table, schema, field.source_id), str(field.transform))
+
+
+def _bloom_filter_columns(table: Table, schema: Schema) -> tuple[str, ...]:
+    names = {
+        key.removeprefix(_BLOOM_FILTER_PREFIX)
+        for key, value in table.properties.items()
+        if key.startswith(_BLOOM_FILTER_PREFIX) and value.lower() == "true"
+    }
+    return tuple(each.name for each in schema.fields if each.name in names)
+
+
+def _sort_fields(table: Table, schema: Schema) -> tuple[SortField, ...]:
+    return tuple(
+        SortField(
+            _source(table, schema, each.source_id),
+            str(each.transform),
+            each.direction.value,
+            each.null_order.value,
+        )
+        for each in table.sort_order().fields
+    )
+
+
+def _source(table: Table, schema: Schema, field_id: int) -> str:
+    # A dropped column may still be the source of a field; then an earlier schema has its name.
+    schemas = [schema, table.schema(), *reversed(table.metadata.schemas)]
+    return next((name for each in schemas if (name := each.find_column_name(field_id))), f"#{field_id}")
+
+
+def _snapshots(table: Table) -> tuple[Snapshot, ...]:
+    newest_first = sorted(
+        table.snapshots(), key=lambda each: (each.sequence_number or 0, each.timestamp_ms), reverse=True
+    )
+    return tuple(_snapshot(each) for each in newest_first[:_SNAPSHOTS_AT_MOST])
+
+
+def _snapshot(snapshot: IcebergSnapshot) -> Snapshot:
+    return Snapshot(
+        snapshot.snapshot_id,
+        snapshot.parent_snapshot_id,
+        datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC),
+        snapshot.summary.operation.value if snapshot.summary else None,
+    )
+
+
+def _total(key: str, snapshot: IcebergSnapshot | None) -> int:
+    if snapshot is None or snapshot.summary is None:
+        return 0
+    return int(snapshot.summary[key] or 0)

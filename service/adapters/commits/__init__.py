@@ -1,0 +1,1 @@
+"""What changes an Iceberg table: snapshots of commit rounds, new tables, other schemas."""

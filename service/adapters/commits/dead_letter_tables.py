@@ -1,0 +1,63 @@
+"""Tables of dead letters in the catalogs, made when the first letter comes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import TableAlreadyExistsError
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.transforms import DayTransform
+
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
+from service.errors import TableNotFound
+from service.model.schemas import TableSchema
+from service.model.tables import TableName
+from service.model.writing import MAIN, WritableTable
+
+_FIRST_PARTITION_FIELD = 1000
+
+
+class PyIcebergDeadLetterTables:
+    """Implements `service.ingest_ports.DeadLetterTables`. `schema` is that of tables which are made here.
+
+    They are partitioned by the day of their first column.
+    """
+
+    def __init__(self, catalogs: PyIcebergCatalogs, schema: TableSchema) -> None:
+        self._catalogs = catalogs
+        self._tables = PyIcebergWritableTables(catalogs)
+        self._schema = schema
+
+    def opened(self, name: TableName) -> WritableTable:
+        """The table of dead letters with this name, made if it is not there.
+
+        Raises:
+            CatalogDown: the catalog does not answer.
+        """
+        try:
+            return self._tables.writable(name, MAIN)
+        except TableNotFound:
+            self._make(name)
+            return self._tables.writable(name, MAIN)
+
+    def _make(self, name: TableName) -> None:
+        received = self._schema.columns[0]
+        by_day = PartitionField(
+            received.field_id, _FIRST_PARTITION_FIELD, DayTransform(), f"{received.name}_day"
+        )
+        identifier = (*name.schema.split("."), name.table)
+
+        def make(catalog: Catalog) -> None:
+            # Another gateway may be faster.
+            with suppress(TableAlreadyExistsError):
+                catalog.create_table(
+                    identifier,
+                    pyiceberg_schema(self._schema),
+                    partition_spec=PartitionSpec(by_day),
+                    properties={"format-version": "2"},
+                )
+
+        self._catalogs.ask(name.catalog, make)

@@ -1,0 +1,71 @@
+"""A table that is to be made, in PyIceberg's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.transforms import parse_transform
+from pyiceberg.typedef import Identifier
+
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
+from service.model.table_creation import TableCreation, partition_name
+
+_FORMAT = {"format-version": "2"}
+
+
+@dataclass(frozen=True, slots=True)
+class NewTable:
+    """Made once, it may be asked for several times."""
+
+    schema: Schema
+    spec: PartitionSpec
+    order: SortOrder
+    properties: Mapping[str, str]
+
+    @classmethod
+    def of(cls, creation: TableCreation) -> NewTable:
+        """The same in PyIceberg's terms.
+
+        Raises:
+            ValueError, pyiceberg.exceptions.ValidationError: Iceberg knows no such table.
+        """
+        schema = pyiceberg_schema(creation.schema)
+        layout = creation.layout
+        partition_fields = [
+            PartitionField(
+                schema.find_field(each.source).field_id,
+                PARTITION_FIELD_ID_START + index,
+                parse_transform(each.transform),
+                partition_name(each),
+            )
+            for index, each in enumerate(layout.partition_fields)
+        ]
+        sort_fields = [
+            SortField(
+                schema.find_field(each.source).field_id,
+                parse_transform(each.transform),
+                SortDirection(each.direction),
+                NullOrder(each.null_order),
+            )
+            for each in layout.sort_fields
+        ]
+        return cls(
+            schema,
+            PartitionSpec(*partition_fields),
+            SortOrder(*sort_fields, order_id=1 if sort_fields else 0),
+            {**layout.properties, **_FORMAT},
+        )
+
+    def create(self, catalog: Catalog, identifier: Identifier) -> None:
+        """Makes it; ids are given anew.
+
+        Raises:
+            TableAlreadyExistsError, NoSuchNamespaceError: PyIceberg's word for either.
+        """
+        # PyIceberg takes the format's version out of what it is given.
+        catalog.create_table(identifier, self.schema, None, self.spec, self.order, dict(self.properties))

@@ -1,0 +1,143 @@
+"""One snapshot that adds files to a branch, prepared and published in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.manifest import DataFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.update import (
+    AddSnapshotUpdate,
+    AssertCurrentSchemaId,
+    AssertDefaultSpecId,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    SetPropertiesUpdate,
+    SetSnapshotRefUpdate,
+    TableRequirement,
+    TableUpdate,
+)
+
+from service.adapters.commits.begin_append import begin_append
+from service.adapters.commits.committed_rounds import round_properties, round_summary
+from service.adapters.commits.manifest_lists import ManifestLists
+from service.errors import CommittableUnreadable
+from service.model.writing import Committable
+
+ReadDataFile = Callable[[str, Schema, PartitionSpec], DataFile]
+"""A data file of Iceberg's own JSON, for a table's schema and partition spec; a ValueError if it is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAppend:
+    """A snapshot whose manifests are written, and which is in no table yet."""
+
+    snapshot_id: int
+    _table: Table
+    _discard: Callable[[], None]
+    _updates: tuple[TableUpdate, ...]
+    _requirements: tuple[TableRequirement, ...]
+
+    @classmethod
+    def prepare(
+        cls, table: Table, committable: Committable, read_data_file: ReadDataFile, lists: ManifestLists
+    ) -> SnapshotAppend:
+        """Writes the manifests. The table's default partition spec must be the one of all files.
+
+        A branch that is not there begins with what `main` has now.
+
+        Raises:
+            CommittableUnreadable: a file is described in a way that cannot be understood.
+        """
+        metadata, branch = table.metadata, committable.key.branch
+        append = begin_append(table, branch, round_summary(committable), lists)
+        for data_file in _data_files(metadata, committable, read_data_file):
+            append.append_data_file(data_file)
+        return cls.of(table, committable, append.written(), append._clean_all_uncommitted)
+
+    @classmethod
+    def of(
+        cls, table: Table, committable: Committable, snapshot: Snapshot, discard: Callable[[], None]
+    ) -> SnapshotAppend:
+        """One whose manifests are written by somebody else, for the table as it is here."""
+        metadata, branch, snapshot_id = table.metadata, committable.key.branch, snapshot.snapshot_id
+        updates = (
+            AddSnapshotUpdate(snapshot=snapshot),
+            _branch_head(metadata, branch, snapshot_id),
+            SetPropertiesUpdate(updates=round_properties(branch, committable.round_id, snapshot_id)),
+        )
+        return cls(snapshot_id, table, discard, updates, _requirements(metadata, branch))
+
+    def publish(self) -> None:
+        """Makes it the branch's newest snapshot, if table and branch are still as they were.
+
+        Raises:
+            CommitFailedException: they are not.
+            Exception: what PyIceberg raises; the snapshot may or may not be there.
+        """
+        self._table._do_commit(self._updates, self._requirements)
+
+    def discard(self) -> None:
+        """Deletes the manifests of a snapshot that never got into the table."""
+        self._discard()
+
+
+def _data_files(
+    metadata: TableMetadata, committable: Committable, read_data_file: ReadDataFile
+) -> Iterator[DataFile]:
+    schema, spec = metadata.schema(), metadata.spec()
+    for result in committable.write_results:
+        for text in result.data_files:
+            try:
+                yield read_data_file(text, schema, spec)
+            except (ValueError, KeyError, TypeError) as error:
+                raise CommittableUnreadable() from error
+
+
+def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:
+    before = metadata.refs.get(branch)
+    # PyIceberg's own update forgets for how long the branch and its snapshots are to be kept.
+    return SetSnapshotRefUpdate(
+        ref_name=branch,
+        type=SnapshotRefType.BRANCH,
+        snapshot_id=snapshot_id,
+        max_ref_age_ms=before and before.max_ref_age_ms,
+        max_snapshot_age_ms=before and before.max_snapshot_age_ms,
+        min_snapshots_to_keep=before and before.min_snapshots_to_keep,
+    )
+
+
+def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequirement, ...]:
+    """Nothing that the files were checked against may be otherwise when they are committed."""
+    return (
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        *(
+            _head_requirement(metadata, each)
+            for each in dict.fromkeys((MAIN_BRANCH, branch))
+            if each == branch or branch not in metadata.refs
+        ),
+    )
+
+
+def _head_requirement(metadata: TableMetadata, branch: str) -> AssertRefSnapshotId:
+    ref = metadata.refs.get(branch)
+    if ref is None and branch != MAIN_BRANCH and not metadata.snapshots:
+        return _AssertNewBranch(ref=branch, snapshot_id=None)
+    return AssertRefSnapshotId(ref=branch, snapshot_id=ref and ref.snapshot_id)
+
+
+class _AssertNewBranch(AssertRefSnapshotId):
+    """The same to a catalog's server; PyIceberg itself refuses branches of tables without snapshots."""
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override] # as PyIceberg
+        if base_metadata is None or self.ref in base_metadata.refs:
+            raise CommitFailedException(f"Requirement failed: {self.ref} was created concurrently")

@@ -1,0 +1,163 @@
+"""Makes Iceberg tables and changes their schemas, through PyIceberg."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import NoReturn
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NoSuchIdentifierError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from pyiceberg.table import Table
+from pyiceberg.table.update import (
+    AssertLastAssignedFieldId,
+    AssertTableUUID,
+    TableRequirement,
+    TableUpdate,
+)
+from pyiceberg.table.update.schema import UpdateSchema
+from pyiceberg.types import IcebergType
+from sqlalchemy.exc import IntegrityError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_delay,
+    wait_random_exponential,
+)
+
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
+from service.adapters.catalogs.opened_tables import identifier_of
+from service.adapters.commits.new_table import NewTable
+from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
+from service.model.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
+from service.model.table_creation import TableCreation
+from service.model.tables import TableName
+from service.model.writing import WritableTable
+
+_Updates = tuple[TableUpdate, ...]
+_Requirements = tuple[TableRequirement, ...]
+_NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
+_LONGEST_PAUSE_S = 1.0
+
+
+class PyIcebergTableChanges:
+    """Implements `service.ingest_ports.TableChanges`."""
+
+    def __init__(
+        self, catalogs: PyIcebergCatalogs, first_pause_s: float = 0.02, conflicts_within_s: float = 15.0
+    ) -> None:
+        self._catalogs = catalogs
+        self._first_pause_s = first_pause_s
+        self._conflicts_within_s = conflicts_within_s
+
+    def create(self, name: TableName, creation: TableCreation) -> bool:
+        """Makes the table, and the schemas around it that are missing; False when it is there by now.
+
+        Raises:
+            CreationInvalid: the catalog does not take such a table.
+            CatalogDown: the catalog does not answer.
+        """
+        if not self._catalogs.is_configured(name.catalog):
+            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
+        try:
+            made = NewTable.of(creation)
+        except (ValueError, ValidationError) as error:
+            raise CreationInvalid(f"{name} cannot be made: {error}") from error
+        return self._catalogs.ask(name.catalog, lambda catalog: _created(catalog, name, made))
+
+    def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
+        """Makes all changes as one commit of its own; False, and none, when the schema is another now.
+
+        Raises:
+            SchemaMismatch: the changes are none that this table can take.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time.
+        """
+        name = table.key.table
+        retrying = Retrying(
+            retry=retry_if_exception_type(CommitFailedException),
+            wait=wait_random_exponential(multiplier=self._first_pause_s, max=_LONGEST_PAUSE_S),
+            stop=stop_after_delay(self._conflicts_within_s),
+            retry_error_callback=partial(_give_up, str(name)),
+        )
+        try:
+            is_done: bool = retrying(
+                self._catalogs.ask, name.catalog, lambda catalog: self._attempt(catalog, table, changes)
+            )
+            return is_done
+        except _NOT_THERE as error:
+            raise TableNotFound(str(name)) from error
+
+    def _attempt(self, catalog: Catalog, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
+        # Not the opened tables: many read those, and a commit changes the one that it is made from.
+        own = catalog.load_table(identifier_of(table.key.table))
+        if (own.metadata.table_uuid, own.schema().schema_id) != (table.table_uuid, table.schema.schema_id):
+            return False
+        updates, requirements = _staged(own, changes)
+        self._publish(own, updates, requirements)
+        return True
+
+    def _publish(self, table: Table, updates: _Updates, requirements: _Requirements) -> None:
+        table.catalog.commit_table(table, requirements, updates)
+
+
+def _staged(table: Table, changes: Sequence[SchemaChange]) -> tuple[_Updates, _Requirements]:
+    update = table.update_schema()
+    try:
+        for each in changes:
+            _stage(update, each)
+        updates, requirements = update._commit()
+    except (ValueError, ValidationError) as error:
+        raise SchemaMismatch(f"The schema cannot be changed so: {error}") from error
+    metadata = table.metadata
+    # PyIceberg asks for the schema alone. Were it changed and changed back, an id would be given twice.
+    return updates, (
+        *requirements,
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
+    )
+
+
+def _stage(update: UpdateSchema, change: SchemaChange) -> None:
+    match change:
+        case AddField(_, field):
+            update.add_column(change.path, pyiceberg_type(field.type), field.doc)
+        case WidenField(path, _, after):
+            update.update_column(path, IcebergType.model_validate(after))
+        case MakeOptional(path):
+            update.make_column_optional(path)
+
+
+def _created(catalog: Catalog, name: TableName, made: NewTable) -> bool:
+    try:
+        try:
+            made.create(catalog, identifier_of(name))
+        except NoSuchNamespaceError:
+            _create_namespaces(catalog, tuple(name.schema.split(".")))
+            made.create(catalog, identifier_of(name))
+    except TableAlreadyExistsError:
+        return False
+    return True
+
+
+def _create_namespaces(catalog: Catalog, levels: tuple[str, ...]) -> None:
+    for depth in range(1, len(levels) + 1):
+        # Somebody else may make it at the same time; the SQL catalog says so in its database's words.
+        with suppress(NamespaceAlreadyExistsError, IntegrityError):
+            catalog.create_namespace(levels[:depth])
+
+
+def _give_up(name: str, state: RetryCallState) -> NoReturn:
+    last = state.outcome.exception() if state.outcome else None
+    raise CatalogDown(f"Others commit to {name} all the time.") from last

@@ -1,0 +1,141 @@
+"""Commits to Iceberg tables through PyIceberg: one snapshot for each committable, once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NoReturn
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NoSuchIdentifierError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+)
+from pyiceberg.table import Table
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_delay,
+    wait_random_exponential,
+)
+
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.opened_tables import identifier_of
+from service.adapters.commits.committed_rounds import snapshot_of_round
+from service.adapters.commits.fits_table import check_fits_table
+from service.adapters.commits.manifest_lists import ManifestLists
+from service.adapters.commits.prepare_row_delta import prepare_row_delta
+from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
+from service.errors import CatalogDown, TableNotFound
+from service.ingest_ports import RowDeltas
+from service.model.writing import CommitResult, Committable
+
+_NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
+_LONGEST_PAUSE_S = 2.0
+
+
+class PyIcebergTableCommits:
+    """The `TableCommits` port. Without `row_deltas` it takes no upserts.
+
+    Safe to call for one round from several processes at once: whoever comes second to the catalog is refused
+    by it, looks again, and finds the round in the table. PyIceberg's own retries are not used: they would
+    commit the same files again without looking, and under another partition spec.
+    """
+
+    def __init__(
+        self,
+        catalogs: PyIcebergCatalogs,
+        read_data_file: ReadDataFile,
+        first_pause_s: float = 0.05,
+        conflicts_within_s: float = 15.0,
+        row_deltas: RowDeltas | None = None,
+    ) -> None:
+        self._catalogs = catalogs
+        self._read_data_file = read_data_file
+        self._first_pause_s = first_pause_s
+        self._conflicts_within_s = conflicts_within_s
+        self._row_deltas = row_deltas
+        self._lists = ManifestLists()
+
+    def commit(self, committable: Committable) -> CommitResult:
+        """Adds all files in one snapshot, once: a round that is in the table already is not added again.
+
+        Raises:
+            TableChanged: the files no longer fit the table; its partition spec or a column of theirs is gone.
+            TableNotFound: the table is gone.
+            UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
+            CommittableUnreadable: a file is described in a way that cannot be understood.
+            PartDown: the catalog does not answer, others commit all the time, or the engine, which upserts
+                need, is down; try again later.
+        """
+        if self._row_deltas is None and _has_deletes(committable):
+            raise ValueError("an append takes no delete files")
+        name = committable.key.table
+        retrying = Retrying(
+            retry=retry_if_exception_type(CommitFailedException),
+            wait=wait_random_exponential(multiplier=self._first_pause_s, max=_LONGEST_PAUSE_S),
+            stop=stop_after_delay(self._conflicts_within_s),
+            retry_error_callback=partial(_give_up, str(name)),
+        )
+        spent: list[SnapshotAppend] = []
+        try:
+            result: CommitResult = retrying(
+                self._catalogs.ask, name.catalog, lambda catalog: self._attempt(catalog, committable, spent)
+            )
+            return result
+        except _NOT_THERE as error:
+            raise TableNotFound(str(name)) from error
+
+    def _attempt(
+        self, catalog: Catalog, committable: Committable, spent: list[SnapshotAppend]
+    ) -> CommitResult:
+        table = catalog.load_table(identifier_of(committable.key.table))
+        _discard(spent, table)
+        found = snapshot_of_round(table.metadata, committable.key.branch, committable.round_id)
+        if found is not None:
+            return _result(committable, found, is_repeated=True)
+        check_fits_table(table.metadata, committable)
+        append = self._prepare(table, committable)
+        # Put down first: whether a commit that is refused was made all the same is seen only in the table.
+        spent.append(append)
+        self._publish(append)
+        return _result(committable, append.snapshot_id, is_repeated=False)
+
+    def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
+        if not _has_deletes(committable):
+            return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
+        assert self._row_deltas is not None
+        return prepare_row_delta(table, committable, self._row_deltas)
+
+    def _publish(self, append: SnapshotAppend) -> None:
+        append.publish()
+
+
+def _has_deletes(committable: Committable) -> bool:
+    return any(each.target.is_upsert or each.delete_files for each in committable.write_results)
+
+
+def _discard(spent: list[SnapshotAppend], table: Table) -> None:
+    while spent:
+        append = spent.pop()
+        if table.metadata.snapshot_by_id(append.snapshot_id) is None:
+            append.discard()
+
+
+def _give_up(name: str, state: RetryCallState) -> NoReturn:
+    last = state.outcome.exception() if state.outcome else None
+    raise CatalogDown(f"Others commit to {name} all the time.") from last
+
+
+def _result(committable: Committable, snapshot_id: int, *, is_repeated: bool) -> CommitResult:
+    results = committable.write_results
+    return CommitResult(
+        key=committable.key,
+        snapshot_id=snapshot_id,
+        added_data_files=sum(len(each.data_files) for each in results),
+        added_records=sum(each.record_count for each in results),
+        added_bytes=sum(each.byte_count for each in results),
+        is_repeated=is_repeated,
+    )

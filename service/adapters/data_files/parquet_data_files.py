@@ -1,0 +1,80 @@
+"""Data files in Parquet, on the storage that a table lies on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyiceberg.io import load_file_io
+
+from service.adapters.data_files.file_set import delete_files
+from service.adapters.data_files.key_parts import key_parts
+from service.adapters.data_files.write import write_data_files
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.write_fan import write_fan
+from service.adapters.data_files.write_properties import WriteProperties
+from service.adapters.data_files.writer_state import WriterState
+from service.errors import StorageDown
+from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
+
+
+class ParquetDataFiles:
+    """Implements `service.ingest_ports.DataFiles`. May be used from several threads at once."""
+
+    def __init__(self, bounds: WriteBounds) -> None:
+        self._bounds = bounds
+
+    def write(
+        self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
+    ) -> WriteResult:
+        """Puts the rows, which have the target's columns in its order, into files of the target's own.
+
+        Raises:
+            StorageDown: the table's storage does not take them.
+            IngestInvalid: no files can be written for this target.
+            RecordsInvalid: a value does not fit its column.
+        """
+        try:
+            return write_data_files(WriterState.decoded(table.state), target, batches, self._bounds)
+        except OSError as error:
+            # What the storage says may name accounts and hosts; it is kept for the log alone.
+            raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
+
+    def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
+        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+
+        The rows of a target keep their order. Either all files of all targets are there, or none.
+
+        Raises:
+            StorageDown: a table's storage does not take them.
+            IngestInvalid: no files can be written for a target.
+            RecordsInvalid: a value does not fit its column.
+        """
+        try:
+            return write_fan(rows, self._bounds)
+        except OSError as error:
+            raise StorageDown("The storage of the tables does not take files.") from error
+
+    def target_bytes(self, table: WritableTable) -> int:
+        """How large the table wants its files."""
+        return WriteProperties(WriterState.decoded(table.state).properties).target_file_bytes
+
+    def key_parts(
+        self, destination: Destination, rows: pa.RecordBatch, count: int
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows of an upsert in their order, each with the part, below `count`, that its key belongs to.
+
+        Raises:
+            IngestInvalid: the keys of this target tell no rows apart.
+            RecordsInvalid: a value does not fit its column.
+        """
+        return key_parts(WriterState.decoded(destination.table.state), destination.target, rows, count)
+
+    def discard(self, table: WritableTable, result: WriteResult) -> None:
+        """Deletes files that will never be committed, as far as that is possible now."""
+        state = WriterState.decoded(table.state)
+        files = [json.loads(each) for each in (*result.data_files, *result.delete_files)]
+        delete_files(
+            load_file_io(dict(state.io_properties), state.location), [each["file-path"] for each in files]
+        )

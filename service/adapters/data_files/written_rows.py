@@ -1,0 +1,85 @@
+"""Rows read back out of data files that belong to no table yet, batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io import load_file_io
+from pyiceberg.io.pyarrow import pyarrow_to_schema
+from pyiceberg.schema import Schema
+
+from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.projected_array import projected_columns
+from service.adapters.data_files.writer_state import WriterState
+from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
+from service.model.schemas import Field
+from service.model.writing import WritableTable, WriteTarget
+
+_BATCH_ROWS = 16_384
+
+
+class ParquetWrittenRows:
+    """Implements `service.ingest_ports.WrittenRows`. May be used from several threads at once."""
+
+    def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
+        """The fields that a file has in it, with the ids and types of when it was written.
+
+        Raises:
+            CommittableUnreadable: the file is gone, or is none.
+            StorageDown: the table's storage does not give it.
+        """
+        with _opened(table, data_file) as (parquet, _):
+            return table_schema(_schema(parquet)).columns
+
+    def batches(
+        self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of these files, with the target's columns as the table has them now, in its order.
+
+        Columns are found by their ids; what a file does not have is NULL.
+
+        Raises:
+            CommittableUnreadable: a file is gone, or has other rows than it was said to have.
+            StorageDown: the table's storage does not give it.
+        """
+        state = WriterState.decoded(table.state)
+        try:
+            wanted = file_schema(state.schema, target.write_schema_column_ids)
+        except ValueError as error:
+            raise IngestInvalid(str(error)) from error
+        for each in data_files:
+            with _opened(table, each) as (parquet, record_count):
+                if parquet.metadata.num_rows != record_count:
+                    raise CommittableUnreadable("A file has other rows than it was written with.")
+                found = _schema(parquet)
+                for batch in parquet.iter_batches(_BATCH_ROWS):
+                    yield projected_columns(batch, found, wanted)
+
+
+def _schema(parquet: pq.ParquetFile) -> Schema:
+    return pyarrow_to_schema(parquet.schema_arrow)
+
+
+@contextmanager
+def _opened(table: WritableTable, data_file: str) -> Iterator[tuple[Any, int]]:
+    """The file, and the number of rows that it was said to have."""
+    state, content = WriterState.decoded(table.state), json.loads(data_file)
+    io = load_file_io(dict(state.io_properties), state.location)
+    try:
+        with (
+            io.new_input(content["file-path"]).open() as stream,
+            pq.ParquetFile(stream) as parquet,
+        ):
+            yield parquet, content["record-count"]
+    except FileNotFoundError as error:
+        raise CommittableUnreadable("A file that was written is gone.") from error
+    except pa.ArrowInvalid as error:
+        raise CommittableUnreadable("A file that was written cannot be read.") from error
+    except OSError as error:
+        raise StorageDown(f"The storage of {table.key.table} does not give files.") from error

@@ -1,0 +1,113 @@
+"""The ingest log on PostgreSQL, read for many ingests at once, and kept small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, select, tuple_
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from service.adapters.postgres.ingest_rows import ingest_record
+from service.adapters.postgres.ingest_sums import accepted, failed, rounds, table_ingests
+from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
+from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.storable import storable
+from service.errors import MetricsStoreDown
+from service.model.ingest import IngestRecord, IngestState
+from service.model.ingest_history import IngestListing, TableIngests
+
+
+class PostgresIngestHistory:
+    """The `IngestHistory` port, with connections of its own: whoever looks back holds up no ingest."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = create_engine(
+            url, pool_size=1, max_overflow=3, pool_timeout=3, pool_pre_ping=True, connect_args=CONNECTION
+        )
+
+    def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
+        """A caller's ingests, the newest first.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        place = tuple_(IngestRow.accepted_at, IngestRow.ingest_id)
+        statement = select(IngestRow).where(IngestRow.caller == storable(listing.caller))
+        if listing.state is not None:
+            statement = statement.where(_is_in_state(listing.state))
+        if listing.before is not None:
+            statement = statement.where(place < (listing.before.accepted_at, listing.before.ingest_id))
+        statement = statement.order_by(IngestRow.accepted_at.desc(), IngestRow.ingest_id.desc())
+        with self._session() as session:
+            return [ingest_record(row) for row in session.scalars(statement.limit(listing.limit))]
+
+    def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
+        """Every table that something was accepted for or committed to since then; in order of name.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        with self._session() as session:
+            asked = (accepted(since, table), failed(since, table), rounds(since, table))
+            return table_ingests(*(session.execute(each).all() for each in asked))
+
+    def forget_before(self, moment: datetime, limit: int) -> int:
+        """Deletes ingests that ended before then, so many at most; never one of which something waits.
+
+        How many those were. Their files are the table's, or nobody's.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        old = select(IngestRow.ingest_id).where(_ended_before(moment)).order_by(IngestRow.accepted_at)
+        with self._session() as session:
+            ids = session.scalars(old.limit(limit)).all()
+            options = {"synchronize_session": False}
+            session.execute(delete(IngestRow).where(IngestRow.ingest_id.in_(ids)), execution_options=options)
+            session.execute(
+                delete(CommitRoundRow).where(CommitRoundRow.ended_at < moment), execution_options=options
+            )
+        return len(ids)
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        try:
+            with Session(self._engine) as session, session.begin():
+                yield session
+        except SQLAlchemyError as error:
+            # The driver's own message may hold the address, the user and the values.
+            raise MetricsStoreDown() from error
+
+
+def _has(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    return exists().where(IngestCommitRow.ingest_id == IngestRow.ingest_id, *conditions)
+
+
+def _is_in_state(state: IngestState) -> ColumnElement[bool]:
+    has_failed = _has(IngestCommitRow.error_code.is_not(None))
+    has_uncommitted = _has(IngestCommitRow.snapshot_id.is_(None))
+    match state:
+        case IngestState.FAILED:
+            return has_failed
+        case IngestState.COMMITTED:
+            return ~has_uncommitted
+        case IngestState.ACCEPTED:
+            return and_(has_uncommitted, ~has_failed)
+
+
+def _ended_before(moment: datetime) -> ColumnElement[bool]:
+    row = IngestCommitRow
+    still_waits = _has(row.snapshot_id.is_(None), row.error_code.is_(None))
+    ended_since = exists().where(
+        row.ingest_id == IngestRow.ingest_id,
+        CommitRoundRow.round_id == row.round_id,
+        CommitRoundRow.ended_at >= moment,
+    )
+    return and_(IngestRow.accepted_at < moment, ~still_waits, ~ended_since)

@@ -1,0 +1,152 @@
+"""The ingest log on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, create_engine, func, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from service.adapters.postgres.accepting import accepting
+from service.adapters.postgres.commit_rounds import PostgresCommitRounds
+from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
+from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
+from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.storable import storable
+from service.errors import MetricsStoreDown
+from service.model.ingest import IngestRecord, PendingRound
+from service.model.tables import TableName
+from service.model.writing import TableKey, WriteResult
+
+KEYS_AT_ONCE = 1_000
+COMMITS_AT_ONCE = 16
+"""Of more tables the rows go after the ingest's, in the same transaction."""
+
+
+class PostgresIngestLog:
+    """The `IngestLog` port; the tables must be there (`migrations.upgrade`).
+
+    `parallel_rounds` is how many rounds may be open at once in this process; each has its own connection.
+    """
+
+    def __init__(self, url: str, connections: int = 8, parallel_rounds: int = 4) -> None:
+        self._engine = create_engine(
+            url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
+        )
+        # Of one statement, which is a transaction by itself.
+        self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._rounds = PostgresCommitRounds(url, parallel_rounds)
+
+    def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
+        """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
+
+        Of a caller's requests with the same `request_id` the first wins: its record is what all get.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
+        """
+        with self._answering():
+            if self._accept(ingest_values(record), commit_values(record, results)):
+                return record
+        with self._session() as session:
+            # The winner's transaction is over: until then, the insert waited.
+            return self._winner(session, record)
+
+    def find(self, ingest_id: UUID) -> IngestRecord | None:
+        """The ingest as it is now.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        with self._session() as session:
+            return _one(session, IngestRow.ingest_id == ingest_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
+        """The same, by the id that this caller gave the request.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        with self._session() as session:
+            return _one(session, _is_request(caller, request_id))
+
+    def waiting(self) -> Sequence[TableKey]:
+        """Where something waits to be committed, of all replicas, what has waited longest first.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        row = IngestCommitRow
+        key = (row.catalog, row.schema, row.table_name, row.branch)
+        statement = (
+            select(*key)
+            .where(row.snapshot_id.is_(None), row.error_code.is_(None))
+            .group_by(*key)
+            .order_by(func.min(row.arrival))
+            .limit(KEYS_AT_ONCE)
+        )
+        with self._session() as session:
+            found = session.execute(statement).all()
+        return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
+
+    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
+        """What waits for one table and branch, as one round that nobody else has for as long as it is open.
+
+        None: nothing waits, or another replica has the round. A round that a crash left open is given again,
+        with the same id and the same files, before anything new.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+            CommittableVersionUnknown: a newer gateway wrote what waits.
+        """
+        return self._rounds.round(key, max_files)
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._rounds.close()
+        self._engine.dispose()
+
+    def _accept(self, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]) -> bool:
+        if len(commits) <= COMMITS_AT_ONCE:
+            statement, parameters = accepting(ingest, commits)
+            with self._at_once.connect() as connection:
+                return connection.scalar(statement, parameters) is not None
+        first, parameters = accepting(ingest, [])
+        with self._engine.begin() as connection:
+            if connection.scalar(first, parameters) is None:
+                return False
+            connection.execute(insert(IngestCommitRow), commits)
+            return True
+
+    def _winner(self, session: Session, record: IngestRecord) -> IngestRecord:
+        by_request = record.request_id and _one(session, _is_request(record.caller, record.request_id))
+        winner = by_request or _one(session, IngestRow.ingest_id == record.ingest_id)
+        if winner is None:
+            # Forgotten since, by whoever keeps the log small.
+            raise MetricsStoreDown
+        return winner
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        with self._answering(), Session(self._engine) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            # The driver's own message may hold the address, the user and the values.
+            raise MetricsStoreDown() from error
+
+
+def _is_request(caller: str, request_id: UUID) -> ColumnElement[bool]:
+    return (IngestRow.caller == storable(caller)) & (IngestRow.request_id == request_id)
+
+
+def _one(session: Session, condition: ColumnElement[bool]) -> IngestRecord | None:
+    row = session.scalars(select(IngestRow).where(condition)).one_or_none()
+    return ingest_record(row) if row else None

@@ -1,0 +1,198 @@
+"""The store of streams on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from uuid import UUID
+
+from sqlalchemy import (
+    Connection,
+    NullPool,
+    create_engine,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from service.adapters.postgres.advisory_lock import lock_number
+from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.storable import storable
+from service.adapters.postgres.stream_tables import StreamRow
+from service.errors import GatewayError, MetricsStoreDown
+from service.model.streams import BatchDone, StreamRecord, StreamState
+
+# A replica that went without a word must not keep its streams for as long as TCP would let it: hours.
+_KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+STREAMS_AT_MOST = 10_000
+
+
+class PostgresStreamStore:
+    """The `StreamStore` port; its table must be there (`migrations.upgrade`)."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = create_engine(
+            url, pool_size=2, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
+        )
+        # Each lease is a connection of its own, for as long as it is held.
+        self._leases = create_engine(
+            url,
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args=CONNECTION | {"options": f"{CONNECTION['options']} {_KEEPALIVE}"},
+        )
+
+    def add(self, record: StreamRecord) -> None:
+        """Keeps a new stream.
+
+        Raises:
+            MetricsStoreDown: the store does not answer; the stream may or may not be in it.
+        """
+        values = asdict(record) | {
+            "caller": storable(record.caller),
+            "name": storable(record.name),
+            "state": record.state.value,
+        }
+        with self._session() as session:
+            session.execute(insert(StreamRow), values)
+
+    def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
+        """Those of a caller, or in a state, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        statement = select(StreamRow).order_by(StreamRow.created_at.desc()).limit(STREAMS_AT_MOST)
+        if caller is not None:
+            statement = statement.where(StreamRow.caller == storable(caller))
+        if state is not None:
+            statement = statement.where(StreamRow.state == state.value)
+        with self._session() as session:
+            return [_record(each) for each in session.scalars(statement)]
+
+    def move(
+        self,
+        stream_id: UUID,
+        state: StreamState,
+        error: GatewayError | None = None,
+        *,
+        is_resumed: bool = False,
+    ) -> None:
+        """Takes down the state and the error of a stream that is running; of any other only if it is resumed.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        condition = StreamRow.stream_id == stream_id
+        if not is_resumed:
+            condition &= StreamRow.state == StreamState.RUNNING.value
+        values = {
+            "state": state.value,
+            "error_code": None if error is None else error.code,
+            "error_detail": None if error is None else storable(error.detail),
+        }
+        with self._session() as session:
+            session.execute(update(StreamRow).where(condition).values(values))
+
+    def done(self, stream_id: UUID, batch: BatchDone) -> None:
+        """Takes down that a micro-batch is in the tables; once, however often it is told.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        row = StreamRow
+        is_new = or_(row.last_batch_id.is_(None), row.last_batch_id < batch.batch_id)
+        values = {
+            "checkpoint_id": batch.checkpoint_id,
+            "last_batch_id": batch.batch_id,
+            "last_batch_at": batch.at,
+            "batch_count": row.batch_count + 1,
+            "record_count": row.record_count + batch.record_count,
+            "rejected_count": row.rejected_count + batch.rejected_count,
+        }
+        with self._session() as session:
+            session.execute(update(row).where(row.stream_id == stream_id, is_new).values(values))
+
+    def lease(self, stream_id: UUID) -> PostgresStreamLease | None:
+        """The right to run the stream; None: another replica has it.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        number = lock_number("stream", str(stream_id))
+        try:
+            connection = self._leases.connect()
+            try:
+                if connection.scalar(select(func.pg_try_advisory_lock(number))):
+                    return PostgresStreamLease(connection)
+            except BaseException:
+                connection.close()
+                raise
+        except SQLAlchemyError as error:
+            raise MetricsStoreDown() from error
+        connection.close()
+        return None
+
+    def close(self) -> None:
+        """Closes all connections but those of leases."""
+        self._engine.dispose()
+        self._leases.dispose()
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        try:
+            with Session(self._engine) as session, session.begin():
+                yield session
+        except SQLAlchemyError as error:
+            # The driver's own message may hold the address, the user and the values.
+            raise MetricsStoreDown() from error
+
+
+class PostgresStreamLease:
+    """An advisory lock, which goes with its connection. Used by one thread at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def is_held(self) -> bool:
+        """Whether it still is ours."""
+        try:
+            return self._connection.scalar(select(1)) == 1
+        except SQLAlchemyError:
+            return False
+
+    def release(self) -> None:
+        """Lets another replica have it."""
+        try:
+            self._connection.close()
+        except SQLAlchemyError:
+            self._connection.invalidate()
+
+
+def _record(row: StreamRow) -> StreamRecord:
+    return StreamRecord(
+        stream_id=row.stream_id,
+        caller=row.caller,
+        name=row.name,
+        body=row.body,
+        created_at=row.created_at.astimezone(UTC),
+        state=StreamState(row.state),
+        error_code=row.error_code,
+        error_detail=row.error_detail,
+        checkpoint_id=row.checkpoint_id,
+        last_batch_id=row.last_batch_id,
+        last_batch_at=_utc(row.last_batch_at),
+        batch_count=row.batch_count,
+        record_count=row.record_count,
+        rejected_count=row.rejected_count,
+    )
+
+
+def _utc(at: datetime | None) -> datetime | None:
+    return None if at is None else at.astimezone(UTC)

@@ -1,0 +1,1 @@
+"""What a probe's columns can hold, from the table's manifests."""

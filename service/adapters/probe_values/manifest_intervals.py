@@ -1,0 +1,71 @@
+"""The intervals of a column in a manifest's data files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from pyiceberg.manifest import DataFileContent, ManifestContent, ManifestFile
+from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import NestedField
+
+from service.adapters.probe_values.file_interval import (
+    Interval,
+    NoInterval,
+    file_interval,
+    interval_of_bounds,
+)
+
+IntervalCounts = Counter[Interval]
+"""How many files have which interval."""
+
+
+def data_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
+    """Those with data files. Delete files only take rows away, so no value is to be found through them."""
+    return [each for each in snapshot.manifests(table.io) if each.content == ManifestContent.DATA]
+
+
+def file_count(manifests: Iterable[ManifestFile]) -> int | None:
+    """How many data files the manifests have; None when one of them does not say."""
+    counts = [count for each in manifests for count in (each.added_files_count, each.existing_files_count)]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def intervals_of_files(table: Table, manifest: ManifestFile, field: NestedField) -> IntervalCounts | None:
+    """Reads the manifest; None when the metadata of a file does not tell its interval."""
+    position = _identity_position(table, manifest, field)
+    counts: IntervalCounts = Counter()
+    for entry in manifest.fetch_manifest_entry(table.io):
+        if entry.data_file.content != DataFileContent.DATA:
+            continue
+        interval = file_interval(entry.data_file, field, position)
+        if interval is NoInterval.UNKNOWN:
+            return None
+        if interval is not NoInterval.NO_VALUE:
+            counts[interval] += 1
+    return counts
+
+
+def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> IntervalCounts | None:
+    """The interval of all the manifest's files together, without reading it; None when that is not known.
+
+    Only a column that is a partition field itself is summarized in the list of manifests.
+    """
+    position = _identity_position(table, manifest, field)
+    if position is None or manifest.partitions is None:
+        return None
+    summary = manifest.partitions[position]
+    if summary.lower_bound is None and summary.upper_bound is None and summary.contains_null:
+        return Counter()
+    interval = interval_of_bounds(summary.lower_bound, summary.upper_bound, field.field_type)
+    return None if isinstance(interval, NoInterval) else Counter([interval])
+
+
+def _identity_position(table: Table, manifest: ManifestFile, field: NestedField) -> int | None:
+    spec = table.specs()[manifest.partition_spec_id]
+    for position, each in enumerate(spec.fields):
+        if each.source_id == field.field_id and isinstance(each.transform, IdentityTransform):
+            return position
+    return None

@@ -1,0 +1,53 @@
+"""Storages that are reached over a network."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from pyiceberg.io.pyarrow import PyArrowFileIO
+
+from service.errors import GatewayError, SourceDenied, StorageDown
+
+_SYSTEMS_KEPT = 64
+# What PyArrow's file systems have no error of its own for: S3's words, HTTP's, gRPC's, Azure's.
+_DENIED = re.compile(
+    r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|EXPIRED_TOKEN"
+    r"|HTTP status 40[13]\b|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|AuthenticationFailed"
+)
+Properties = tuple[tuple[str, str], ...]
+
+
+@lru_cache(_SYSTEMS_KEPT)
+def file_system(properties: Properties, scheme: str, authority: str) -> Any:
+    """PyArrow's file system for these properties of PyIceberg's `FileIO`; with its connections, it is kept.
+
+    Raises:
+        OSError: there is none, or it cannot be reached.
+    """
+    try:
+        return PyArrowFileIO(dict(properties)).fs_by_scheme(scheme, authority)
+    except (ValueError, ImportError) as error:
+        raise OSError(f"There is no file system for {scheme}: {error}") from error
+
+
+def is_denied(error: OSError) -> bool:
+    """Whether the storage refuses who asks, so that to ask again is of no use.
+
+    >>> is_denied(OSError("AWS Error ACCESS_DENIED during ListObjectsV2 operation"))
+    True
+    >>> is_denied(OSError("AWS Error SLOW_DOWN during ListObjectsV2 operation"))
+    False
+    """
+    return isinstance(error, PermissionError) or _DENIED.search(str(error)) is not None
+
+
+def in_gateway_terms(uri: str, error: OSError) -> GatewayError:
+    """What the caller is told; the storage's own words may name accounts and hosts, and are for the log."""
+    if is_denied(error):
+        return SourceDenied(
+            f"The storage of {uri} refuses the gateway. Ask the operator: its credentials there may not "
+            "list or read this, or the name is another one."
+        )
+    return StorageDown(f"The storage of {uri} does not answer.")

@@ -1,0 +1,76 @@
+"""Where a body of CSV can be cut: at ends of lines that no quotes go over."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from service.errors import IngestInvalid
+from service.ingest.executing.line_marks import LineMark, LineMarks
+from service.ingest.reading.csv_records import is_open
+from service.ingest.reading.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES
+
+
+def csv_marks(stream: BinaryIO, block_bytes: int) -> LineMarks:
+    r"""One place in every block, where there is one, and the header; reads all of the stream.
+
+    Raises:
+        IngestInvalid: a line, or the header, is longer than one may be.
+
+    >>> from io import BytesIO
+    >>> found = csv_marks(BytesIO(b'a,b\n1,"x\ny"\n2,z\n'), 9)
+    >>> [(each.offset, each.number) for each in found.marks], found.header
+    ([(0, 1), (4, 2), (16, 5)], b'a,b\n')
+    """
+    scan = _Scan()
+    while block := stream.read(block_bytes):
+        scan.take(block)
+    return LineMarks(scan.marks, scan.offset + len(scan.rest), bytes(scan.header))
+
+
+class _Scan:
+    """`offset` is where `rest` begins, which is a line whose end has not come yet."""
+
+    def __init__(self) -> None:
+        self.marks = [LineMark(0, 1)]
+        self.header = bytearray()
+        self.offset = 0
+        self.rest = b""
+        self._number = 1
+        self._is_inside = False
+        self._has_header = False
+
+    def take(self, block: bytes) -> None:
+        text = self.rest + block
+        end = text.rfind(b"\n") + 1
+        self.rest = text[end:]
+        if len(self.rest) > MAX_LINE_BYTES:
+            raise IngestInvalid(f"A line is longer than {MAX_LINE_BYTES} bytes.")
+        lines = text[:end]
+        if not lines:
+            return
+        if self._has_header and not self._is_inside and b'"' not in lines:
+            self._number += lines.count(b"\n")
+            self.offset += end
+            self.marks.append(LineMark(self.offset, self._number))
+        else:
+            self._line_by_line(lines)
+
+    def _line_by_line(self, lines: bytes) -> None:
+        last: LineMark | None = None
+        for line in lines.split(b"\n")[:-1]:
+            seen = line.removeprefix(BYTE_ORDER_MARK) if self.offset == 0 else line
+            self._is_inside = is_open(seen, self._is_inside)
+            self.offset += len(line) + 1
+            self._number += 1
+            if not self._has_header:
+                self._add_to_header(line)
+            if not self._is_inside:
+                self._has_header = True
+                last = LineMark(self.offset, self._number)
+        if last is not None:
+            self.marks.append(last)
+
+    def _add_to_header(self, line: bytes) -> None:
+        self.header += line + b"\n"
+        if len(self.header) > MAX_LINE_BYTES:
+            raise IngestInvalid("The record that begins on line 1 is too long.")

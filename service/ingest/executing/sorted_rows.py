@@ -1,0 +1,100 @@
+"""A task's rows: those that fit for their targets, those that do not counted, and for dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from service.errors import CallerError, IngestInvalid
+from service.ingest.dead_letters import DeadLetters
+from service.ingest.reading.rows import BadRow, Rows, TargetRows
+from service.ingest.request_rows import WITH_LINES, Unfit
+from service.model.ingest import BadRecord, RecordFormat
+from service.model.writing import Destination
+
+TOLD_AT_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOutcome:
+    """What became of one task. `results` are write results, as `service.model.committables` has them.
+
+    With a `failure` there are none, and no files either. `bad` are the first records that did not fit.
+    """
+
+    results: bytes = b""
+    bad: tuple[BadRecord, ...] = ()
+    bad_count: int = 0
+    row_count: int = 0
+    failure: CallerError | None = None
+
+
+class SortedRows:
+    """Sorts the rows of one task out, and knows in the end what there was."""
+
+    def __init__(
+        self,
+        destinations: tuple[Destination, ...],
+        record_format: RecordFormat,
+        letters: DeadLetters | None,
+        *,
+        is_routed: bool,
+    ) -> None:
+        self._is_routed = is_routed
+        self._destinations = destinations
+        self._record_format = record_format
+        self._letters = letters
+        self._place = ""
+        self._told: list[BadRecord] = []
+        self._bad_count = 0
+        self._row_count = 0
+
+    def sorted_out(self, place: str, rows: Iterable[Rows]) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is to be written of these rows, which are at this place."""
+        self._place = place
+        for each in rows:
+            if isinstance(each, TargetRows):
+                self._row_count += each.rows.num_rows
+                # Without dead letters one bad record is enough to write nothing.
+                if self._letters is not None or not self._bad_count:
+                    yield self._destinations[each.target], each.rows
+            else:
+                unfit = self._unfit(each)
+                if self._letters is not None:
+                    yield from self._letters.take(unfit)
+
+    def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is to be written when all rows have been sorted out."""
+        if self._letters is not None:
+            yield from self._letters.rest()
+
+    def outcome(self, results: bytes = b"") -> SplitOutcome:
+        """What there was until now."""
+        return SplitOutcome(results, tuple(self._told), self._bad_count, self._row_count)
+
+    def failed(self, failure: CallerError) -> SplitOutcome:
+        """What became of a task that another try would not mend."""
+        if self._place and type(failure) is IngestInvalid:
+            # Whatever reads does not know which file it is.
+            return SplitOutcome(failure=IngestInvalid(f"{self._place}: {failure.detail}"))
+        return SplitOutcome(failure=failure)
+
+    def _unfit(self, bad: BadRow) -> Unfit:
+        number = bad.position.number
+        has_lines = self._record_format in WITH_LINES
+        # Lines and rows are told without a place otherwise: a body has none.
+        reason = f"{self._place}: {bad.reason}" if self._place else bad.reason
+        told = (
+            BadRecord(self._place, reason, line=number, column=bad.position.column)
+            if has_lines
+            else BadRecord(self._place, reason, row=number)
+        )
+        self._bad_count += 1
+        if len(self._told) < TOLD_AT_MOST:
+            self._told.append(told)
+        payload_format = self._record_format if has_lines else RecordFormat.NDJSON
+        # What is no record at all has no route, but without one there is just one place to go.
+        write = bad.target if self._is_routed else 0
+        return Unfit(told, bad.payload, payload_format, write)

@@ -1,0 +1,98 @@
+"""Reads parts of a large input, wherever it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from service.ingest.executing.byte_range import ByteRange
+from service.ingest.reading.batches import parquet_batches
+from service.ingest.reading.columnar_rows import columnar_rows
+from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
+from service.ingest.reading.read_rows import read_rows
+from service.ingest.reading.rows import Position, Rows
+from service.ingest_ports import LaidBody, SplitOpener
+from service.model.body_splits import BodySplit, RowGroups
+from service.model.ingest import Compression, RecordFormat
+from service.model.sources import SourceRecords, SourceSplit
+
+Split = SourceSplit | BodySplit | RowGroups
+
+
+@dataclass(frozen=True, slots=True)
+class SplitsOfSource:
+    """Reads parts of files; it is picklable. `bounds` are those of each file."""
+
+    plan: ReadPlan
+    source: SourceRecords
+    open_split: SplitOpener
+    bounds: ReadBounds
+
+    @property
+    def record_format(self) -> RecordFormat:
+        """How the records are spelled."""
+        return self.source.record_format
+
+    def rows(self, split: Split) -> Iterator[Rows]:
+        """The records of one part.
+
+        Raises, while it is iterated:
+            IngestInvalid: it is none of this format, or ends too early.
+            SourceChanged, SourceNotAllowed: it is not what was listed.
+            OSError: the storage does not give it.
+        """
+        assert isinstance(split, SourceSplit)
+        with self.open_split(split) as raw:
+            compression = self.source.compression_of(split.file.uri)
+            stream = _unpacked(raw, compression, self.bounds.body_bytes)
+            yield from read_rows(stream, self.record_format, self.plan, bounds=self.bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitsOfBody:
+    """The same of a body. `bounds` are those of each part."""
+
+    plan: ReadPlan
+    body: LaidBody
+    record_format: RecordFormat
+    compression: Compression
+    bounds: ReadBounds
+
+    def rows(self, split: Split) -> Iterator[Rows]:
+        """The records of one part.
+
+        Raises, while it is iterated:
+            IngestInvalid: it is none of this format, or ends too early.
+            OSError: it is not there.
+        """
+        with self.body.open() as raw:
+            match split:
+                case BodySplit(start, end, first_line, header):
+                    stream = _unpacked(raw, self.compression, self.bounds.body_bytes)
+                    part = ByteRange.buffered(stream, start, end, header)
+                    yield from read_rows(part, self.record_format, self.plan, Position(first_line))
+                case RowGroups(start, end, first_row):
+                    batches = parquet_batches(raw, self.bounds, range(start, end))
+                    yield from columnar_rows(batches, self.plan, Position(first_row))
+                case SourceSplit():
+                    raise AssertionError("a body is no file of a source")
+
+
+SplitReader = SplitsOfSource | SplitsOfBody
+
+
+def place_of(split: Split) -> str:
+    """Where its records are; a body's have no place but their numbers."""
+    match split:
+        case SourceSplit(file, start):
+            # How many lines are before a later part, nobody has counted.
+            return file.uri if start == 0 else f"{file.uri}, lines after byte {start}"
+        case _:
+            return ""
+
+
+def _unpacked(raw: BinaryIO, compression: Compression, max_bytes: int) -> BinaryIO:
+    return raw if compression is Compression.NONE else decompressed(raw, compression, max_bytes)

@@ -1,0 +1,228 @@
+"""Upserts on executors, over real files: of each key, wherever its rows were read, the last one counts."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.types import BooleanType, DateType, DecimalType, LongType, NestedField, StringType, UUIDType
+
+from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
+from service.adapters.clock import SystemClock
+from service.adapters.data_files.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.laid_bodies import LaidBodies
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.open import SplitsOfStorage
+from service.adapters.sources.storage import SourceAccess
+from service.errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
+from service.ingest.dead_letters import FIELDS
+from service.ingest.executing.large_parts import LargeBounds, LargeInputs
+from service.ingest.executing.write_executed import ExecutedWrite, WritePorts
+from service.model.ingest import IngestRequest, OnError, RecordFormat, Route, StreamedRecords, Write
+from service.model.schemas import TableSchema
+from service.model.sources import SourceBounds, SourceRecords
+from service.model.streams import MicroBatchRecords
+from service.model.tables import TableName
+from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
+from tests.fakes.executors import FakeExecutors
+from tests.fakes.micro_batches import FakeMicroBatch
+from tests.unit.adapters.data_files.states import files_below, spec_of, state_of
+
+SCHEMA = Schema(
+    NestedField(1, "id", LongType()),
+    NestedField(2, "kind", StringType()),
+    NestedField(3, "day", DateType()),
+    NestedField(4, "price", DecimalType(9, 2)),
+    NestedField(5, "who", UUIDType()),
+    NestedField(6, "is_open", BooleanType()),
+    NestedField(7, "turn", LongType()),
+)
+NAMES = [each.name for each in SCHEMA.fields]
+Record = dict[str, Any]
+
+
+class Letters:
+    """Tables of dead letters on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def opened(self, name: TableName) -> WritableTable:
+        schema = TableSchema(0, FIELDS)
+        state = state_of(self._folder / name.table, schema=pyiceberg_schema(schema), spec=spec_of())
+        return WritableTable(TableKey(name), UUID(int=2), 2, schema, 4, (), (), state.encoded())
+
+
+class Executed:
+    """Writes requests for one table on executors that are fakes."""
+
+    def __init__(self, folder: Path, keys: tuple[int, ...], bounds: LargeBounds | None = None) -> None:
+        self.folder = folder
+        self.executors = FakeExecutors()
+        self.keys = keys
+        self.bounds = bounds or LargeBounds(split_bytes=512, upsert_bytes=2**20)
+        self.target = self._destination("t", is_upsert=True)
+        self.appended = self._destination("others", is_upsert=False)
+
+    def write(self, request: IngestRequest, *more: Destination) -> ExecutedWrite:
+        access = SourceAccess((self.folder.as_uri(),))
+        sources = FoundSources(access, SourceBounds())
+        bodies = LaidBodies(sees_disk=True)
+        large = LargeInputs(self.executors, sources, SplitsOfStorage(access), bodies, self.bounds)
+        data_files = ParquetDataFiles(WriteBounds(upsert_bytes=self.bounds.upsert_bytes))
+        ports = WritePorts(data_files, Letters(self.folder), SystemClock())
+        executed = ExecutedWrite(request, uuid4(), (self.target, *more), ports, large)
+        executed.run()
+        return executed
+
+    def body(self, records: Iterable[Record], *more: Destination, **fields: Any) -> ExecutedWrite:
+        data = text(records)
+        body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
+        return self.write(replace(self._request(), shared=body, **fields), *more)
+
+    def source(self, names: str) -> ExecutedWrite:
+        source = SourceRecords(f"{self.folder.as_uri()}/{names}", RecordFormat.NDJSON)
+        return self.write(replace(self._request(), executed=source))
+
+    def _request(self) -> IngestRequest:
+        return IngestRequest((Write(self.target.table.key, (), is_upsert=True),), "f")
+
+    def _destination(self, name: str, is_upsert: bool) -> Destination:
+        state = state_of(self.folder / name, schema=SCHEMA, spec=spec_of())
+        key = TableKey(TableName("lake", "s", name))
+        table = WritableTable(key, UUID(int=1), 2, table_schema(SCHEMA), 4, (), (), state.encoded())
+        keys = self.keys if is_upsert else ()
+        return Destination(table, WriteTarget(key, 0, 4, is_upsert, keys))
+
+
+def text(records: Iterable[Record]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+
+
+def rows(files: Sequence[str]) -> list[Record]:
+    paths = [json.loads(each)["file-path"].removeprefix("file://") for each in files]
+    return [row for path in paths for row in pq.read_table(path).to_pylist()]
+
+
+def last_turns(records: Iterable[Record], *names: str) -> set[int]:
+    by_key = {tuple(str(each.get(name)) for name in names): each["turn"] for each in records}
+    return set(by_key.values())
+
+
+def check(executed: ExecutedWrite, records: Sequence[Record], *names: str) -> None:
+    [result] = executed.results
+    turns = [row["turn"] for row in rows(result.data_files)]
+    expected = last_turns(records, *names)
+    assert sorted(turns) == sorted(expected)
+    # Each key is deleted from earlier snapshots once.
+    deleted = [tuple(map(str, row.values())) for row in rows(result.delete_files)]
+    assert len(deleted) == len(set(deleted)) == len(expected)
+
+
+def made(count: int, rng: random.Random) -> Iterator[Record]:
+    """Every key comes about ten times."""
+    for turn in range(count):
+        yield {
+            "id": rng.choice([None, *range(count // 10)]),
+            "kind": rng.choice([None, "", "a", "b"]),
+            "day": rng.choice([None, "2026-01-01", "1969-12-31"]),
+            "price": rng.choice([None, "1.00", "-1.00"]),
+            "who": rng.choice([None, str(UUID(int=7))]),
+            "is_open": rng.choice([None, True, False]),
+            "turn": turn,
+        }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("keys", [(1,), (2,), (1, 2), (3, 5), (4, 6), (6,)], ids=str)
+def test_of_the_rows_of_a_key_in_all_parts_of_a_body_the_last_is_written(
+    tmp_path: Path, keys: tuple[int, ...], seed: int
+) -> None:
+    records = list(made(600, random.Random(seed)))
+    executed = Executed(tmp_path, keys)
+    check(executed.body(records), records, *(NAMES[each - 1] for each in keys))
+    [read, parts] = executed.executors.jobs
+    assert read > 1
+    assert parts > 1
+
+
+def test_of_the_rows_of_a_key_in_several_files_that_of_the_last_file_is_written(tmp_path: Path) -> None:
+    records = list(made(600, random.Random(1)))
+    for number in range(6):
+        part = text(records[number * 100 : number * 100 + 100])
+        # Compressed ones are in their place among the others.
+        packed = number % 2
+        name = f"{number}.json" + (".gz" if packed else "")
+        (tmp_path / name).write_bytes(gzip.compress(part) if packed else part)
+    check(Executed(tmp_path, (1, 2)).source("*.json*"), records, "id", "kind")
+
+
+def test_rows_too_many_for_one_task_are_divided_anew(tmp_path: Path) -> None:
+    # Keys of one row each, whose texts are as short as they can be, and of which memory takes more.
+    records = [{"id": each, "turn": each} for each in range(3000)]
+    executed = Executed(tmp_path, (1,), LargeBounds(split_bytes=2**20, upsert_bytes=80_000))
+    written = executed.body(records)
+    check(written, records, "id")
+    assert len(executed.executors.jobs) > 2
+    [result] = written.results
+    # Nothing is left of the first time.
+    assert len(files_below(tmp_path)) == len(result.data_files) + len(result.delete_files)
+
+
+def test_rows_too_many_however_they_are_divided_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    # All of them have one of three keys, which no division parts.
+    records = [{"id": each, "is_open": each % 2 == 0, "kind": "x" * 50_000} for each in range(4)]
+    executed = Executed(tmp_path, (6,), LargeBounds(split_bytes=512, upsert_bytes=60_000))
+    with pytest.raises(UpsertTooLarge, match="several requests"):
+        executed.body(records)
+    assert files_below(tmp_path) == []
+
+
+def test_one_bad_record_anywhere_leaves_neither_rows_nor_deletes(tmp_path: Path) -> None:
+    records: list[Record] = [{"id": each, "turn": each} for each in range(300)]
+    with pytest.raises(RecordsInvalid, match="1 of 301"):
+        Executed(tmp_path, (1,)).body([*records[:200], {"id": "x"}, *records[200:]])
+    assert files_below(tmp_path) == []
+
+
+def test_bad_records_become_dead_letters_of_their_lines(tmp_path: Path) -> None:
+    records: list[Record] = [{"id": each, "turn": each} for each in range(300)]
+    sent = [*records[:200], {"id": "x"}, *records[200:]]
+    upserted, letters = Executed(tmp_path, (1,)).body(sent, on_error=OnError.DEAD_LETTER).results
+    assert len(rows(upserted.data_files)) == 300
+    [letter] = rows(letters.data_files)
+    assert (letter["position"], letter["payload"]) == ("line 201", '{"id": "x"}')
+    assert letters.delete_files == ()
+
+
+def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_path: Path) -> None:
+    records = list(made(600, random.Random(2)))
+    executed = Executed(tmp_path, (1,))
+    writes = (Write(executed.target.table.key, (), is_upsert=True), Write(executed.appended.table.key, ()))
+    route = Route("kind", {"a": 1}, otherwise=0)
+    written = executed.body(records, executed.appended, writes=writes, route=route)
+    upserted, appended = written.results
+    kept = [each for each in records if each["kind"] != "a"]
+    assert {row["turn"] for row in rows(upserted.data_files)} == last_turns(kept, "id")
+    turns = [row["turn"] for row in rows(appended.data_files)]
+    assert sorted(turns) == [each["turn"] for each in records if each["kind"] == "a"]
+    assert appended.delete_files == ()
+
+
+def test_a_micro_batch_has_no_order_and_is_no_upsert(tmp_path: Path) -> None:
+    executed = Executed(tmp_path, (1,))
+    batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, b'{"id":1}'))
+    with pytest.raises(IngestInvalid, match="Streams append"):
+        executed.write(replace(executed._request(), executed=batch))
+    assert files_below(tmp_path) == []
