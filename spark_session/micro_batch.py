@@ -35,7 +35,8 @@ class SparkMicroBatch:
     def files(self) -> Sequence[str]:
         """See `service.model.streams.MicroBatch`."""
         with spark_errors(self._session):
-            return sorted(row[0] for row in self._rows.collect())
+            # Where the name of one looks like a pattern, Spark lists others twice.
+            return sorted({row[0] for row in self._rows.collect()})
 
     def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
         """See `service.model.streams.MicroBatch`."""
