@@ -35,7 +35,7 @@ from service.errors import (
     TooManyIngests,
     TooManyQueries,
 )
-from service.model.ingest import BadRecord, Violation
+from service.model.ingest import BadRecord, IngestRecord, Violation
 from service.model.query import QueryError
 from service.model.schema_changes import SchemaDifference
 from service.model.table_creation import CreationFault
@@ -91,8 +91,9 @@ def bad_record(bad: BadRecord) -> dict[str, Any]:
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
     """The answer for an error; `instance` is the path that was asked for."""
+    ids = {} if query_id is None else {"queryId": query_id}
     return _respond(
-        status_of(error), error.code, error.detail, instance, errors_of(error), query_id, headers_of(error)
+        status_of(error), error.code, error.detail, instance, errors_of(error), ids, headers_of(error)
     )
 
 
@@ -100,7 +101,17 @@ def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) 
     """The answer for an error of which only the record is left."""
     status = status_of_code(error.code)
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
-    return _respond(status, error.code, error.detail, instance, [], query_id, headers)
+    return _respond(status, error.code, error.detail, instance, [], {"queryId": query_id}, headers)
+
+
+def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
+    """The answer for an ingest that was taken in, and of which a table at least did not take its part."""
+    failed = [each for each in record.commits if each.error_code is not None]
+    code, detail = failed[0].error_code or "", failed[0].error_detail or ""
+    status = status_of_code(code)
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
+    errors = [{"detail": f"{each.key.table}: {each.error_code}: {each.error_detail}"} for each in failed]
+    return _respond(status, code, detail, instance, errors, {"ingestId": record.ingest_id}, headers)
 
 
 def headers_of(error: GatewayError) -> dict[str, str]:
@@ -125,10 +136,10 @@ def _respond(
     detail: str,
     instance: str,
     errors: Sequence[Mapping[str, Any]],
-    query_id: UUID | None,
+    ids: Mapping[str, UUID],
     headers: Mapping[str, str],
 ) -> Response:
-    problem = {
+    problem: dict[str, object] = {
         "type": f"urn:sluice:error:{code}",
         "title": code.replace("_", " ").capitalize(),
         "status": int(status),
@@ -136,9 +147,8 @@ def _respond(
         "code": code,
         "instance": instance,
         "errors": errors,
+        **ids,
     }
-    if query_id is not None:
-        problem["queryId"] = query_id
     return Response(_json(problem), int(status), dict(headers), MEDIA_TYPE)
 
 

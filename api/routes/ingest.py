@@ -16,6 +16,7 @@ from api.bodies.record_types import check_charset, compression, record_format
 from api.bodies.records_route import RecordsRoute
 from api.bodies.spooled_body import spooled_body
 from api.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, media_type, require_json
+from api.problems import failed_ingest_response
 from api.requests.ingest_query import ingest_query
 from api.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
 from api.routes.documented import Responses, problems
@@ -48,8 +49,12 @@ COMMIT_WAIT_S = 50.0
 """After so long an answer says ACCEPTED: the commit goes on."""
 
 _ANSWERS: Responses = {
-    200: {"model": IngestAnswer, "description": "All of it is in the tables, or will never be."},
+    200: {"model": IngestAnswer, "description": "All of it is in the tables."},
     202: {"model": IngestAnswer, "description": "It is durable, and will be committed."},
+}
+
+_FOUND: Responses = _ANSWERS | {
+    200: {"model": IngestAnswer, "description": "All of it is in the tables, or will never be."}
 }
 
 
@@ -81,8 +86,9 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
 async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them once.
 
-    A request that was refused (4xx) has written nothing. After a 5xx, or no answer, the same `requestId`
-    tells what became of it, and never writes twice.
+    A request that was refused (4xx) has written nothing, unless the problem has an `ingestId`: then it was
+    taken in, and `GET /ingest/{id}` tells table by table what became of it. After a 5xx, or no answer, the
+    same `requestId` tells, and never writes twice.
 
     Large input is a body of records alone, as NDJSON, CSV, an Arrow stream or Parquet; the query string then
     has what else a body of JSON would say.
@@ -110,7 +116,7 @@ async def _quickly(request: Request) -> Response | None:
     return await _answered(edge, caller, request, accepted, quick.body.wait)
 
 
-@router.get("/ingest/{ingest_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=IngestAnswer)
+@router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
 async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
     """Where the ingest stands. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
@@ -122,10 +128,12 @@ async def _answered(
 ) -> Response:
     record = accepted.record
     structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
-    if wait is IngestWait.ACCEPTED or record.state is not IngestState.ACCEPTED:
-        return _response(record)
-    await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
-    return _response(await edge.door.call(edge.door.gateway.ingests.find, record.ingest_id, caller))
+    if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
+        await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
+        record = await edge.door.call(edge.door.gateway.ingests.find, record.ingest_id, caller)
+    if record.state is IngestState.FAILED:
+        return failed_ingest_response(record, request.url.path)
+    return _response(record)
 
 
 def _response(record: IngestRecord) -> Response:

@@ -36,3 +36,6 @@ class Problem(WireModel):
     instance: Annotated[str, Field(description="the path that was asked for")]
     errors: list[ProblemError]
     query_id: Annotated[UUID | None, Field(description="the query that failed; /explain knows it")] = None
+    ingest_id: Annotated[UUID | None, Field(description="the ingest that failed; /ingest/{id} knows it")] = (
+        None
+    )

@@ -21,11 +21,15 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class FakeIngestDoor(Ingests):
-    """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`."""
+    """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`.
+
+    With a `commit_error`, a code and its detail, no table takes its part.
+    """
 
     def __init__(self) -> None:
         self.refusal: Exception | None = None
         self.holds_commits = False
+        self.commit_error: tuple[str, str] | None = None
         self.records: dict[UUID, IngestRecord] = {}
         self.requests: list[IngestRequest] = []
         self.bodies: list[bytes] = []
@@ -54,10 +58,16 @@ class FakeIngestDoor(Ingests):
         self.records[record.ingest_id] = record
         settled: Future[None] = Future()
         if not self.holds_commits:
-            done = tuple(replace(each, snapshot_id=77) for each in commits)
+            done = tuple(self._done(each) for each in commits)
             self.records[record.ingest_id] = replace(record, commits=done)
             settled.set_result(None)
         return Accepted(record, settled)
+
+    def _done(self, commit: IngestCommit) -> IngestCommit:
+        if self.commit_error is None:
+            return replace(commit, snapshot_id=77)
+        code, detail = self.commit_error
+        return replace(commit, error_code=code, error_detail=detail)
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         found = self.records.get(ingest_id)

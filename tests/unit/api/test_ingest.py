@@ -65,6 +65,20 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
     assert (await client.get(answer["links"]["self"])).json() == answer
 
 
+async def test_an_ingest_that_its_table_did_not_take_is_a_problem_and_can_be_looked_at(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.ingests.commit_error = ("TABLE_CHANGED", "column kind is gone.")
+    response = await send(client, **EVENTS)
+    assert response.status_code == 409
+    assert response.headers["Content-Type"] == "application/problem+json"
+    problem = response.json()
+    assert (problem["code"], problem["detail"]) == ("TABLE_CHANGED", "column kind is gone.")
+    assert problem["errors"] == [{"detail": "lake.logs.events: TABLE_CHANGED: column kind is gone."}]
+    found = await client.get(f"/ingest/{problem['ingestId']}")
+    assert (found.status_code, found.json()["state"]) == (200, "FAILED")
+
+
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
