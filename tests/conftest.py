@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
-HERE = Path(__file__).parent
 TOGETHER = {"contract": "sessions", "equivalence": "sessions", "integration": "gateways"}
 """By folder; all others need nothing that takes long to start."""
 
@@ -16,7 +15,14 @@ settings.register_profile("sluice", deadline=None)
 settings.load_profile("sluice")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for each in items:
-        folder = each.path.relative_to(HERE).parts[0] if HERE in each.path.parents else ""
-        each.add_marker(pytest.mark.xdist_group(TOGETHER.get(folder, "quick")))
+class ByServers(LoadScopeScheduling):
+    """Gives a process all tests that need the same servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folders = nodeid.split("/")
+        return TOGETHER.get(folders[1] if len(folders) > 1 else "", "quick")
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServers:
+    """xdist's own hook."""
+    return ByServers(config, log)
