@@ -9,6 +9,23 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = {"contract": "sessions", "equivalence": "sessions", "integration": "gateways"}
 """By folder; all others need nothing that takes long to start."""
+OF_THEIR_OWN = frozenset(
+    f"test_{each}.py"
+    for each in (
+        "data_files",
+        "demo_data",
+        "embedded_servers",
+        "engine",
+        "kafka_streams",
+        "key_collector",
+        "lifecycle",
+        "object_stores",
+        "replicas",
+        "session_catalog",
+        "writer_on_executors",
+    )
+)
+"""Files of integration tests that start servers of their own; so do the folders below."""
 
 # The other process may have the core just then: no test says anything about time.
 settings.register_profile("sluice", deadline=None)
@@ -19,8 +36,10 @@ class ByServers(LoadScopeScheduling):
     """Gives a process all tests that need the same servers."""
 
     def _split_scope(self, nodeid: str) -> str:
-        folders = nodeid.split("/")
-        return TOGETHER.get(folders[1] if len(folders) > 1 else "", "quick")
+        _, folder, *below = nodeid.partition("::")[0].split("/")
+        if folder == "integration" and (len(below) > 1 or below[0] in OF_THEIR_OWN):
+            return f"{folder}/{below[0]}"
+        return TOGETHER.get(folder, "quick")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServers:
