@@ -86,7 +86,6 @@ def stored() -> Iterator[Stored]:
             "SLUICE_INGEST_SOURCE_PREFIXES": f"s3://{INBOX}/in",
             "SLUICE_INGEST_SOURCE_PROPERTIES": json.dumps(store.properties),
             "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(256 * 1024),
-            "SLUICE_INGEST_BLOCK_BYTES": str(64 * 1024),
         }
         running = RunningGateway.start(folder / "gateway", settings)
         stack.callback(running.stop)
