@@ -86,6 +86,7 @@ def stored() -> Iterator[Stored]:
             "SLUICE_INGEST_SOURCE_PREFIXES": f"s3://{INBOX}/in",
             "SLUICE_INGEST_SOURCE_PROPERTIES": json.dumps(store.properties),
             "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(256 * 1024),
+            "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),
         }
         running = RunningGateway.start(folder / "gateway", settings)
         stack.callback(running.stop)
@@ -219,7 +220,7 @@ def test_rows_of_every_partition_are_read_back_by_both_libraries(gateway: httpx.
 
 
 def test_a_large_body_is_written_into_the_store_by_executors(gateway: httpx.Client, table: Table) -> None:
-    count = 20_000
+    count = 60_000
     body = lines({"id": n, "kind": "ab"[n % 2], "note": "x" * 30} for n in range(count))
     answer = gateway.post(
         "/ingest",
