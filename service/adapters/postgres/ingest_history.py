@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, select, tuple_
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
+from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.ingest_rows import ingest_record
 from service.adapters.postgres.ingest_sums import accepted, failed, rounds, table_ingests
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import CONNECTION
 from service.adapters.postgres.storable import storable
-from service.errors import MetricsStoreDown
 from service.model.ingest import IngestRecord, IngestState
 from service.model.ingest_history import IngestListing, TableIngests
 
@@ -41,7 +38,7 @@ class PostgresIngestHistory:
         if listing.before is not None:
             statement = statement.where(place < (listing.before.accepted_at, listing.before.ingest_id))
         statement = statement.order_by(IngestRow.accepted_at.desc(), IngestRow.ingest_id.desc())
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return [ingest_record(row) for row in session.scalars(statement.limit(listing.limit))]
 
     def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
@@ -50,7 +47,7 @@ class PostgresIngestHistory:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        with self._session() as session:
+        with transaction(self._engine) as session:
             asked = (accepted(since, table), failed(since, table), rounds(since, table))
             return table_ingests(*(session.execute(each).all() for each in asked))
 
@@ -63,7 +60,7 @@ class PostgresIngestHistory:
             MetricsStoreDown: the log does not answer.
         """
         old = select(IngestRow.ingest_id).where(_ended_before(moment)).order_by(IngestRow.accepted_at)
-        with self._session() as session:
+        with transaction(self._engine) as session:
             ids = session.scalars(old.limit(limit)).all()
             options = {"synchronize_session": False}
             session.execute(delete(IngestRow).where(IngestRow.ingest_id.in_(ids)), execution_options=options)
@@ -75,15 +72,6 @@ class PostgresIngestHistory:
     def close(self) -> None:
         """Closes all connections."""
         self._engine.dispose()
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session, session.begin():
-                yield session
-        except SQLAlchemyError as error:
-            # The driver's own message may hold the address, the user and the values.
-            raise MetricsStoreDown() from error
 
 
 def _has(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, create_engine, func, insert, select
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from service.adapters.postgres.accepting import accepting
+from service.adapters.postgres.answering import answering, transaction
 from service.adapters.postgres.commit_rounds import PostgresCommitRounds
 from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
@@ -48,10 +48,10 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
         """
-        with self._answering():
+        with answering():
             if self._accept(ingest_values(record), commit_values(record, results)):
                 return record
-        with self._session() as session:
+        with transaction(self._engine) as session:
             # The winner's transaction is over: until then, the insert waited.
             return self._winner(session, record)
 
@@ -61,7 +61,7 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return _one(session, IngestRow.ingest_id == ingest_id)
 
     def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
@@ -70,7 +70,7 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return _one(session, _is_request(caller, request_id))
 
     def waiting(self) -> Sequence[TableKey]:
@@ -88,7 +88,7 @@ class PostgresIngestLog:
             .order_by(func.min(row.arrival))
             .limit(KEYS_AT_ONCE)
         )
-        with self._session() as session:
+        with transaction(self._engine) as session:
             found = session.execute(statement).all()
         return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
 
@@ -128,19 +128,6 @@ class PostgresIngestLog:
             # Forgotten since, by whoever keeps the log small.
             raise MetricsStoreDown
         return winner
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        with self._answering(), Session(self._engine) as session, session.begin():
-            yield session
-
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
-        try:
-            yield
-        except SQLAlchemyError as error:
-            # The driver's own message may hold the address, the user and the values.
-            raise MetricsStoreDown() from error
 
 
 def _is_request(caller: str, request_id: UUID) -> ColumnElement[bool]:

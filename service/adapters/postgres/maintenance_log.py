@@ -10,9 +10,9 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from service.adapters.postgres.advisory_lock import advisory_lock
+from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.maintenance_rows import maintenance_record, maintenance_values, progress_values
 from service.adapters.postgres.maintenance_tables import MaintenanceRow
@@ -38,7 +38,7 @@ class PostgresMaintenanceLog:
     def add(self, record: MaintenanceRecord) -> MaintenanceRecord:
         """Keeps it; or, while the table has another one that has not ended, gives that."""
         statement = insert(MaintenanceRow).on_conflict_do_nothing().returning(MaintenanceRow.maintenance_id)
-        with self._session() as session:
+        with transaction(self._engine) as session:
             if session.scalar(statement, maintenance_values(record)) is not None:
                 return record
             of_table = and_(_is_of(record.request.key.table), MaintenanceRow.ended_at.is_(None))
@@ -48,32 +48,32 @@ class PostgresMaintenanceLog:
     def save(self, record: MaintenanceRecord) -> None:
         """Keeps how far it is."""
         is_it = MaintenanceRow.maintenance_id == record.maintenance_id
-        with self._session() as session:
+        with transaction(self._engine) as session:
             session.execute(update(MaintenanceRow).where(is_it).values(progress_values(record)))
 
     def find(self, maintenance_id: UUID) -> MaintenanceRecord | None:
         """As it is now."""
-        with self._session() as session:
+        with transaction(self._engine) as session:
             row = session.get(MaintenanceRow, maintenance_id)
             return maintenance_record(row) if row else None
 
     def forget(self, before: datetime) -> int:
         """Deletes those that ended before; how many."""
         old = delete(MaintenanceRow).where(MaintenanceRow.ended_at < before)
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return len(session.scalars(old.returning(MaintenanceRow.maintenance_id)).all())
 
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
         """The table's, the newest first."""
         newest = select(MaintenanceRow).where(_is_of(table)).order_by(MaintenanceRow.requested_at.desc())
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return [maintenance_record(each) for each in session.scalars(newest.limit(limit))]
 
     def open(self) -> Sequence[MaintenanceRecord]:
         """Those that have not ended, the oldest first."""
         row = MaintenanceRow
         oldest = select(row).where(row.ended_at.is_(None)).order_by(row.requested_at).limit(OPEN_AT_ONCE)
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return [maintenance_record(each) for each in session.scalars(oldest)]
 
     @contextmanager
@@ -97,7 +97,7 @@ class PostgresMaintenanceLog:
             .order_by(func.min(row.committed_at))
             .limit(OPEN_AT_ONCE)
         )
-        with self._session() as session:
+        with transaction(self._engine) as session:
             found = session.execute(statement).all()
         return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
 
@@ -112,21 +112,12 @@ class PostgresMaintenanceLog:
             .join(row, row.ingest_id == IngestRow.ingest_id)
             .where(is_of_table, row.snapshot_id.is_(None), row.error_code.is_(None))
         )
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return session.scalar(statement)
 
     def close(self) -> None:
         """Closes all connections."""
         self._engine.dispose()
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session, session.begin():
-                yield session
-        except SQLAlchemyError as error:
-            # The driver's own message may hold the address, the user and the values.
-            raise MetricsStoreDown() from error
 
 
 def _is_of(table: TableName) -> ColumnElement[bool]:

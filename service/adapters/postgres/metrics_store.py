@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, create_engine, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.exc import ProgrammingError
 
+from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.metrics_filter_rows import filter_values
 from service.adapters.postgres.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
@@ -52,7 +51,7 @@ class PostgresMetricsStore:
             return
         # reversed: of two records with one id in a batch, the first counts.
         by_id = {each.query_id: each for each in reversed(records)}
-        with self._session() as session:
+        with transaction(self._engine) as session:
             statement = insert(QueryRow).on_conflict_do_nothing().returning(QueryRow.query_id)
             rows = [query_values(each) for each in reversed(by_id.values())]
             written = session.scalars(statement, rows).all()
@@ -89,7 +88,7 @@ class PostgresMetricsStore:
         statement = delete(QueryRow).where(QueryRow.query_id.in_(old)).returning(QueryRow.query_id)
         forgotten = 0
         while True:
-            with self._session() as session:
+            with transaction(self._engine) as session:
                 deleted = len(
                     session.execute(statement, execution_options={"synchronize_session": False}).all()
                 )
@@ -116,22 +115,13 @@ class PostgresMetricsStore:
         self._engine.dispose()
 
     def _find_one(self, condition: ColumnElement[bool]) -> QueryRecord | None:
-        with self._session() as session:
+        with transaction(self._engine) as session:
             row = session.scalars(select(QueryRow).where(condition)).one_or_none()
             return record_of(row) if row else None
 
     def _ping(self) -> None:
-        with self._session() as session:
+        with transaction(self._engine) as session:
             try:
                 session.execute(text("SELECT 1 FROM queries LIMIT 0"))
             except ProgrammingError as error:
                 raise MetricsStoreDown(NOT_MIGRATED) from error
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session, session.begin():
-                yield session
-        except SQLAlchemyError as error:
-            # The driver's own message may hold the address, the user and the values.
-            raise MetricsStoreDown() from error

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from uuid import UUID
@@ -19,9 +18,9 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from service.adapters.postgres.advisory_lock import lock_number
+from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.metrics_store import CONNECTION
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.stream_tables import StreamRow
@@ -59,7 +58,7 @@ class PostgresStreamStore:
             "name": storable(record.name),
             "state": record.state.value,
         }
-        with self._session() as session:
+        with transaction(self._engine) as session:
             session.execute(insert(StreamRow), values)
 
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
@@ -73,7 +72,7 @@ class PostgresStreamStore:
             statement = statement.where(StreamRow.caller == storable(caller))
         if state is not None:
             statement = statement.where(StreamRow.state == state.value)
-        with self._session() as session:
+        with transaction(self._engine) as session:
             return [_record(each) for each in session.scalars(statement)]
 
     def move(
@@ -97,7 +96,7 @@ class PostgresStreamStore:
             "error_code": None if error is None else error.code,
             "error_detail": None if error is None else storable(error.detail),
         }
-        with self._session() as session:
+        with transaction(self._engine) as session:
             session.execute(update(StreamRow).where(condition).values(values))
 
     def done(self, stream_id: UUID, batch: BatchDone) -> None:
@@ -116,7 +115,7 @@ class PostgresStreamStore:
             "record_count": row.record_count + batch.record_count,
             "rejected_count": row.rejected_count + batch.rejected_count,
         }
-        with self._session() as session:
+        with transaction(self._engine) as session:
             session.execute(update(row).where(row.stream_id == stream_id, is_new).values(values))
 
     def lease(self, stream_id: UUID) -> PostgresStreamLease | None:
@@ -143,15 +142,6 @@ class PostgresStreamStore:
         """Closes all connections but those of leases."""
         self._engine.dispose()
         self._leases.dispose()
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session, session.begin():
-                yield session
-        except SQLAlchemyError as error:
-            # The driver's own message may hold the address, the user and the values.
-            raise MetricsStoreDown() from error
 
 
 class PostgresStreamLease:
