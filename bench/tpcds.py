@@ -10,7 +10,7 @@ What limits the mean: the facts are partitioned by day, so Spark prunes by itsel
 q47 reads 426 files and q90 all, either way, for the same CPU; of q5, four fifths are spent on a scan that
 nobody can narrow. q72 is slower since Spark knows more: narrowed before it is planned, the sales are small
 enough to be broadcast, as they would be with the days written by hand. Their join with the inventory by item
-alone gives a hundred times as many rows, and those are then shuffled towards the customers' demographics;
+alone gives many times as many rows, and those are then shuffled towards the customers' demographics;
 with the larger estimate it sorts and merges, and has found the demographics small by the time it comes to
 them.
 """
