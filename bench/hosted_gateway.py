@@ -24,6 +24,8 @@ from service.gateway import Gateway
 from spark_session.engine import SparkEngine
 
 RECORDED_WITHIN_S = 10.0
+IDLE_FOR_S = 3.0
+IDLE_WITHIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,16 @@ class HostedGateway:
         query = self.gateway._book.find(UUID(query_id))
         if query is not None:
             query.recorded.result(RECORDED_WITHIN_S)
+
+    def wait_until_idle(self) -> None:
+        """Returns when the engine has not had anything to do for a while, in the background either."""
+        tracker = self.spark.sparkContext.statusTracker()
+        deadline = time.monotonic() + IDLE_WITHIN_S
+        idle_since = time.monotonic()
+        while time.monotonic() < min(deadline, idle_since + IDLE_FOR_S):
+            if tracker.getActiveJobsIds():
+                idle_since = time.monotonic()
+            time.sleep(POLL_S)
 
 
 @contextmanager

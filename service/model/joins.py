@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -52,7 +53,7 @@ class JoinEquality:
     added: ColumnOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JoinGraph:
     """The FROM and WHERE of one SELECT.
 
@@ -66,6 +67,41 @@ class JoinGraph:
     conjuncts: tuple[exp.Expr, ...]
     equalities: tuple[tuple[ColumnOf, ColumnOf], ...]
     other_equalities: tuple[JoinEquality, ...]
+
+    @cached_property
+    def read_by_conjuncts(self) -> tuple[frozenset[str], ...]:
+        """For each conjunct, the relations whose columns it reads, subqueries aside."""
+        return tuple(map(relations_in, self.conjuncts))
+
+    @cached_property
+    def filtered(self) -> frozenset[str]:
+        """The relations that one conjunct alone filters, and those that have only some rows anyway."""
+        pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
+        alone = (read for each, read in pairs if len(read) == 1 and is_filter(each))
+        written = (
+            name
+            for name, each in self.relations.items()
+            if isinstance(each, WrittenRows) and each.is_filtered
+        )
+        return frozenset().union(*alone, written)
+
+    def conditions_on(self, relation: str) -> Sequence[exp.Expr]:
+        """The conjuncts on this relation alone, without those that have subqueries."""
+        return self._conditions.get(relation, ())
+
+    def conditions_within(self, relations: Set[str]) -> Sequence[exp.Expr]:
+        """The conjuncts on these relations and no others."""
+        pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
+        return [each for each, read in pairs if read and read <= relations]
+
+    @cached_property
+    def _conditions(self) -> Mapping[str, Sequence[exp.Expr]]:
+        found: dict[str, list[exp.Expr]] = {}
+        for each, read in zip(self.conjuncts, self.read_by_conjuncts, strict=True):
+            if len(read) == 1 and each.find(exp.Query) is None:
+                [relation] = read
+                found.setdefault(relation, []).append(each)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +160,16 @@ def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:
     for each in condition.walk(prune=lambda node: isinstance(node, exp.Query)):
         if isinstance(each, exp.Column):
             yield each
+
+
+def relations_in(condition: exp.Expr) -> frozenset[str]:
+    """The relations of the SELECT whose columns the condition reads, subqueries aside."""
+    return frozenset(each.table for each in own_columns(condition))
+
+
+def is_filter(condition: exp.Expr) -> bool:
+    """Whether it removes rows: that a key is there is no filter."""
+    return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))
 
 
 def column_pair(condition: exp.Expr) -> tuple[ColumnOf, ColumnOf] | None:

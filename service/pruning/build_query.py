@@ -14,15 +14,16 @@ from service.model.filtering import Build
 from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows, own_columns
 from service.model.query import Parameters
 from service.model.tables import TableFacts
-from service.pruning.join_paths import filtered_relations, paths_to, reached, relations_in
+from service.pruning.join_paths import paths_to, reached
 from service.pruning.pinned_table import pinned_table
+from service.pruning.renamed import renamed
+from service.pruning.spelled import spelled
 
 E = TypeVar("E", bound=exp.Expr)
 
 FINGERPRINT_VERSION = 1
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
-IsFaithful = Callable[[exp.Expr], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,16 @@ def build_query(
     keys: Sequence[ColumnOf],
     allowed: frozenset[str],
     facts_of: FactsOf,
-    is_faithful: IsFaithful,
 ) -> BuildQuery | None:
     """Collects keys from their relation and the `allowed` ones joined to it; None when nothing filters them.
 
     Several keys are collected as the tuples that they are in one row.
-    The set that it yields holds every key that a row of the SELECT can have: conditions that are not
-    understood are left out, which only makes it larger. Tables are read at the snapshot of their facts.
+    The conjuncts of `graph` are faithful ones. The set that it yields holds every key that a row of the
+    SELECT can have. Tables are read at the snapshot of their facts.
     """
-    conditions = [each for each in graph.conjuncts if is_faithful(each)]
     of_keys = {each.relation for each in keys}
     parents = reached(graph, keys[0].relation, allowed)
-    filtered = filtered_relations(graph, conditions) & parents.keys()
+    filtered = graph.filtered & parents.keys()
     needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
     if not needed or not of_keys <= needed or needed.isdisjoint(filtered):
         return None
@@ -63,8 +62,7 @@ def build_query(
     known = {name: source for name, source in sources.items() if source is not None}
     if len(known) < len(needed):
         return None
-    joined = [each for each in conditions if relations_in(each) and relations_in(each) <= needed]
-    return _rendered(keys, known, joined, facts_of)
+    return _rendered(keys, known, graph.conditions_within(needed), facts_of)
 
 
 def fingerprint(
@@ -79,11 +77,6 @@ def fingerprint(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def is_filtered(graph: JoinGraph, relation: str) -> bool:
-    """Whether a condition on this relation alone removes rows of it."""
-    return relation in filtered_relations(graph, graph.conjuncts)
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """A relation as the query for the keys reads it, and the tables below it."""
@@ -96,7 +89,7 @@ class _Source:
     def named(self, alias: str) -> exp.Expr:
         if self.query is None:
             return pinned_table(self.facts[0], alias)
-        return self.query.copy().subquery(alias)
+        return self.query.subquery(alias)
 
 
 def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
@@ -105,7 +98,7 @@ def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
             facts = facts_of(relation)
             return None if facts is None else _Source(str(facts.name), (facts,))
         case WrittenRows():
-            query, read = _all_pinned(relation.query, facts_of)
+            query, read = _all_pinned(relation.query.copy(), facts_of)
             return _Source(query.sql("spark", identify=True), read, query, relation)
         case _:
             return None
@@ -122,16 +115,17 @@ def _rendered(
     others = sorted(sources.keys() - {first}, key=lambda name: (sources[name].label, name))
     order = [first, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
-    found = [_all_pinned(_renamed(each, alias), facts_of) for each in conditions]
-    named = {each.sql("spark", identify=True): (each, read) for each, read in found}
+    found = [_all_pinned(renamed(each, alias), facts_of) for each in conditions]
+    named = {spelled(each, identify=True): (each, read) for each, read in found}
     columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
     named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
-    select = exp.select(*named_keys).distinct().from_(sources[first].named(alias[first]))
+    select = exp.select(*named_keys, copy=False).distinct(copy=False)
+    select.from_(sources[first].named(alias[first]), copy=False)
     for name in others:
-        select = select.join(sources[name].named(alias[name]), join_type="cross")
-    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null())) for each in columns]
-    select = select.where(*(named[text][0] for text in sorted(named)), *are_keys, copy=False)
-    sql = select.sql("spark", identify=True)
+        select.join(sources[name].named(alias[name]), join_type="cross", copy=False)
+    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null()), copy=False) for each in columns]
+    select.where(*(named[text][0] for text in sorted(named)), *are_keys, copy=False)
+    sql = spelled(select, identify=True)
     facts = [each for name in order for each in sources[name].facts]
     facts += [each for text in sorted(named) for each in named[text][1]]
     identity = json.dumps([sql, [str(each.table_uuid) for each in facts]])
@@ -152,23 +146,15 @@ def _rendered(
     )
 
 
-def _renamed(condition: exp.Expr, alias: Mapping[str, str]) -> exp.Expr:
-    copy = condition.copy()
-    for column in own_columns(copy):
-        column.set("table", exp.to_identifier(alias[column.table]))
-    return copy
-
-
 def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:
-    """A copy whose tables are read at their snapshots, and the facts of each of them."""
-    copy = expression.copy()
+    """The same, changed to read its tables at their snapshots, and the facts of each of them."""
     read: list[TableFacts] = []
-    for table in list(copy.find_all(exp.Table)):
+    for table in list(expression.find_all(exp.Table)):
         facts = facts_of(table)
         if facts is not None:
             table.replace(pinned_table(facts, table.alias_or_name))
             read.append(facts)
-    return copy, tuple(read)
+    return expression, tuple(read)
 
 
 def readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
@@ -179,5 +165,5 @@ def readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
             for column in own_columns(condition):
                 column.set("table", None)
     if len(shown) > 1:
-        shown = [exp.paren(each) if isinstance(each, exp.Or) else each for each in shown]
-    return " AND ".join(each.sql("spark") for each in shown)
+        shown = [exp.paren(each, copy=False) if isinstance(each, exp.Or) else each for each in shown]
+    return " AND ".join(map(spelled, shown))

@@ -28,13 +28,12 @@ from service.model.query import Parameters
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
-from service.pruning.build_query import BuildQuery, build_query, fingerprint, is_filtered
+from service.pruning.build_query import BuildQuery, build_query, fingerprint
 from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
-from service.pruning.is_faithful import is_faithful
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.lineage import narrowed_by
@@ -209,7 +208,7 @@ class _Detector:
 
     def _refuse_unknown(self, candidate: Candidate, table: exp.Table, column: str) -> None:
         """A view that stays closed, or a table that cannot be read again as it is."""
-        is_filtered_by = is_filtered(candidate.build_graph, candidate.build.relation)
+        is_filtered_by = candidate.build.relation in candidate.build_graph.filtered
         if is_filtered_by and table.catalog and candidate.refusal is None:
             name = TableName(table.catalog, table.db, table.name)
             self._refuse(candidate, Probe(name, (column,), ("unknown",), None), Reason.SOURCE_NOT_SUPPORTED)
@@ -221,7 +220,7 @@ class _Detector:
             self._refuse(candidate, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC)
 
     def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
-        if not is_filtered(candidate.build_graph, candidate.build.relation):
+        if candidate.build.relation not in candidate.build_graph.filtered:
             return
         if facts.source is not TableSource.OTHER:
             self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
@@ -240,7 +239,7 @@ class _Detector:
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
         self._build_sides += 1
-        query = build_query(opened.graph, [build], allowed, self._known.facts, is_faithful)
+        query = build_query(opened.graph, [build], allowed, self._known.facts)
         if query is None:
             self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
             return
@@ -261,7 +260,7 @@ class _Detector:
         """Filters on the tables of a query for keys, by its own other tables."""
         for fed, by, type_name in islice(self._fed_columns(graph, query), MAX_FEEDS):
             others = allowed & query.aliases.keys() - {fed.relation}
-            feeding = build_query(graph, [by], others, self._known.facts, is_faithful)
+            feeding = build_query(graph, [by], others, self._known.facts)
             if feeding is not None:
                 key = fingerprint(feeding, type_name, self._context.parameters, self._context.session)
                 yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
@@ -286,7 +285,7 @@ class _Detector:
         builds = [each.build for each in keys]
         if self._has_enough():
             return
-        query = build_query(first.graph, builds, first.allowed, self._known.facts, is_faithful)
+        query = build_query(first.graph, builds, first.allowed, self._known.facts)
         if query is None:
             return
         probe = replace(

@@ -81,11 +81,8 @@ def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
 def _conditions(select: exp.Select, graph: JoinGraph, probe: ColumnOf, build: ColumnOf) -> Sequence[exp.Expr]:
     """The equality and the build side's own conditions; none when it is named anywhere else."""
     pair = {(probe, build), (build, probe)}
-    found = [
-        each
-        for each in graph.conjuncts
-        if column_pair(each) in pair or {column.table for column in own_columns(each)} == {build.relation}
-    ]
+    equalities = (each for each in graph.conjuncts if column_pair(each) in pair)
+    found = [*equalities, *graph.conditions_on(build.relation)]
     inside = {id(column) for each in found for column in own_columns(each)}
     uses = [each for each in select.find_all(exp.Column) if each.table == build.relation]
     is_only_there = all(id(each) in inside for each in uses)
@@ -130,7 +127,9 @@ def _is_as_expected(join: DroppableJoin, edits: Mapping[TextSpan, str]) -> bool:
         if table.this.meta.get("end") == join.relation.reference_end - 1:
             _cut(table)
             break
-    return found == expected.transform(lambda node: exp.true() if _is_dropped(node, join.own) else node)
+    return found == expected.transform(
+        lambda node: exp.true() if _is_dropped(node, join.own) else node, copy=False
+    )
 
 
 def _cut(table: exp.Table) -> None:

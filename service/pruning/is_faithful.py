@@ -97,6 +97,7 @@ _RELATIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.Where,
     }
 )
+_IN_QUERIES = _CONDITIONS | _RELATIONS
 
 _TYPES = {
     exp.DType.BOOLEAN,
@@ -164,7 +165,7 @@ def is_faithful(condition: exp.Expr) -> bool:
     """
     for each in condition.walk(prune=_is_query):
         if _is_query(each):
-            if not all(type(node) in _CONDITIONS | _RELATIONS and _is_plain(node) for node in each.walk()):
+            if not all(type(node) in _IN_QUERIES and _is_plain(node) for node in each.walk()):
                 return False
         elif type(each) not in _CONDITIONS or not _is_plain(each):
             return False

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, JoinGraph
-from service.pruning.join_paths import is_filter, relations_in
+from service.model.joins import ColumnOf, JoinGraph, is_filter
 
 AreAlike = Callable[[ColumnOf, ColumnOf], bool]
 IsFaithful = Callable[[exp.Expr], bool]
@@ -34,15 +33,9 @@ def join_conditions(
             table = graph.relations.get(other.relation)
             if own.relation != name or not isinstance(table, exp.Table) or not are_alike(own, other):
                 continue
-            conditions = [
-                each for each in graph.conjuncts if _is_on(other.relation, each) and is_faithful(each)
-            ]
+            conditions = list(filter(is_faithful, graph.conditions_on(other.relation)))
             if any(map(is_filter, conditions)):
                 keys = exp.select(exp.column(other.column, table=other.relation))
                 keys = keys.from_(table.copy()).where(*conditions)
                 column = exp.column(own.column, table=own.relation)
                 yield exp.In(this=column, query=keys.subquery(copy=False))
-
-
-def _is_on(relation: str, condition: exp.Expr) -> bool:
-    return relations_in(condition) == {relation} and condition.find(exp.Query) is None

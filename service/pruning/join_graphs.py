@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import JoinGraph, Relation, column_pair, own_columns
+from service.model.joins import JoinGraph, Relation, column_pair
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
@@ -41,7 +41,7 @@ def join_graphs(
         if graph is not None:
             for name, relation in _derived(graph.relations):
                 # A condition may be true of the NULLs that stand for a missing row; an equality is not.
-                own = [] if name in graph.null_supplied else _asked_of(name, graph)
+                own = () if name in graph.null_supplied else graph.conditions_on(name)
                 asked.setdefault(id(relation), []).append([*own, *asked_by_joins(name, graph)])
     return graphs
 
@@ -55,12 +55,3 @@ def _with(graph: JoinGraph, conditions: Sequence[exp.Expr]) -> JoinGraph:
         return graph
     pairs = [pair for each in conditions if (pair := column_pair(each)) is not None]
     return replace(graph, conjuncts=(*graph.conjuncts, *conditions), equalities=(*graph.equalities, *pairs))
-
-
-def _asked_of(name: str, graph: JoinGraph) -> list[exp.Expr]:
-    """The conditions on this relation alone: rows that do not hold them are not needed."""
-    return [
-        each
-        for each in graph.conjuncts
-        if {column.table for column in own_columns(each)} == {name} and each.find(exp.Query) is None
-    ]

@@ -1,32 +1,13 @@
-"""Which relations of a SELECT are filtered, and over which joins another one hears of it."""
+"""Over which joins does a relation of a SELECT hear of what filters another one?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 
-from sqlglot import exp
-
-from service.model.joins import JoinGraph, WrittenRows, own_columns
+from service.model.joins import JoinGraph
 
 # A chain of dimensions has three or four; the text of a query may have any number.
 MAX_TABLES = 8
-
-
-def is_filter(condition: exp.Expr) -> bool:
-    """Whether it removes rows: that a key is there is no filter."""
-    return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))
-
-
-def relations_in(condition: exp.Expr) -> frozenset[str]:
-    """The relations of the SELECT whose columns the condition reads, subqueries aside."""
-    return frozenset(each.table for each in own_columns(condition))
-
-
-def filtered_relations(graph: JoinGraph, conditions: Iterable[exp.Expr]) -> frozenset[str]:
-    """Those that one of these conditions alone filters, and those that have only some rows anyway."""
-    filters = (relations_in(each) for each in conditions if is_filter(each))
-    written = (name for name, each in graph.relations.items() if _is_filtered(each))
-    return frozenset([*(name for names in filters if len(names) == 1 for name in names), *written])
 
 
 def reached(graph: JoinGraph, root: str, allowed: Set[str]) -> dict[str, str | None]:
@@ -51,10 +32,6 @@ def paths_to(wanted: Set[str], parents: Mapping[str, str | None]) -> frozenset[s
         if len(needed | path) <= MAX_TABLES:
             needed |= path
     return needed
-
-
-def _is_filtered(relation: object) -> bool:
-    return isinstance(relation, WrittenRows) and relation.is_filtered
 
 
 def _path_to(name: str, parents: Mapping[str, str | None]) -> frozenset[str]:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from service.model.filtering import Build
-from service.model.joins import JoinGraph, own_columns
+from service.model.joins import JoinGraph
 from service.model.query import Parameters
 from service.model.relations import RelationQuery
 from service.model.tables import TableFacts
 from service.pruning.build_query import BuildQuery, FactsOf, fingerprint, readable
 from service.pruning.is_faithful import is_faithful
+from service.pruning.renamed import renamed
+from service.pruning.spelled import spelled
 
 ALIAS = "t0"
 
@@ -55,9 +57,10 @@ def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[Rela
         facts, end = context.facts_of(relation), relation.this.meta.get("end")
         if facts is None or end is None:
             continue
-        conditions = [] if name in graph.null_supplied else list(_conditions_on(name, graph))
+        on_it = () if name in graph.null_supplied else graph.conditions_on(name)
+        conditions = list(filter(is_faithful, on_it))
         if conditions or facts.record_count <= context.max_rows:
-            yield RelationPlacement(_query(facts, conditions, context), end + 1)
+            yield RelationPlacement(_query(facts, name, conditions, context), end + 1)
 
 
 def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
@@ -99,23 +102,18 @@ def is_joined_by_the_select(table: exp.Table) -> bool:
     return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
 
 
-def _conditions_on(name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
-    for each in graph.conjuncts:
-        is_alone = {column.table for column in own_columns(each)} == {name}
-        if is_alone and each.find(exp.Query) is None and is_faithful(each):
-            yield each
-
-
-def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationContext) -> RelationQuery:
+def _query(
+    facts: TableFacts, relation: str, conditions: Sequence[exp.Expr], context: RelationContext
+) -> RelationQuery:
     names = [each.name for each in facts.columns]
     columns = [each for each in names if context.is_named(each)] or names[:1]
     # Every table of a text comes by here: rendering a tree for it would take most of the detection's time.
     name = ".".join(map(_quoted, (facts.name.catalog, facts.name.schema, facts.name.table)))
     listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
     sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
-    renamed = sorted(_renamed(each).sql("spark", identify=True) for each in conditions)
-    if renamed:
-        sql += " WHERE " + " AND ".join(f"({each})" for each in renamed)
+    said = sorted(spelled(renamed(each, {relation: ALIAS}), identify=True) for each in conditions)
+    if said:
+        sql += " WHERE " + " AND ".join(f"({each})" for each in said)
     parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
     shown = readable(conditions, is_single=True)
     rows_of = Build((facts.name,), tuple(columns), shown, (facts.snapshot_id,))
@@ -127,10 +125,3 @@ def _query(facts: TableFacts, conditions: Sequence[exp.Expr], context: RelationC
 
 def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
-
-
-def _renamed(condition: exp.Expr) -> exp.Expr:
-    copy = condition.copy()
-    for column in own_columns(copy):
-        column.set("table", exp.to_identifier(ALIAS))
-    return copy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -14,9 +14,9 @@ from service.model.joins import (
     Relation,
     WrittenRows,
     column_pair,
-    own_columns,
 )
 from service.pruning.opened_columns import has_rows_of_its_joins, projections, with_columns_of
+from service.pruning.renamed import renamed
 
 # Common table expressions that read one another twice double with each step.
 MAX_RELATIONS = 24
@@ -64,10 +64,10 @@ def open_relations(
         if name in graph.null_supplied:
             null_supplied |= members[name]
         null_supplied |= {names[each] for each in inner.graph.null_supplied if each in names}
-        conjuncts += [_renamed(each, names) for each in inner.graph.conjuncts]
+        conjuncts += [renamed(each, names, quoted=True) for each in inner.graph.conjuncts]
         assert isinstance(relation, Scope)
         columns |= {
-            ColumnOf(name, column): _renamed(each, names)
+            ColumnOf(name, column): renamed(each, names, quoted=True)
             for column, each in projections(relation.expression, inner).items()
         }
     for each in graph.conjuncts:
@@ -92,10 +92,3 @@ def _inner(relation: Relation, opened_of: OpenedOf) -> OpenedGraph | None:
 def _as_written(relation: Relation, written_of: WrittenOf) -> Relation:
     written = written_of(relation) if isinstance(relation, Scope) else None
     return relation if written is None else written
-
-
-def _renamed(expression: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
-    copy = expression.copy()
-    for each in own_columns(copy):
-        each.set("table", exp.to_identifier(names[each.table], quoted=True))
-    return copy

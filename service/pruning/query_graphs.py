@@ -46,12 +46,14 @@ class QueryGraphs:
         return self._graphs[id(scope)]
 
     def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
-        """The same with the SELECTs that it reads in their place."""
+        """The same with the SELECTs that it reads in their place, and faithful conditions only."""
         if id(graph) not in self._opened:
             asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self.is_known))
             standing = replace(graph, conjuncts=tuple(dated(each, self._days) for each in asked))
             # The graph is kept as well, so that no other one gets its identity.
             opened = open_relations(standing, self._opened_scope, self._written)
+            faithful = tuple(filter(is_faithful, opened.graph.conjuncts))
+            opened = replace(opened, graph=replace(opened.graph, conjuncts=faithful))
             self._opened[id(graph)] = graph, opened
         return self._opened[id(graph)][1]
 

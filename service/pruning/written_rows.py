@@ -9,9 +9,10 @@ from functools import reduce
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import OpenedGraph, Relation, WrittenRows, own_columns
-from service.pruning.join_paths import filtered_relations, paths_to, reached, relations_in
+from service.model.joins import OpenedGraph, Relation, WrittenRows, relations_in
+from service.pruning.join_paths import paths_to, reached
 from service.pruning.opened_columns import has_rows_of_its_joins, projections
+from service.pruning.renamed import renamed
 
 MAX_VALUES = 1_000
 # Unions of unions of the same common table expression double with each step.
@@ -103,30 +104,27 @@ def _branch(select: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: 
         each if each is not None and is_faithful(each) else None
         for each in map(said.get, query.named_selects)
     ]
-    return _joined(columns, opened, is_known, is_faithful)
+    return _joined(columns, opened, is_known)
 
 
-def _joined(
-    columns: Sequence[exp.Expr | None], opened: OpenedGraph, is_known: IsKnown, is_faithful: IsFaithful
-) -> _Branch:
+def _joined(columns: Sequence[exp.Expr | None], opened: OpenedGraph, is_known: IsKnown) -> _Branch:
     """With the relations that its columns come from, and those on the way to what filters them."""
     graph = opened.graph
     known = frozenset(name for name, each in graph.relations.items() if is_known(each))
-    conditions = [each for each in graph.conjuncts if is_faithful(each)]
     asked = [relations_in(each) for each in columns if each is not None]
     # Of an outer join, the rows without a partner are rows too.
     roots = known - graph.null_supplied
     root = next((min(each) for each in asked if each and each <= roots), None)
     parents = {} if root is None else reached(graph, root, known)
     of_columns = frozenset(name for each in asked if each <= parents.keys() for name in each)
-    filtered = filtered_relations(graph, conditions) & parents.keys()
+    filtered = graph.filtered & parents.keys()
     needed = paths_to(of_columns, parents)
     more = paths_to(of_columns | filtered, parents)
     needed = more if needed <= more else needed
     return _Branch(
         tuple(each if each is not None and relations_in(each) <= needed else None for each in columns),
         {name: graph.relations[name] for name in needed},
-        [each for each in conditions if relations_in(each) and relations_in(each) <= needed],
+        graph.conditions_within(needed),
         is_filtered=not needed or not needed.isdisjoint(filtered),
     )
 
@@ -155,14 +153,6 @@ def _union(query: exp.Query, branches: Sequence[_Branch]) -> WrittenRows | None:
     return WrittenRows(written, is_filtered=all(each.is_filtered for each in branches))
 
 
-def _with_all_of(query: exp.Query, other: exp.Query) -> exp.Query:
-    return exp.union(query, other, distinct=False, copy=False)
-
-
-def _count(query: exp.Query, kind: type[exp.Expr]) -> int:
-    return sum(1 for _ in query.find_all(kind))
-
-
 def _at(branch: _Branch, position: int) -> exp.Expr | None:
     return branch.columns[position] if position < len(branch.columns) else None
 
@@ -172,12 +162,16 @@ def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
     order = sorted(branch.relations, key=lambda name: (_label(branch.relations[name]), name))
     alias = {name: f"u{position}" for position, name in enumerate(order)}
     select = exp.select(
-        *(exp.alias_(_renamed(branch.columns[at], alias), name, quoted=True) for at, name in columns.items())
+        *(
+            exp.alias_(renamed(said, alias), name, quoted=True)
+            for at, name in columns.items()
+            if (said := branch.columns[at]) is not None
+        )
     )
     for position, name in enumerate(order):
         source = _named(branch.relations[name], alias[name])
         select = select.join(source, join_type="cross") if position else select.from_(source)
-    return select.where(*(_renamed(each, alias) for each in branch.conditions))
+    return select.where(*(renamed(each, alias) for each in branch.conditions))
 
 
 def _label(relation: Relation) -> str:
@@ -197,11 +191,3 @@ def _named(relation: Relation, alias: str) -> exp.Expr:
     table: exp.Expr = relation.copy()
     table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
     return table
-
-
-def _renamed(expression: exp.Expr | None, alias: Mapping[str, str]) -> exp.Expr:
-    assert expression is not None
-    copy = expression.copy()
-    for column in own_columns(copy):
-        column.set("table", exp.to_identifier(alias[column.table]))
-    return copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 from pyiceberg.catalog import Catalog
@@ -11,7 +12,7 @@ from pyiceberg.serializers import Compressor
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.typedef import Identifier
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, tuple_
 
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.metadata_json import metadata_json
@@ -26,6 +27,12 @@ _LOCATION = select(IcebergTables.metadata_location).where(
     IcebergTables.catalog_name == bindparam("catalog"),
     IcebergTables.table_namespace == bindparam("namespace"),
     IcebergTables.table_name == bindparam("table"),
+)
+_LOCATIONS = select(
+    IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
+).where(
+    IcebergTables.catalog_name == bindparam("catalog"),
+    tuple_(IcebergTables.table_namespace, IcebergTables.table_name).in_(bindparam("places", expanding=True)),
 )
 
 
@@ -48,6 +55,12 @@ class KeepingSqlCatalog(SqlCatalog):
         asked = {"catalog": self.name, "namespace": namespace, "table": table_name}
         with self._at_once.connect() as connection:
             return connection.scalar(_LOCATION, asked)
+
+    def locations(self, places: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+        """The same of several tables, by namespace and name; without those that are not there."""
+        with self._at_once.connect() as connection:
+            rows = connection.execute(_LOCATIONS, {"catalog": self.name, "places": list(places)}).all()
+        return {(namespace, table): location for namespace, table, location in rows if location}
 
     def load_table(self, identifier: str | Identifier) -> Table:
         """As PyIceberg's."""

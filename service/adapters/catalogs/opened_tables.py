@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyiceberg.catalog import Catalog
-from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.typedef import Identifier
-from sqlalchemy import select, tuple_
 
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
@@ -51,13 +49,12 @@ class OpenedTables:
             Exception: what PyIceberg raises when the table is not there, or cannot be read.
         """
         table = None
-        if isinstance(catalog, SqlCatalog):
-            location = _location(catalog, name)
+        if isinstance(catalog, KeepingSqlCatalog):
+            location = catalog.location(*_place(name))
             opened = self._kept.get((name, location)) if location else None
             if opened is not None:
                 return opened
-            if location and isinstance(catalog, KeepingSqlCatalog):
-                table = catalog.kept(identifier_of(name), location)
+            table = catalog.kept(identifier_of(name), location) if location else None
         return self._kept_or_new(name, table or catalog.load_table(identifier_of(name)))
 
     def known(
@@ -68,10 +65,11 @@ class OpenedTables:
         In neither are those that are not there. Only a SQL catalog says where the metadata lies without
         its being read; in others all must be opened.
         """
-        if not isinstance(catalog, SqlCatalog):
+        if not isinstance(catalog, KeepingSqlCatalog):
             return {}, frozenset(names)
-        locations = _locations(catalog, names)
-        kept = {name: self._kept.get((name, location)) for name, location in locations.items()}
+        asked = {_place(each): each for each in names}
+        locations = catalog.locations(asked)
+        kept = {asked[place]: self._kept.get((asked[place], each)) for place, each in locations.items()}
         known = {name: opened for name, opened in kept.items() if opened is not None}
         return known, frozenset(kept.keys() - known.keys())
 
@@ -106,21 +104,9 @@ def identifier_of(name: TableName) -> Identifier:
     return (*name.schema.split("."), name.table)
 
 
-def _location(catalog: SqlCatalog, name: TableName) -> str | None:
-    if isinstance(catalog, KeepingSqlCatalog):
-        return catalog.location(name.schema, name.table)
-    return _locations(catalog, [name]).get(name)
-
-
-def _locations(catalog: SqlCatalog, names: Iterable[TableName]) -> dict[TableName, str]:
-    asked = {(each.schema, each.table): each for each in names}
-    place = tuple_(IcebergTables.table_namespace, IcebergTables.table_name)
-    statement = select(
-        IcebergTables.table_namespace, IcebergTables.table_name, IcebergTables.metadata_location
-    ).where(IcebergTables.catalog_name == catalog.name, place.in_(list(asked)))
-    with catalog.engine.connect() as connection:
-        rows = connection.execute(statement).all()
-    return {asked[schema, table]: location for schema, table, location in rows if location}
+def _place(name: TableName) -> tuple[str, str]:
+    """The name inside its catalog, as the SQL catalog's table has it."""
+    return name.schema, name.table
 
 
 def _byte_count(table: Table) -> int:

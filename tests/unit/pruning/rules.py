@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -158,8 +159,9 @@ def lineage(sql: str) -> str:
 def build_query(sql: str) -> str:
     """The keys that column `day_key` of relation `d` can have."""
     graph = _graph(_scope(sql))
+    faithful = replace(graph, conjuncts=tuple(filter(is_condition_faithful, graph.conjuncts)))
     allowed = frozenset(graph.relations.keys() - {"f"})
-    query = rendered_build_query(graph, [ColumnOf("d", "day_key")], allowed, _facts, is_condition_faithful)
+    query = rendered_build_query(faithful, [ColumnOf("d", "day_key")], allowed, _facts)
     return NOTHING if query is None else query.sql
 
 
