@@ -11,12 +11,12 @@ from typing import TypeVar
 from sqlglot import exp
 
 from service.model.filtering import Build
-from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows, own_columns
+from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows
 from service.model.query import Parameters
 from service.model.tables import TableFacts
 from service.pruning.join_paths import paths_to, reached
 from service.pruning.pinned_table import pinned_table
-from service.pruning.renamed import renamed
+from service.pruning.renamed import all_readable, renamed_and_readable
 from service.pruning.spelled import spelled
 
 E = TypeVar("E", bound=exp.Expr)
@@ -115,7 +115,9 @@ def _rendered(
     others = sorted(sources.keys() - {first}, key=lambda name: (sources[name].label, name))
     order = [first, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
-    found = [_all_pinned(renamed(each, alias), facts_of) for each in conditions]
+    is_single = len(order) == 1
+    said = [renamed_and_readable(each, alias, is_of_one=is_single) for each in conditions]
+    found = [_all_pinned(each, facts_of) for each, _ in said]
     named = {spelled(each, identify=True): (each, read) for each, read in found}
     columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
     named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
@@ -135,7 +137,7 @@ def _rendered(
         build=Build(
             tables=tuple(each.name for each in facts),
             columns=tuple(each.column for each in keys),
-            predicate=readable([*conditions, *map(exp.paren, queries)], is_single=len(order) == 1),
+            predicate=all_readable([*said, *((each, f"({each.sql('spark')})") for each in queries)]),
             snapshot_ids=tuple(each.snapshot_id for each in facts),
         ),
         parameter_names=frozenset(
@@ -155,15 +157,3 @@ def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, 
             table.replace(pinned_table(facts, table.alias_or_name))
             read.append(facts)
     return expression, tuple(read)
-
-
-def readable(conditions: Sequence[exp.Expr], is_single: bool) -> str:
-    """What chooses the keys, as people read it; of a union or a list, the query for its rows."""
-    shown = [each.copy() for each in conditions]
-    if is_single:
-        for condition in shown:
-            for column in own_columns(condition):
-                column.set("table", None)
-    if len(shown) > 1:
-        shown = [exp.paren(each, copy=False) if isinstance(each, exp.Or) else each for each in shown]
-    return " AND ".join(map(spelled, shown))

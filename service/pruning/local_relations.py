@@ -13,9 +13,9 @@ from service.model.joins import JoinGraph
 from service.model.query import Parameters
 from service.model.relations import RelationQuery
 from service.model.tables import TableFacts
-from service.pruning.build_query import BuildQuery, FactsOf, fingerprint, readable
+from service.pruning.build_query import BuildQuery, FactsOf, fingerprint
 from service.pruning.is_faithful import is_faithful
-from service.pruning.renamed import renamed
+from service.pruning.renamed import all_readable, renamed_and_readable
 from service.pruning.spelled import spelled
 
 ALIAS = "t0"
@@ -111,12 +111,12 @@ def _query(
     name = ".".join(map(_quoted, (facts.name.catalog, facts.name.schema, facts.name.table)))
     listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
     sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
-    said = sorted(spelled(renamed(each, {relation: ALIAS}), identify=True) for each in conditions)
+    said = [renamed_and_readable(each, {relation: ALIAS}, is_of_one=True) for each in conditions]
     if said:
-        sql += " WHERE " + " AND ".join(f"({each})" for each in said)
+        texts = sorted(spelled(each, identify=True) for each, _ in said)
+        sql += " WHERE " + " AND ".join(f"({each})" for each in texts)
     parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
-    shown = readable(conditions, is_single=True)
-    rows_of = Build((facts.name,), tuple(columns), shown, (facts.snapshot_id,))
+    rows_of = Build((facts.name,), tuple(columns), all_readable(said), (facts.snapshot_id,))
     identity = json.dumps([sql, str(facts.table_uuid)])
     asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
     key = fingerprint(asked, "rows", context.parameters, context.session)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from sqlglot import TokenType, tokenize
-from sqlglot.errors import TokenError
+from sqlglot import TokenType
+from sqlglot.tokenizer_core import Token
 
 MAX_NESTING = 200
 # Of TPC-DS, the text with the most has 481.
@@ -33,26 +33,26 @@ _LISTED = {
 }
 
 
-def is_shallow(sql: str, max_nesting: int = MAX_NESTING, max_operators: int = MAX_OPERATORS) -> bool:
-    """Whether a tree can be made of the text without danger; also False when it has no tokens.
+def is_shallow(
+    tokens: Sequence[Token], max_nesting: int = MAX_NESTING, max_operators: int = MAX_OPERATORS
+) -> bool:
+    """Whether a tree can be made of the text with these tokens without danger.
 
     Some thousands of `SELECT * FROM (` or of `FROM` end the process, some thousands of `ARRAY<` take
     minutes. A chain of operators is as deep as it is long: with some thousands of `OR`, the qualifier holds
     up every other thread for seconds.
 
-    >>> is_shallow("SELECT ((1))"), is_shallow("SELECT " + "(" * 1_000)
+    >>> from sqlglot import tokenize
+    >>> is_shallow(tokenize("SELECT ((1))")), is_shallow(tokenize("SELECT " + "(" * 1_000))
     (True, False)
-    >>> is_shallow("SELECT 1" + ", 1" * 9_000), is_shallow("SELECT 1" + " + 1" * 9_000)
+    >>> is_shallow(tokenize("SELECT 1" + ", 1" * 9_000)), is_shallow(tokenize("SELECT 1" + " + 1" * 9_000))
     (True, False)
     """
-    try:
-        tokens = [each.token_type for each in tokenize(sql, read="spark")]
-    except TokenError:
+    kinds = [each.token_type for each in tokens]
+    containers = sum(pair[0] in _CONTAINERS and pair[1] is TokenType.LT for pair in pairwise(kinds))
+    if len(kinds) > MAX_TOKENS or sum(each not in _LISTED for each in kinds) > max_operators:
         return False
-    containers = sum(pair[0] in _CONTAINERS and pair[1] is TokenType.LT for pair in pairwise(tokens))
-    if len(tokens) > MAX_TOKENS or sum(each not in _LISTED for each in tokens) > max_operators:
-        return False
-    return max(containers, *_depths(tokens), 0) <= max_nesting
+    return max(containers, *_depths(kinds), 0) <= max_nesting
 
 
 def _depths(tokens: list[TokenType]) -> Iterator[int]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 
 from service.model.sql import ParsedQuery, TableReference
 from service.model.tables import NOW
+from service.pruning.nesting import is_shallow
 from service.pruning.readable_words import readable_words
 from service.pruning.version_clause import version_clause
 
+_SPARK = Spark()
 _PLAIN = {"this", "db", "catalog", "alias"}
 
 
 def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
-    """The query as a tree; None when it is no query that can be read here.
+    """The query as a tree; None when it is no query that can be read here, or one of dangerous depth.
 
     Times without a zone are those of `zone`; without that they are not understood.
 
@@ -31,8 +33,11 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
     if "|>" in sql:
         # sqlglot puts the steps of a pipe into one SELECT, also a LIMIT that comes before a join.
         return None
+    text = readable_words(sql)
     try:
-        trees = sqlglot.parse(readable_words(sql), read="spark")
+        tokens = _SPARK.tokenize(text)
+        # The parser recurses on the C stack: a text nested deeply enough would end the process.
+        trees = _SPARK.parser().parse(tokens, text) if is_shallow(tokens) else []
     except (SqlglotError, RecursionError):
         return None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):

@@ -22,7 +22,6 @@ from service.pruning.fold_lists import fold_lists
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import named_in
 from service.pruning.metadata_names import metadata_names
-from service.pruning.nesting import is_shallow
 from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
@@ -223,8 +222,7 @@ class Detections:
 
 def _parsed(sql: str, zone: str | None) -> ParsedQuery | None:
     """The text, when there is a scan in it that could be narrowed."""
-    # The parser recurses on the C stack: a text nested deeply enough would end the process.
-    parsed = parse(sql, zone) if is_shallow(sql) else None
+    parsed = parse(sql, zone)
     if parsed is None or not parsed.references or _names_tables_in_columns(parsed.tree):
         return None
     return parsed

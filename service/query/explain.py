@@ -10,7 +10,6 @@ from sqlglot.errors import SqlglotError
 
 from service.model.explanation import Explanation, QueryPlans
 from service.model.query import QueryRecord
-from service.pruning.nesting import is_shallow
 from service.pruning.parse import parse
 from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plan_texts.is_deep import is_deep
@@ -63,7 +62,7 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
 
 
 def _tree(sql: str) -> exp.Query | None:
-    parsed = parse(sql) if is_shallow(sql) else None
+    parsed = parse(sql)
     return parsed.tree if parsed is not None else None
 
 

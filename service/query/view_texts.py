@@ -11,7 +11,6 @@ from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableSource
 from service.model.views import View, ViewReading
 from service.ports import Catalogs, Views
-from service.pruning.nesting import is_shallow
 from service.pruning.parse import parse
 from service.pruning.table_names import table_names
 from service.pruning.view_text import view_text
@@ -61,7 +60,7 @@ class ViewTexts:
         return self._answers(question)
 
     def _body(self, view: View) -> ViewBody | None:
-        parsed = parse(view.sql) if is_shallow(view.sql) else None
+        parsed = parse(view.sql)
         text = None if parsed is None else view_text(parsed, view, self._catalog_names)
         body = None if text is None else parse(text)
         if body is None:

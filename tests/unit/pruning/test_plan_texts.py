@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
+from sqlglot import tokenize
 
 from service.model.explanation import PlanNode, QueryPlans
 from service.model.filtering import FilterRecord
@@ -172,8 +173,8 @@ def test_hundreds_of_unions_are_one_node() -> None:
 
 
 def test_depth_is_that_of_brackets() -> None:
-    assert is_shallow("SELECT ((1)), (2)", max_nesting=2)
-    assert not is_shallow("SELECT (((1)))", max_nesting=2)
+    assert is_shallow(tokenize("SELECT ((1)), (2)"), max_nesting=2)
+    assert not is_shallow(tokenize("SELECT (((1)))"), max_nesting=2)
 
 
 def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> None:
