@@ -59,6 +59,7 @@ def build_ingests(
         settings.ingest_open_files,
         settings.ingest_upsert_bytes,
         settings.ingest_max_files,
+        settings.ingest_writers,
     )
     tables, data_files = PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)

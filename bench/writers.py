@@ -24,7 +24,7 @@ from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.model.tables import TableName
-from service.model.writing import MAIN, Committable, WritableTable, WriteTarget
+from service.model.writing import MAIN, Committable, Destination, WritableTable, WriteTarget
 
 Batches = Sequence[pa.Table]
 """One for each log type, with its columns alone."""
@@ -52,11 +52,15 @@ class Projected:
         self._commits = PyIcebergTableCommits(catalogs, data_file)
 
     def write(self, batches: Batches) -> None:
-        """Writes and commits."""
+        """Writes and commits, as the gateway does it for an ingest with many `writes`."""
         table = self._tables.writable(self._name, MAIN)
-        results = tuple(
-            self._files.write(table, _target(table, each.column_names), each.to_batches()) for each in batches
+        destinations = [Destination(table, _target(table, each.column_names)) for each in batches]
+        rows = (
+            (destination, batch)
+            for destination, each in zip(destinations, batches, strict=True)
+            for batch in each.to_batches()
         )
+        results = tuple(self._files.write_all(rows))
         self._commits.commit(Committable(table.key, uuid4(), (), results))
 
 

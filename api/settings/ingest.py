@@ -40,6 +40,9 @@ class IngestSettings(BaseModel):
         le=16 * GIB,
         description="rows in memory before they are written; an ingest takes about three times that",
     )
+    ingest_writers: int = Field(
+        2, ge=1, le=64, description="targets of one ingest whose files are written at once"
+    )
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )

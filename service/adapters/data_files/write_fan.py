@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -66,10 +67,16 @@ class _Fan:
             self._buffered_bytes += piece_bytes
 
     def close(self) -> list[WriteResult]:
-        for target in self._targets:
-            self._flush(self._lanes[target])
-        results = [self._lanes[target].files.finish() for target in self._targets]
-        return [each for each in results if each.record_count]
+        lanes = [self._lanes[target] for target in self._targets]
+        # Those of which the first rows are in files already: what is open of them counts for all.
+        begun = [each for each in lanes if each.files.open_count]
+        for lane in begun:
+            self._flush(lane)
+        results = {lane.files.target: lane.files.finish() for lane in begun}
+        others = [each for each in lanes if each.files.target not in results]
+        results |= {each.target: each for each in self._finished_at_once(others)}
+        ordered = (results[target] for target in self._targets)
+        return [each for each in ordered if each.record_count]
 
     def delete(self) -> None:
         for lane in self._lanes.values():
@@ -81,6 +88,24 @@ class _Fan:
         self._lanes[destination.target] = lane
         self._targets.append(destination.target)
         return lane
+
+    def _finished_at_once(self, lanes: Sequence[_Lane]) -> Sequence[WriteResult]:
+        """Writes what waits for these targets, of which nothing is open, several of them side by side."""
+        writers = min(self._bounds.writers, self._bounds.open_files, len(lanes))
+        if writers < 2:
+            return [self._finished(each, self._bounds.open_files) for each in lanes]
+        may_open = self._bounds.open_files // writers
+        with ThreadPoolExecutor(writers, thread_name_prefix="write") as pool:
+            # The first failure keeps those from being begun that were not yet; the others come to their end.
+            return list(pool.map(lambda lane: self._finished(lane, may_open), lanes))
+
+    def _finished(self, lane: _Lane, may_open: int) -> WriteResult:
+        lane.files.allow_open(may_open)
+        if lane.batches:
+            lane.files.write(lane.batches)
+            check_kept(sum(each.files.kept_bytes for each in self._lanes.values()), self._bounds)
+            lane.batches = []
+        return lane.files.finish()
 
     def _flush(self, lane: _Lane) -> None:
         if not lane.batches:

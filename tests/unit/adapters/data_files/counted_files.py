@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, ClassVar
 
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
 NAME = f"{__name__}.CountedFileIO"
+
+
+_counting = threading.Lock()
 
 
 class CountedFileIO(PyArrowFileIO):
@@ -28,8 +32,9 @@ class _Output:
 class _Stream:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-        CountedFileIO.open_now += 1
-        CountedFileIO.open_at_most = max(CountedFileIO.open_at_most, CountedFileIO.open_now)
+        with _counting:
+            CountedFileIO.open_now += 1
+            CountedFileIO.open_at_most = max(CountedFileIO.open_at_most, CountedFileIO.open_now)
 
     def write(self, content: bytes) -> int:
         return int(self._stream.write(content))
@@ -46,5 +51,6 @@ class _Stream:
 
     def close(self) -> None:
         if not self._stream.closed:
-            CountedFileIO.open_now -= 1
+            with _counting:
+                CountedFileIO.open_now -= 1
         self._stream.close()

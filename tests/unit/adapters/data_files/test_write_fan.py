@@ -21,6 +21,9 @@ from tests.unit.adapters.data_files.counted_files import NAME, CountedFileIO
 from tests.unit.adapters.data_files.states import files_below, paths_of, rows_of, spec_of, state_of, target_of
 
 TINY = WriteBounds(buffered_bytes=4000, open_files=3)
+# All rows fit into the buffer, and three targets are written at once.
+AT_ONCE = WriteBounds(open_files=3, writers=3)
+EITHER = pytest.mark.parametrize("bounds", [TINY, AT_ONCE], ids=["little by little", "at once"])
 
 
 def destination(folder: Path, *column_ids: int, is_partitioned: bool = False) -> Destination:
@@ -39,7 +42,10 @@ def only_ids(ids: list[int]) -> pa.RecordBatch:
     return pa.record_batch({"id": pa.array(ids, pa.int64())})
 
 
-def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_order(tmp_path: Path) -> None:
+@EITHER
+def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_order(
+    bounds: WriteBounds, tmp_path: Path
+) -> None:
     plain, reverse = destination(tmp_path, 1), destination(tmp_path, 3, 1)
     numbers = iter(range(5000))
     rng = random.Random(7)
@@ -48,7 +54,7 @@ def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_ord
         rows.append(
             (plain, only_ids(ids)) if rng.random() < 0.5 else (reverse, named(ids).select(["name", "id"]))
         )
-    results = {each.target: each for each in write_fan(rows, TINY)}
+    results = {each.target: each for each in write_fan(rows, bounds)}
     for target in (plain, reverse):
         expected = [row for each, batch in rows if each is target for row in batch.to_pylist()]
         written = [row for file in rows_of(results[target.target]) for row in file]
@@ -56,7 +62,10 @@ def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_ord
         assert results[target.target].record_count == len(expected)
 
 
-def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say(tmp_path: Path) -> None:
+@EITHER
+def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say(
+    bounds: WriteBounds, tmp_path: Path
+) -> None:
     rows, wanted = [], {}
     for name, codec in (("a", "gzip"), ("b", "snappy")):
         state = state_of(tmp_path / name, properties={"write.parquet.compression-codec": codec})
@@ -65,7 +74,7 @@ def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say
         target = replace(target_of(state, (1,)), key=key)
         rows += [(Destination(table, target), only_ids([each])) for each in range(2)]
         wanted[target] = (tmp_path / name, codec.upper())
-    results = {each.target: each for each in write_fan(rows, TINY)}
+    results = {each.target: each for each in write_fan(rows, bounds)}
     assert results.keys() == wanted.keys()
     for target, (folder, codec) in wanted.items():
         [path] = paths_of(results[target])
@@ -74,7 +83,10 @@ def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say
         assert rows_of(results[target]) == [[{"id": 0}, {"id": 1}]]
 
 
-def test_files_that_are_open_at_once_are_bounded_over_all_targets(tmp_path: Path) -> None:
+@EITHER
+def test_files_that_are_open_at_once_are_bounded_over_all_targets(
+    bounds: WriteBounds, tmp_path: Path
+) -> None:
     layouts = ((1, 3), (3, 1), (1, 3, 4), (3, 1, 4))
     targets = [destination(tmp_path, *ids, is_partitioned=True) for ids in layouts]
     rows = [
@@ -82,9 +94,9 @@ def test_files_that_are_open_at_once_are_bounded_over_all_targets(tmp_path: Path
         for start in range(0, 2000, 50)
         for target in targets
     ]
-    results = write_fan(rows, TINY)
+    results = write_fan(rows, bounds)
     assert sum(each.record_count for each in results) == 2000 * len(targets)
-    assert (CountedFileIO.open_at_most, CountedFileIO.open_now) == (TINY.open_files, 0)
+    assert (CountedFileIO.open_at_most, CountedFileIO.open_now) == (bounds.open_files, 0)
 
 
 def _names(target: Destination) -> list[str]:
@@ -103,14 +115,24 @@ def _column(name: str, start: int) -> pa.Array:
             return pa.array([float(each) for each in ids])
 
 
-def test_what_does_not_fit_leaves_no_file_of_any_target(tmp_path: Path) -> None:
+@EITHER
+def test_what_does_not_fit_leaves_no_file_of_any_target(bounds: WriteBounds, tmp_path: Path) -> None:
     good, other = destination(tmp_path, 1), destination(tmp_path, 3, 1)
     rows = [(good, only_ids(list(range(2000)))), (other, only_ids([1]))]
     with pytest.raises(RecordsInvalid):
-        write_fan(rows, TINY)
+        write_fan(rows, bounds)
     assert files_below(tmp_path) == []
     with pytest.raises(IngestInvalid):
-        write_fan([(good, only_ids([1])), (destination(tmp_path, 99), only_ids([1]))], TINY)
+        write_fan([(good, only_ids([1])), (destination(tmp_path, 99), only_ids([1]))], bounds)
+    assert files_below(tmp_path) == []
+
+
+def test_the_first_of_many_targets_that_fails_leaves_no_file_of_the_others(tmp_path: Path) -> None:
+    where = [destination(tmp_path, *ids) for ids in ((1,), (3, 1), (1, 3), (1, 4), (4, 1))]
+    rows = [(each, pa.record_batch({n: _column(n, 0) for n in _names(each)})) for each in where]
+    rows.insert(2, (destination(tmp_path, 4), pa.record_batch({"amount": ["no number"]})))
+    with pytest.raises(RecordsInvalid):
+        write_fan(rows, AT_ONCE)
     assert files_below(tmp_path) == []
 
 
@@ -118,14 +140,17 @@ def upserted(where: Destination) -> Destination:
     return replace(where, target=replace(where.target, is_upsert=True, equality_field_ids=(1,)))
 
 
-def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(tmp_path: Path) -> None:
+@EITHER
+def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(
+    bounds: WriteBounds, tmp_path: Path
+) -> None:
     plain, upsert = destination(tmp_path, 1), upserted(destination(tmp_path, 1, 3))
     rows = []
     for turn in range(40):
         rows.append((plain, only_ids(list(range(20)))))
         batch = pa.record_batch({"id": list(range(20)), "name": [f"{turn}-{n}" for n in range(20)]})
         rows.append((upsert, batch))
-    results = {each.target: each for each in write_fan(rows, TINY)}
+    results = {each.target: each for each in write_fan(rows, bounds)}
     assert results[plain.target].record_count == 800
     found = results[upsert.target]
     assert (found.record_count, len(found.delete_files)) == (20, 1)
