@@ -15,6 +15,36 @@ from service.errors import RecordsInvalid
 
 
 @dataclass(frozen=True, slots=True)
+class _ShapedColumn:
+    """One column's types. `is_plain`: what is given in its type can be filed as it is."""
+
+    name: str
+    given: pa.DataType
+    filed: pa.DataType
+    is_required: bool
+    is_plain: bool
+
+    @staticmethod
+    def of(given: pa.Field, filed: pa.Field) -> _ShapedColumn:
+        is_plain = given.type.equals(filed.type, check_metadata=True)
+        return _ShapedColumn(given.name, given.type, filed.type, not filed.nullable, is_plain)
+
+    def fitted(self, array: pa.Array) -> pa.Array:
+        if self.is_required and array.null_count:
+            raise RecordsInvalid(f"A value of the required column {self.name} is missing.")
+        # Each cast lets go of the interpreter, which other threads take then, whether it has work or not.
+        if self.is_plain and array.type.equals(self.given):
+            return array
+        if not is_alike(array.type, self.given):
+            raise RecordsInvalid(f"Column {self.name}: {array.type} is no {self.given}.")
+        try:
+            return _retyped(array.cast(self.given), self.filed)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            message = str(error).splitlines()[0]
+            raise RecordsInvalid(f"Column {self.name}: {message}") from error
+
+
+@dataclass(frozen=True, slots=True)
 class ArrowShape:
     """What batches look like (`given`), and what lies in the file (`filed`).
 
@@ -24,12 +54,15 @@ class ArrowShape:
 
     given: pa.Schema
     filed: pa.Schema
+    columns: tuple[_ShapedColumn, ...]
 
     @staticmethod
     def of(schema: Schema) -> ArrowShape:
         """The shape of a file with these fields."""
         given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
-        return ArrowShape(given, schema_to_pyarrow(sanitize_column_names(schema)))
+        filed = schema_to_pyarrow(sanitize_column_names(schema))
+        pairs = zip(given, filed, strict=True)
+        return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
 
     def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
         """The batches' rows in the file's types, as one chunk.
@@ -42,20 +75,8 @@ class ArrowShape:
     def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
         if batch.schema.names != self.given.names:
             raise RecordsInvalid(f"The columns are {batch.schema.names}, and not {self.given.names}.")
-        columns = [self._column(index, array) for index, array in enumerate(batch.columns)]
+        columns = [each.fitted(array) for each, array in zip(self.columns, batch.columns, strict=True)]
         return pa.Table.from_arrays(columns, schema=self.filed)
-
-    def _column(self, index: int, array: pa.Array) -> pa.Array:
-        given, filed = self.given.field(index), self.filed.field(index)
-        if array.null_count and not filed.nullable:
-            raise RecordsInvalid(f"A value of the required column {given.name} is missing.")
-        if not is_alike(array.type, given.type):
-            raise RecordsInvalid(f"Column {given.name}: {array.type} is no {given.type}.")
-        try:
-            return _retyped(array.cast(given.type), filed.type)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-            message = str(error).splitlines()[0]
-            raise RecordsInvalid(f"Column {given.name}: {message}") from error
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

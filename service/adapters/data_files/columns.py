@@ -22,7 +22,8 @@ class ColumnPlace:
     def values(self, table: pa.Table) -> pa.Array:
         """One value for each row; NULL where a struct around it is."""
         top, *inner = self.positions
-        column = table.column(top).combine_chunks()
+        chunked = table.column(top)
+        column = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
         array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
         for position in inner:
             array = pc.struct_field(array, [position])

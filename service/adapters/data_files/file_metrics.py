@@ -53,7 +53,7 @@ class MetricsPlan:
         rows: int = footer.num_rows
         groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
         columns = [
-            _Column(kept, tuple(group.column(index) for group in groups), own)
+            _Column(kept, tuple(_Chunk.of(group.column(index)) for group in groups), own)
             for index, kept in enumerate(self.columns)
         ]
         counted = [each for each in columns if each.kept.mode.type != MetricModeTypes.NONE]
@@ -70,7 +70,32 @@ class MetricsPlan:
             },
             {each.field_id: bound for each in counted if (bound := each.lower_bound) is not None},
             {each.field_id: bound for each in counted if (bound := each.upper_bound) is not None},
-            tuple(sorted(_start(group.column(0)) for group in groups)),
+            tuple(sorted(columns[0].chunks[index].start for index in range(len(groups)))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """One column in one row group, read from the footer once: each look at it makes new objects.
+
+    `ends` are the least and the greatest value; None where it does not say, as with long texts.
+    """
+
+    byte_count: int
+    value_count: int
+    null_count: int | None
+    ends: tuple[Any, Any] | None
+    start: int
+
+    @staticmethod
+    def of(chunk: Any) -> _Chunk:
+        said = chunk.statistics if chunk.is_stats_set else None
+        return _Chunk(
+            chunk.total_compressed_size,
+            chunk.num_values,
+            said.null_count if said is not None and said.has_null_count else None,
+            (said.min_raw, said.max_raw) if said is not None and said.has_min_max else None,
+            _start(chunk),
         )
 
 
@@ -79,7 +104,7 @@ class _Column:
     """One column in all row groups."""
 
     kept: StatisticsCollector
-    chunks: tuple[Any, ...]
+    chunks: tuple[_Chunk, ...]
     own: OwnStatistics
 
     @property
@@ -88,46 +113,40 @@ class _Column:
 
     @property
     def byte_count(self) -> int:
-        return sum(each.total_compressed_size for each in self.chunks)
+        return sum(each.byte_count for each in self.chunks)
 
     @property
     def value_count(self) -> int:
-        return sum(each.num_values for each in self.chunks)
+        return sum(each.value_count for each in self.chunks)
 
     @property
     def null_count(self) -> int | None:
         if self.field_id in self.own.null_counts:
             return self.own.null_counts[self.field_id]
-        counts = [_null_count(each) for each in self.chunks]
+        counts = [each.null_count for each in self.chunks]
         return None if None in counts else sum(each for each in counts if each is not None)
 
     @property
     def lower_bound(self) -> bytes | None:
-        least = self._end("min_raw", min)
+        least = self._end(0, min)
         return None if least is None else lower_bound(self.kept.iceberg_type, least, self.kept.mode.length)
 
     @property
     def upper_bound(self) -> bytes | None:
-        greatest = self._end("max_raw", max)
+        greatest = self._end(1, max)
         if greatest is None:
             return None
         return upper_bound(self.kept.iceberg_type, greatest, self.kept.mode.length)
 
-    def _end(self, name: str, choose: Callable[[list[Any]], Any]) -> Any:
+    def _end(self, which: int, choose: Callable[[list[Any]], Any]) -> Any:
         """Of all row groups that have values; None when one of them does not say, as with long texts."""
         if self.kept.mode.type not in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE):
             return None
         if numbers := self.own.numbers.get(self.field_id):
             return numbers.least if choose is min else numbers.greatest
-        full = [each for each in self.chunks if _null_count(each) != each.num_values]
-        if not full or not all(each.is_stats_set and each.statistics.has_min_max for each in full):
-            return None
-        return choose([comparable(self.kept.iceberg_type, getattr(each.statistics, name)) for each in full])
-
-
-def _null_count(chunk: Any) -> int | None:
-    known = chunk.is_stats_set and chunk.statistics.has_null_count
-    return chunk.statistics.null_count if known else None
+        ends = [each.ends for each in self.chunks if each.null_count != each.value_count]
+        known = [comparable(self.kept.iceberg_type, each[which]) for each in ends if each is not None]
+        return choose(known) if known and len(known) == len(ends) else None
 
 
 def _start(chunk: Any) -> int:

@@ -22,11 +22,12 @@ class NumberStatistics:
         NumberStatistics(nan_count=2, numbers=(0.5, 2.5))
         """
         is_nan = pc.is_nan(values)
-        ends = pc.min_max(pc.filter(values, pc.invert(is_nan), null_selection_behavior="drop")).as_py()
+        nan_count = is_nan.true_count
+        if nan_count:
+            values = pc.filter(values, pc.invert(is_nan), null_selection_behavior="drop")
+        ends = pc.min_max(values).as_py()
         known = [*self.numbers, *(each for each in ends.values() if each is not None)]
-        return NumberStatistics(
-            self.nan_count + (pc.sum(is_nan).as_py() or 0), (min(known), max(known)) if known else ()
-        )
+        return NumberStatistics(self.nan_count + nan_count, (min(known), max(known)) if known else ())
 
     @property
     def least(self) -> float | None:
