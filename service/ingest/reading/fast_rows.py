@@ -54,5 +54,5 @@ class FastRows:
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
+    found = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
