@@ -15,6 +15,7 @@ from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.turns import Turns
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
@@ -78,6 +79,7 @@ def build_ingests(
         ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
         large=large,
         meters=meters,
+        turn=Turns(settings.ingest_turns).turn,
         changes=PyIcebergTableChanges(catalogs),
         change_rules=ChangeRules(
             settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields

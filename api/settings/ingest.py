@@ -40,6 +40,12 @@ class IngestSettings(BaseModel):
         le=16 * GIB,
         description="rows in memory before they are written; an ingest takes about three times that",
     )
+    ingest_turns: int = Field(
+        2,
+        ge=1,
+        le=64,
+        description="small ingests that are read and encoded at once; more would slow each other down",
+    )
     ingest_writers: int = Field(
         2, ge=1, le=64, description="targets of one ingest whose files are written at once"
     )

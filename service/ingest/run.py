@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
@@ -30,6 +30,7 @@ from service.ingest_ports import (
     WritableTables,
 )
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, written_target
+from service.model.json_records import JsonRecords
 from service.model.schema_changes import TableEvolution
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
@@ -51,6 +52,8 @@ class IngestPorts:
     large: LargeInputs | None = None
     """What writes large inputs; without it the gateway writes everything itself."""
     meters: IngestMeters = field(default_factory=Unmetered)
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Held while the records of a small ingest are read and written; waits until it is this one's turn."""
     changes: TableChanges = field(kw_only=True)
     change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
@@ -138,8 +141,16 @@ def _written(
         executed.run()
         return _Written(executed.results, executed.rejected, executed.tables)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)
-    results = ports.data_files.write_all(sorted_out)
+    # What may take long must not keep the others waiting.
+    with ports.turn() if _is_small(request) else nullcontext():
+        results = ports.data_files.write_all(sorted_out)
     return _Written(results, sorted_out.rejected, sorted_out.tables)
+
+
+def _is_small(request: IngestRequest) -> bool:
+    """Whether its records are of a body that is so small that they are read at once."""
+    given = [request.shared] if request.shared is not None else [each.records for each in request.writes]
+    return all(isinstance(each, JsonRecords) for each in given)
 
 
 def _sorted_out(

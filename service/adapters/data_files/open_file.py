@@ -13,6 +13,7 @@ from pyiceberg.io import FileIO
 from service.adapters.data_files.content_files import content_file_json
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.own_statistics import OwnStatistics
+from service.adapters.data_files.turns import out_of_turn
 from service.errors import IngestInvalid
 
 
@@ -37,7 +38,8 @@ class OpenFile:
         self._statistics = OwnStatistics(plan.places.values())
         options = plan.properties.parquet_options(plan.schema, plan.shape.filed, first)
         # Nothing is there; to say so spares the storage the question.
-        self._stream: Any = io.new_output(location).create(overwrite=True)
+        with out_of_turn():
+            self._stream: Any = io.new_output(location).create(overwrite=True)
         try:
             self._writer = pq.ParquetWriter(self._stream, plan.shape.filed, **options)
         except pa.ArrowNotImplementedError as error:
@@ -63,7 +65,8 @@ class OpenFile:
         self._writer.close()
         footer = self._writer.writer.metadata
         byte_count = self._stream.tell()
-        self._stream.close()
+        with out_of_turn():
+            self._stream.close()
         metrics = self._plan.metrics.metrics(footer, self._statistics)
         content = content_file_json(
             self._location,

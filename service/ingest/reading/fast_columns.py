@@ -75,7 +75,7 @@ def _column(name: str, kind: pa.DataType) -> FastColumn | None:
         return FastColumn(read_as, lambda array: _decimals(array, precision, scale))
     if name in _NUMBERS:
         # All of them are looked at together (`check_floating`).
-        return FastColumn(pa.float64(), lambda array: array if kind == pa.float64() else array.cast(kind))
+        return FastColumn(pa.float64(), lambda array: _cast(array, kind))
     if name in _PATTERNS:
         return FastColumn(pa.string(), lambda array: _within(_matching(array, _PATTERNS[name]).cast(kind)))
     convert = scalar_values(name)
@@ -96,14 +96,17 @@ def check_floating(columns: Sequence[pa.Array]) -> bool:
     Raises:
         Doubt: a number may not be.
     """
-    values = pa.concat_arrays(
-        [each if each.type == pa.float64() else each.cast(pa.float64()) for each in columns]
-    )
+    values = pa.concat_arrays([_cast(each, pa.float64()) for each in columns])
     # NaN is no number, and compares with none.
     if pc.all(pc.less(pc.abs(values), _EXACT_DOUBLE)).as_py() is False:
         raise Doubt
     # Below zero, only the inverse of a zero with a sign is infinite.
     return bool(pc.min_max(pc.divide(1.0, values))["min"].as_py() != -math.inf)
+
+
+def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    # Casts to the same type take their time, too.
+    return array if array.type == kind else array.cast(kind)
 
 
 def _decimals(array: pa.Array, precision: int, scale: int) -> pa.Array:
