@@ -70,6 +70,8 @@ def create_app(
     app.state.edge = Edge(settings, door, Waiting())
     # Before the one for JSON, which takes every content type to say that it is none.
     app.include_router(ingest.records_router)
+    # Each request tries the routes one after the other, and most requests are these.
+    app.include_router(ingest.json_router)
     for routes in (
         *(query, query_list, chunks, explain),
         # Before the ingests by their id: a summary is none.
@@ -77,7 +79,6 @@ def create_app(
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
-    app.include_router(ingest.json_router)
     # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
