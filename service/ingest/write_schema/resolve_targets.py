@@ -10,7 +10,7 @@ from service.ingest.write_schema.kept import kept_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
 from service.model.ingest import Violation, Write
-from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
+from service.model.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
 
 # PyIceberg commits to no newer one.
 NEWEST_FORMAT = 2
@@ -46,15 +46,26 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
 
     Raises:
         IngestInvalid: the table is of a format that cannot be written here.
-        WriteSchemaInvalid: the write schema breaks rules.
+        WriteSchemaInvalid: the write schema breaks rules, or the equality fields do; with every reason.
     """
     if table.format_version > NEWEST_FORMAT:
         raise IngestInvalid(
             f"{write.key.table} has format version {table.format_version}; "
             f"tables up to version {NEWEST_FORMAT} can be written to."
         )
-    equality_field_ids = resolve_equality_fields(write, table)
-    schema = kept_write_schema(write.write_schema, table, present, equality_field_ids)
+    faults: list[WriteSchemaInvalid] = []
+    equality_field_ids: tuple[int, ...] = ()
+    schema: WriteSchema | None = None
+    try:
+        equality_field_ids = resolve_equality_fields(write, table)
+    except WriteSchemaInvalid as error:
+        faults.append(error)
+    try:
+        schema = kept_write_schema(write.write_schema, table, present, equality_field_ids)
+    except WriteSchemaInvalid as error:
+        faults.append(error)
+    if faults:
+        raise WriteSchemaInvalid(faults[0].detail, [each for fault in faults for each in _violations(fault)])
     return WriteTarget(
         write.key,
         table.schema.schema_id,

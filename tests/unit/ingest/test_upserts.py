@@ -128,6 +128,13 @@ def test_they_have_to_be_written() -> None:
     assert inferred.write_schema_column_ids == (1, 2, 6)
 
 
+def test_what_is_wrong_with_the_write_schema_is_told_with_them() -> None:
+    assert violations(upsert("day", "ids", columns=ColumnNames(("id", "day", "nope")))) == [
+        ("ids", WriteRule.UNKNOWN_COLUMN),
+        ("nope", WriteRule.UNKNOWN_COLUMN),
+    ]
+
+
 def test_a_table_of_version_1_takes_none() -> None:
     with pytest.raises(IngestInvalid, match="format version 1"):
         targets([upsert("id", "day")], {TABLE.key: replace(TABLE, format_version=1)})
