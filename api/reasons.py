@@ -15,7 +15,8 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.NOT_A_QUERY: "The text is not one query that the gateway can read as a tree.",
         Reason.NO_EQUI_JOIN: "The tables are not joined by an equality.",
         Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",
-        Reason.BUILD_NOT_DETERMINISTIC: "What gives keys may answer anew each time, or is a closed view.",
+        Reason.BUILD_NOT_DETERMINISTIC: "What gives keys may answer anew each time, is a closed view, or is"
+        " chosen by a condition that cannot be asked by itself.",
         Reason.PROBE_NOT_PRUNABLE: "Files cannot be told apart by this column.",
         Reason.PROBE_IS_PRESERVED_SIDE: "An outer join keeps all rows of this side.",
         Reason.ANTI_JOIN: "Rows without a match are wanted.",

@@ -129,12 +129,14 @@ class OpenedGraph:
 
     Every row that leaves the SELECT has one in `graph` with the same values; there may be more of those.
     `columns` tells what stands for a column of an opened relation; `members`, for each relation that was
-    named before, the relations that stand for it now.
+    named before, the relations that stand for it now. `with_more_filters` are those of its relations that the
+    query filters by more than the conjuncts say.
     """
 
     graph: JoinGraph
     columns: Mapping[ColumnOf, exp.Expr]
     members: Mapping[str, frozenset[str]]
+    with_more_filters: frozenset[str] = frozenset()
 
     def column(self, before: ColumnOf) -> ColumnOf | None:
         """The column that a column was before its relation was opened; None when it is computed."""

@@ -241,7 +241,9 @@ class _Detector:
         self._build_sides += 1
         query = build_query(opened.graph, [build], allowed, self._known.facts)
         if query is None:
-            self._refuse(candidate, probe, Reason.BUILD_HAS_NO_FILTER)
+            is_unclear = not allowed.isdisjoint(opened.with_more_filters)
+            reason = Reason.BUILD_NOT_DETERMINISTIC if is_unclear else Reason.BUILD_HAS_NO_FILTER
+            self._refuse(candidate, probe, reason)
             return
         query = converted_query(query, plan.expression, plan.cast_to)
         end = table.this.meta.get("end")

@@ -14,6 +14,7 @@ from service.model.joins import (
     Relation,
     WrittenRows,
     column_pair,
+    relations_in,
 )
 from service.pruning.opened_columns import has_rows_of_its_joins, projections, with_columns_of
 from service.pruning.renamed import renamed
@@ -51,6 +52,7 @@ def open_relations(
     members: dict[str, frozenset[str]] = {}
     conjuncts: list[exp.Expr] = []
     null_supplied = set(graph.null_supplied)
+    with_more_filters: set[str] = set()
     for name, relation in graph.relations.items():
         inner = _inner(relation, opened_of)
         names = {} if inner is None else {each: f"{name}.{each}" for each in inner.graph.relations}
@@ -64,6 +66,7 @@ def open_relations(
         if name in graph.null_supplied:
             null_supplied |= members[name]
         null_supplied |= {names[each] for each in inner.graph.null_supplied if each in names}
+        with_more_filters |= {names[each] for each in inner.with_more_filters if each in names}
         conjuncts += [renamed(each, names, quoted=True) for each in inner.graph.conjuncts]
         assert isinstance(relation, Scope)
         columns |= {
@@ -72,7 +75,10 @@ def open_relations(
         }
     for each in graph.conjuncts:
         said = with_columns_of(each, relations, columns)
-        conjuncts += [] if said is None else [said]
+        if said is not None:
+            conjuncts.append(said)
+        elif len(read := list(relations_in(each))) == 1:
+            with_more_filters |= members.get(read[0], frozenset())
     opened = JoinGraph(
         relations=relations,
         null_supplied=frozenset(null_supplied),
@@ -80,7 +86,7 @@ def open_relations(
         equalities=tuple(pair for each in conjuncts if (pair := column_pair(each)) is not None),
         other_equalities=(),
     )
-    return OpenedGraph(opened, columns, members)
+    return OpenedGraph(opened, columns, members, frozenset(with_more_filters))
 
 
 def _inner(relation: Relation, opened_of: OpenedOf) -> OpenedGraph | None:

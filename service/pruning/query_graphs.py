@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
+from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, relations_in
 from service.pruning.column_classes import column_classes
 from service.pruning.dated import dated
 from service.pruning.is_faithful import is_faithful
@@ -48,14 +48,24 @@ class QueryGraphs:
     def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
         """The same with the SELECTs that it reads in their place, and faithful conditions only."""
         if id(graph) not in self._opened:
-            asked = (each for each in graph.conjuncts if stands_alone(each, self._scopes, self.is_known))
-            standing = replace(graph, conjuncts=tuple(dated(each, self._days) for each in asked))
             # The graph is kept as well, so that no other one gets its identity.
-            opened = open_relations(standing, self._opened_scope, self._written)
-            faithful = tuple(filter(is_faithful, opened.graph.conjuncts))
-            opened = replace(opened, graph=replace(opened.graph, conjuncts=faithful))
-            self._opened[id(graph)] = graph, opened
+            self._opened[id(graph)] = graph, self._opened_of(graph)
         return self._opened[id(graph)][1]
+
+    def _opened_of(self, graph: JoinGraph) -> OpenedGraph:
+        asked, left_out = _parted(graph.conjuncts, self._stands_alone)
+        standing = replace(graph, conjuncts=tuple(dated(each, self._days) for each in asked))
+        opened = open_relations(standing, self._opened_scope, self._written)
+        faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
+        more = _alone(unfaithful).union(*(opened.members.get(each, ()) for each in _alone(left_out)))
+        return replace(
+            opened,
+            graph=replace(opened.graph, conjuncts=tuple(faithful)),
+            with_more_filters=opened.with_more_filters | more,
+        )
+
+    def _stands_alone(self, condition: exp.Expr) -> bool:
+        return stands_alone(condition, self._scopes, self.is_known)
 
     def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
         graph = self.graph(scope)
@@ -108,3 +118,18 @@ class QueryGraphs:
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:
         return {id(each.expression): each for each in self._root.traverse()}
+
+
+def _alone(conditions: Iterable[exp.Expr]) -> frozenset[str]:
+    """The relations that one of these conditions alone is on."""
+    return frozenset().union(*(each for each in map(relations_in, conditions) if len(each) == 1))
+
+
+def _parted(
+    conditions: Iterable[exp.Expr], is_taken: Callable[[exp.Expr], bool]
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    taken: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for each in conditions:
+        (taken if is_taken(each) else others).append(each)
+    return taken, others
