@@ -89,6 +89,20 @@ def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, .
             yield (column.name, *path), field
 
 
+def path_of(columns: tuple[Field, ...], dotted: str) -> tuple[str, ...]:
+    """The names that lead to the field of this full name; the name itself where there is none.
+
+    Names may have dots in them. Iceberg takes no schema in which two fields have the same full name.
+
+    >>> inner = Field(2, "city", Primitive("string"))
+    >>> columns = (Field(1, "place", Struct((inner,))), Field(3, "user.name", Primitive("string")))
+    >>> path_of(columns, "place.city"), path_of(columns, "user.name")
+    (('place', 'city'), ('user.name',))
+    """
+    paths = (path for path, _ in fields_with_paths(columns))
+    return next((each for each in paths if ".".join(each) == dotted), (dotted,))
+
+
 def type_text(kind: FieldType) -> str:
     """The type for people, in Iceberg's words and without ids.
 

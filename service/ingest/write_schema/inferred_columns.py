@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from service.ingest.write_schema.rules.partition_sources import VOID
+from service.model.schemas import path_of
 from service.model.writing import WritableTable
 
 
@@ -16,7 +17,8 @@ def inferred_columns(
     In that order records with the same columns share files, in whatever order they name them. A column that
     the partition or the equality fields come from is written with NULLs where no record has it.
     """
-    sources = {each.source.split(".")[0] for each in table.partition_fields if each.transform != VOID}
+    asked = (each.source for each in table.partition_fields if each.transform != VOID)
+    sources = {path_of(table.schema.columns, each)[0] for each in asked}
     return tuple(
         each.field_id
         for each in table.schema.columns

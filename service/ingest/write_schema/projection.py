@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from service.model.schemas import Field, Struct, fields_with_paths
+from service.model.schemas import Field, Struct, fields_with_paths, path_of
 from service.model.writing import WritableTable
 
 
@@ -20,13 +20,14 @@ class Projection:
 
     def skipped(self) -> Iterator[tuple[str, Field]]:
         """The fields that the files leave out, by their dotted names; not what lies inside of them."""
-        return _skipped(self.table.schema.columns, frozenset(self.column_ids), ())
+        return ((".".join(path), field) for path, field in self._skipped_paths())
 
     def is_written(self, dotted: str) -> bool:
         """Whether the files hold the whole of the table's field of that name."""
+        path = path_of(self.table.schema.columns, dotted)
+        # As paths: with a column `day.part`, not every name that begins with `day.` lies in `day`.
         return not any(
-            name == dotted or name.startswith(f"{dotted}.") or dotted.startswith(f"{name}.")
-            for name, _ in self.skipped()
+            each[: len(path)] == path or path[: len(each)] == each for each, _ in self._skipped_paths()
         )
 
     def dotted(self, field_id: int) -> str:
@@ -34,10 +35,13 @@ class Projection:
         found = fields_with_paths(self.table.schema.columns)
         return next((".".join(path) for path, each in found if each.field_id == field_id), f"#{field_id}")
 
+    def _skipped_paths(self) -> Iterator[tuple[tuple[str, ...], Field]]:
+        return _skipped(self.table.schema.columns, frozenset(self.column_ids), ())
+
 
 def _skipped(
     fields: tuple[Field, ...], written: frozenset[int], parents: tuple[str, ...]
-) -> Iterator[tuple[str, Field]]:
+) -> Iterator[tuple[tuple[str, ...], Field]]:
     for field in fields:
         path = (*parents, field.name)
         if field.field_id in written:
@@ -45,7 +49,7 @@ def _skipped(
         if isinstance(field.type, Struct) and _has_any(field.type.fields, written):
             yield from _skipped(field.type.fields, written, path)
         else:
-            yield ".".join(path), field
+            yield path, field
 
 
 def _has_any(fields: tuple[Field, ...], ids: frozenset[int]) -> bool:

@@ -15,17 +15,21 @@ OLDEST_FORMAT = 2
 _NOT_EQUAL_TO_THEMSELVES = frozenset({"float", "double"})
 
 
-def resolve_equality_fields(write: Write, table: WritableTable) -> tuple[int, ...]:
+def resolve_equality_fields(
+    write: Write, table: WritableTable
+) -> tuple[tuple[int, ...], WriteSchemaInvalid | None]:
     """Their ids, in order; none for an append. Without names they are the table's identifier fields.
+
+    With what is wrong with them, every reason at once: it is told together with what is wrong with the write
+    schema, which those that are known are needed for.
 
     Raises:
         IngestInvalid: the table can have no upserts, or this is none.
-        WriteSchemaInvalid: with every reason at once.
     """
     if not write.is_upsert:
         if write.equality_fields is not None:
             raise IngestInvalid("Only an upsert has equality fields.")
-        return ()
+        return (), None
     if table.format_version < OLDEST_FORMAT:
         raise IngestInvalid(
             f"{write.key.table} has format version {table.format_version}; "
@@ -33,11 +37,12 @@ def resolve_equality_fields(write: Write, table: WritableTable) -> tuple[int, ..
         )
     ids, violations = _named(write, table)
     violations = (*violations, *_unfit(ids, table))
+    wrong = None
     if violations:
-        raise WriteSchemaInvalid(
+        wrong = WriteSchemaInvalid(
             f"The equality fields do not fit {write.key.table}: {violations[0].detail}", violations
         )
-    return tuple(sorted(ids))
+    return tuple(sorted(ids)), wrong
 
 
 def _named(write: Write, table: WritableTable) -> tuple[tuple[int, ...], tuple[Violation, ...]]:

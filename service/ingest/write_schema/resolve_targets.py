@@ -54,12 +54,10 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
             f"tables up to version {NEWEST_FORMAT} can be written to."
         )
     faults: list[WriteSchemaInvalid] = []
-    equality_field_ids: tuple[int, ...] = ()
     schema: WriteSchema | None = None
-    try:
-        equality_field_ids = resolve_equality_fields(write, table)
-    except WriteSchemaInvalid as error:
-        faults.append(error)
+    equality_field_ids, wrong = resolve_equality_fields(write, table)
+    if wrong is not None:
+        faults.append(wrong)
     try:
         schema = kept_write_schema(write.write_schema, table, present, equality_field_ids)
     except WriteSchemaInvalid as error:

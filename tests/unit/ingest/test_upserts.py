@@ -133,6 +133,12 @@ def test_what_is_wrong_with_the_write_schema_is_told_with_them() -> None:
         ("ids", WriteRule.UNKNOWN_COLUMN),
         ("nope", WriteRule.UNKNOWN_COLUMN),
     ]
+    # The fields that are known are looked at as well.
+    assert violations(upsert("id", "note", "nope", columns=ColumnNames(("id", "day")))) == [
+        ("nope", WriteRule.UNKNOWN_COLUMN),
+        ("note", WriteRule.EQUALITY_FIELD_SKIPPED),
+        ("day", WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD),
+    ]
 
 
 def test_a_table_of_version_1_takes_none() -> None:

@@ -14,6 +14,7 @@ from tests.unit.ingest.wide_table import (
     CITY,
     COLUMNS,
     DAY,
+    DOTTED,
     ID,
     LONG,
     NOTE,
@@ -107,6 +108,19 @@ def test_a_partition_may_come_from_inside_a_struct() -> None:
     table = replace(TABLE, partition_fields=(PartitionField("city", "place.city", "bucket[4]"),))
     assert broken("id", "place.street", table=table) == [("place.city", "PARTITION_SOURCE_SKIPPED")]
     assert ids("id", "place", table=table) == (1, 3)
+
+
+def test_names_with_dots_are_not_taken_for_fields_of_other_columns() -> None:
+    part, user = Field(8, "day.part", STRING), Field(9, "user", STRING)
+    by_day = replace(with_columns(ID, DAY, part), partition_fields=TABLE.partition_fields)
+    assert ids("id", "day", table=by_day) == (1, 2)
+    by_name = (PartitionField("name", "user.name", "identity"),)
+    by_user = replace(with_columns(ID, user, DOTTED), partition_fields=by_name)
+    assert ids("id", "user.name", table=by_user) == (1, 7)
+    assert broken("id", "user", table=by_user) == [("user.name", "PARTITION_SOURCE_SKIPPED")]
+    inferred = resolve_write_schema(InferredColumns.INFER, by_user, frozenset({"id"}))
+    assert inferred is not None
+    assert inferred.column_ids == (1, 7)
 
 
 def test_a_partition_field_that_was_removed_needs_no_column() -> None:
