@@ -201,9 +201,16 @@ class CreationInvalid(IngestInvalid):
 
 
 class RecordsInvalid(IngestInvalid):
-    """Some records do not fit the write schema. Nothing was written."""
+    """Some records do not fit the write schema. Nothing was written.
+
+    `bad_count` are all of them; `violations` has the first ones.
+    """
 
     code = "RECORDS_INVALID"
+
+    def __init__(self, detail: str, violations: Sequence[object] = (), bad_count: int = 1) -> None:
+        super().__init__(detail, violations)
+        self.bad_count = bad_count
 
 
 class WriteNotAllowed(CallerError):

@@ -132,7 +132,7 @@ class Ingests:
         except GatewayError as refusal:
             self._ports.meters.refused(refusal.code)
             if isinstance(refusal, RecordsInvalid):
-                self._ports.meters.rejected(max(1, len(refusal.violations)))
+                self._ports.meters.rejected(refusal.bad_count)
             raise
 
     def _check_taking(self) -> None:

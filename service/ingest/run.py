@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
-from service.errors import GatewayError, RequestIdReused, WriteNotAllowed
+from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNotAllowed
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
@@ -120,6 +120,8 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
+    if request.executed is not None and any(each.is_inferred for each in request.writes):
+        raise IngestInvalid("Of sources no columns are inferred: name them in writeSchema.")
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
     present = present_columns(request, matched.by_key, ports.bounds)
     return Destinations(resolve_targets(request.writes, matched.by_key, present), matched.evolutions)

@@ -77,4 +77,5 @@ class SortedOut:
         if count == 0:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._letters is None:
-            raise RecordsInvalid(f"{self._bad_count} of {count} records do not fit.", self._told)
+            told = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(told, self._told, self._bad_count)

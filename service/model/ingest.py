@@ -262,6 +262,11 @@ class Write:
     is_upsert: bool = False
     equality_fields: tuple[str, ...] | None = None
 
+    @property
+    def is_inferred(self) -> bool:
+        """Whether the columns are those that the records have."""
+        return isinstance(self.write_schema, InferredColumns)
+
 
 @dataclass(frozen=True, slots=True)
 class Route:

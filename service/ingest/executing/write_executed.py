@@ -22,7 +22,6 @@ from service.ingest_ports import DataFiles, DeadLetterTables
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import (
     BadRecord,
-    InferredColumns,
     IngestRequest,
     OnError,
     Rejected,
@@ -74,9 +73,6 @@ class ExecutedWrite:
         self._is_upsert = any(each.target.is_upsert for each in destinations)
         if self._is_upsert and isinstance(request.executed, (MicroBatchRecords, MicroBatchFiles)):
             raise IngestInvalid("Streams append. Send upserts with POST /ingest.")
-        is_inferred = any(isinstance(each.write_schema, InferredColumns) for each in request.writes)
-        if request.executed is not None and is_inferred:
-            raise IngestInvalid("Of sources and streams no columns are inferred: name them in writeSchema.")
         self._request = request
         self._ingest_id = ingest_id
         self._destinations = tuple(destinations)
@@ -211,7 +207,8 @@ class ExecutedWrite:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
             count = self._bad_count + self._row_count
-            raise RecordsInvalid(f"{self._bad_count} of {count} records do not fit.", self._bad)
+            told = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(told, self._bad, self._bad_count)
 
 
 def _byte_count(body: StreamedRecords) -> int:

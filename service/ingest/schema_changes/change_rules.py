@@ -37,6 +37,17 @@ class ChangeRules:
             raise WriteNotAllowed(f"Callers may not change the schema of {name} here.")
         self._check_count(name, field_count)
 
+    def check_sent(self, name: TableName, field_count: int, own_count: int) -> None:
+        """Returns where a schema of so many fields is compared with the table's `own_count` at all.
+
+        Each difference takes its time, and what has more fields than both could not be made in any case.
+
+        Raises:
+            IngestInvalid: it is not.
+        """
+        if field_count > own_count:
+            self._check_count(name, field_count)
+
     def _check_count(self, name: TableName, field_count: int) -> None:
         if field_count > self.max_fields:
             raise IngestInvalid(

@@ -59,6 +59,7 @@ def match_tables(
     made = Evolutions()
     for _ in range(_ATTEMPTS):
         found = _look_up(writes, tables)
+        _check_sent(writes, found, rules)
         plans = _plans(writes, found)
         _check(found, plans, rules)
         if not found.creations and not any(plan.changes for plan in plans.values()):
@@ -119,6 +120,18 @@ def _plans(writes: Sequence[Write], found: _Found) -> Mapping[TableName, SchemaP
     return plans
 
 
+def _check_sent(writes: Sequence[Write], found: _Found, rules: ChangeRules) -> None:
+    for each in writes:
+        if each.schema is not None and each.schema.schema is not None:
+            table = found.tables.get(each.key.table)
+            own_count = 0 if table is None else _field_count(table.schema)
+            rules.check_sent(each.key.table, _field_count(each.schema.schema), own_count)
+
+
+def _field_count(schema: TableSchema) -> int:
+    return sum(1 for _ in fields_with_paths(schema.columns))
+
+
 def _of(writes: Sequence[Write], name: TableName) -> list[Write]:
     return [each for each in writes if each.key.table == name]
 
@@ -132,7 +145,7 @@ def _check(found: _Found, plans: Mapping[TableName, SchemaPlan], rules: ChangeRu
             f"The schema differs from that of {names} in {count}: {differences[0].detail}", differences
         )
     for name, creation in found.creations.items():
-        rules.check_creation(name, sum(1 for _ in fields_with_paths(creation.schema.columns)))
+        rules.check_creation(name, _field_count(creation.schema))
     for name, plan in plans.items():
         if plan.changes:
             rules.check_evolution(name, plan.field_count)

@@ -149,7 +149,7 @@ def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:
     """A stream's error has no room for all of them."""
     first = next((each for each in refused.violations if isinstance(each, BadRecord)), None)
     reason = "" if first is None else f" The first: {first.reason}"
-    return RecordsInvalid(f"{refused.detail}{reason}", refused.violations)
+    return RecordsInvalid(f"{refused.detail}{reason}", refused.violations, refused.bad_count)
 
 
 def _refused(ended: IngestRecord) -> GatewayError:

@@ -89,14 +89,17 @@ class Streams:
         definition = self.read_body(body)
         if any(each.is_upsert for each in definition.writes):
             raise StreamInvalid("Streams append. Send upserts with POST /ingest.")
+        if any(each.is_inferred for each in definition.writes):
+            raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)
-        self._ingests.check(
-            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
-        )
         if len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most:
             raise StreamInvalid(
                 f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
             )
+        # The last of all: tables may be made for it.
+        self._ingests.check(
+            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
+        )
         record = StreamRecord(uuid4(), caller, name, body, self._ports.clock.now())
         self._ports.store.add(record)
         self._wake.set()

@@ -142,6 +142,7 @@ def test_no_more_than_a_hundred_bad_records_are_told(ingests: FakeIngests) -> No
     with pytest.raises(RecordsInvalid, match="250 of 250") as refused:
         ingests.accept(request(*[write(*[{}] * 50)] * 5), "ann")
     assert len(refused.value.violations) == 100
+    assert ingests.meters.rejected_count == 250
 
 
 def test_every_rule_that_any_write_breaks_is_told_at_once(ingests: FakeIngests) -> None:

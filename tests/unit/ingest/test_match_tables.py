@@ -310,6 +310,16 @@ def test_the_operator_says_which_tables_are_made_and_changed() -> None:
         _refused_by(ChangeRules(max_fields=2), write({}, ID, NOTE, NEW, table=MISSING, create=TableLayout()))
 
 
+def test_a_schema_of_too_many_fields_is_not_even_compared() -> None:
+    many = [Field(0, f"c{each}", LONG) for each in range(100_000)]
+    with pytest.raises(IngestInvalid, match="would have 100001 fields; at most 10000"):
+        _refused_by(ChangeRules(), write({"id": 1}, ID, *many))
+    with pytest.raises(IngestInvalid, match="would have 100000 fields; at most 10000"):
+        _refused_by(ChangeRules(), write({}, *many, table=MISSING, create=TableLayout()))
+    # The table has as many already.
+    _refused_by(ChangeRules(max_fields=1), write({"id": 1}, ID, NOTE))
+
+
 def test_a_required_column_may_be_left_out_when_the_table_evolves() -> None:
     table = with_columns(replace(ID, is_required=True), NOTE)
     ingests = FakeIngests(table)

@@ -27,7 +27,7 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.ingest import ColumnNames, OnError, RecordFormat, Write
+from service.model.ingest import ColumnNames, InferredColumns, OnError, RecordFormat, Write
 from service.model.sources import SourceBounds, SourceRecords
 from service.model.streams import (
     DirectorySource,
@@ -70,7 +70,11 @@ class Running:
         key = TableKey(TableName("lake", "logs", body.get("table", "events")))
         return StreamDefinition(
             self.source(body.get("uri")),
-            (Write(key, (), ColumnNames(("id",)), is_upsert=body.get("mode") == "upsert"),),
+            (
+                Write(
+                    key, (), body.get("columns", ColumnNames(("id",))), is_upsert=body.get("mode") == "upsert"
+                ),
+            ),
             None,
             OnError(body.get("onError", "REJECT_REQUEST")),
             1000,
@@ -289,6 +293,8 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
         running.create(table="nothing")
     with pytest.raises(StreamInvalid, match="append"):
         running.create(mode="upsert")
+    with pytest.raises(StreamInvalid, match="no columns are inferred"):
+        running.create(columns=InferredColumns.INFER)
     for _ in range(PACE.running_at_most):
         running.create()
     with pytest.raises(StreamInvalid, match="stream_max_running"):

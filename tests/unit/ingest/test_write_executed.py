@@ -21,6 +21,7 @@ from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
 from service.model.ingest import (
     ColumnNames,
+    InferredColumns,
     IngestRecord,
     IngestRequest,
     IngestState,
@@ -79,6 +80,14 @@ def test_all_files_of_a_source_become_one_commit(ingests: FakeIngests, tmp_path:
     [commit] = record.commits
     assert [(each.column_ids, each.record_count) for each in commit.targets] == [((1, 6), 3)]
     assert len(ingests.commits.rounds) == 1
+
+
+def test_of_a_source_no_columns_are_inferred_and_nothing_is_looked_at_before_that(
+    ingests: FakeIngests, tmp_path: Path
+) -> None:
+    inferred = replace(WRITE, write_schema=InferredColumns.INFER)
+    with pytest.raises(IngestInvalid, match="no columns are inferred"):
+        ingests.accept(of_source(tmp_path, "*", inferred), "ann")
 
 
 def test_large_files_are_read_in_parts_and_every_line_once(ingests: FakeIngests, tmp_path: Path) -> None:
