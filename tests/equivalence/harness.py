@@ -79,7 +79,8 @@ class Harness:
             _assert_same(written, self.run(cached.sql, parameters, cached), sql, cached)
         self._wait_for_relations()
         local = self.prune(sql, parameters)
-        if local.relations != cached.relations:
+        # A join that is dropped then has no relation in the text any more.
+        if local.sql != cached.sql:
             _assert_same(written, self.run(local.sql, parameters, local), sql, local)
         return Checked(cold, written, narrowed)
 

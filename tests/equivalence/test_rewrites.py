@@ -1,0 +1,77 @@
+"""Each rewrite happens where it may, keeps the rows, and can be switched off by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from service.gateway import Gateway
+from service.model.rewrites import RewriteKind
+from service.query.prune import Pruner
+from service.query.pruned_query import PrunedQuery
+from tests.equivalence.harness import Harness, rows_of
+
+FILTERED = "FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+QUERIES = {
+    RewriteKind.JOIN_DROPPED: f"SELECT f.id, f.name {FILTERED}",
+    RewriteKind.LOCAL_RELATION: f"SELECT f.id, d.name {FILTERED}",
+    RewriteKind.NATIVE_PRUNING_OFF: f"SELECT f.id {FILTERED}",
+    RewriteKind.READ_OPTIONS: f"SELECT f.id, d.year {FILTERED}",
+}
+NOT_DROPPED = {
+    "a key is there twice": "SELECT f.id FROM by_k f JOIN tiny t ON f.k = t.k WHERE t.year > 0",
+    "another of its columns is asked for": f"SELECT f.id, d.name {FILTERED}",
+    "another of its columns is compared": f"SELECT f.id {FILTERED} AND d.name < f.name",
+    "its rows are counted": f"SELECT count(d.k) {FILTERED}",
+    "the facts without it are asked for, too": (
+        "SELECT f.id FROM by_k f LEFT JOIN dim d ON f.k = d.k AND d.year = 1999"
+    ),
+}
+
+
+def kinds(pruned: PrunedQuery) -> set[RewriteKind]:
+    return {each.kind for each in pruned.rewrites}
+
+
+def known(harness: Harness, sql: str) -> PrunedQuery:
+    """With its keys in the cache, and the rows that it asked for in memory; its rows are the same."""
+    harness.check(sql)
+    return harness.prune(sql)
+
+
+@pytest.fixture
+def restored(gateway: Gateway, harness: Harness) -> Pruner:  # noqa: ARG001
+    return gateway._ports.pruner
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_it_is_made_keeps_the_rows_and_can_be_switched_off(
+    kind: RewriteKind, harness: Harness, restored: Pruner
+) -> None:
+    sql = QUERIES[kind]
+    assert kind in kinds(known(harness, sql))
+    bounds = restored._bounds
+    without = replace(bounds.rewrites, kinds=bounds.rewrites.kinds - {kind})
+    restored._bounds = replace(bounds, rewrites=without)
+    try:
+        pruned = harness.prune(sql)
+        assert pruned.rewritten_sql is not None
+        assert kind not in kinds(pruned)
+        assert rows_of(harness.run(pruned.sql, (), pruned).rows) == rows_of(harness.run(sql).rows)
+    finally:
+        restored._bounds = bounds
+
+
+@pytest.mark.parametrize("sql", NOT_DROPPED.values(), ids=NOT_DROPPED)
+def test_a_join_that_says_more_than_its_keys_stays(sql: str, harness: Harness) -> None:
+    assert RewriteKind.JOIN_DROPPED not in kinds(known(harness, sql))
+
+
+def test_a_dropped_join_leaves_as_many_rows_as_there_were(harness: Harness) -> None:
+    pruned = known(harness, QUERIES[RewriteKind.JOIN_DROPPED])
+    assert "dim" not in pruned.sql
+    found = rows_of(harness.run(pruned.sql, (), pruned).rows)
+    expected = rows_of(harness.run(QUERIES[RewriteKind.JOIN_DROPPED]).rows)
+    assert found == expected != Counter()
