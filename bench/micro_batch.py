@@ -12,7 +12,7 @@ peer puts all types into one padded file, and there is much less to gain.
 What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. Of a
 batch of 0.23 s, 0.05 are the commit of 50 files in one snapshot. The rest is 0.33 s of CPU for 50 files of 40
 columns, on two cores, 6 ms for each: 2.5 to encode and compress 40 short columns in Arrow, 0.4 to make a
-file, and else Python, mostly the metrics of 40 columns for the manifest. Fifteen times as fast as Spark's
+file, and else Python. Fifteen times as fast as Spark's
 2.5 s would be 0.17 s; the encoding alone takes 0.13 on one core.
 """
 

@@ -162,16 +162,19 @@ def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
     order = sorted(branch.relations, key=lambda name: (_label(branch.relations[name]), name))
     alias = {name: f"u{position}" for position, name in enumerate(order)}
     select = exp.select(
-        *(
-            exp.alias_(renamed(said, alias), name, quoted=True)
-            for at, name in columns.items()
-            if (said := branch.columns[at]) is not None
-        )
+        *(exp.alias_(renamed(_said(branch, at), alias), name, quoted=True) for at, name in columns.items())
     )
     for position, name in enumerate(order):
         source = _named(branch.relations[name], alias[name])
         select = select.join(source, join_type="cross") if position else select.from_(source)
     return select.where(*(renamed(each, alias) for each in branch.conditions))
+
+
+def _said(branch: _Branch, position: int) -> exp.Expr:
+    column = branch.columns[position]
+    # A branch without one of the columns would move the others into its place.
+    assert column is not None
+    return column
 
 
 def _label(relation: Relation) -> str:

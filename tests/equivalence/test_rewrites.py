@@ -42,26 +42,26 @@ def known(harness: Harness, sql: str) -> PrunedQuery:
 
 
 @pytest.fixture
-def restored(gateway: Gateway, harness: Harness) -> Pruner:  # noqa: ARG001
+def pruner(gateway: Gateway, harness: Harness) -> Pruner:  # noqa: ARG001
     return gateway._ports.pruner
 
 
 @pytest.mark.parametrize("kind", QUERIES)
 def test_it_is_made_keeps_the_rows_and_can_be_switched_off(
-    kind: RewriteKind, harness: Harness, restored: Pruner
+    kind: RewriteKind, harness: Harness, pruner: Pruner
 ) -> None:
     sql = QUERIES[kind]
     assert kind in kinds(known(harness, sql))
-    bounds = restored._bounds
+    bounds = pruner._bounds
     without = replace(bounds.rewrites, kinds=bounds.rewrites.kinds - {kind})
-    restored._bounds = replace(bounds, rewrites=without)
+    pruner._bounds = replace(bounds, rewrites=without)
     try:
         pruned = harness.prune(sql)
         assert pruned.rewritten_sql is not None
         assert kind not in kinds(pruned)
         assert rows_of(harness.run(pruned.sql, (), pruned).rows) == rows_of(harness.run(sql).rows)
     finally:
-        restored._bounds = bounds
+        pruner._bounds = bounds
 
 
 @pytest.mark.parametrize("sql", NOT_DROPPED.values(), ids=NOT_DROPPED)

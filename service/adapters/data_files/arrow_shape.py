@@ -32,7 +32,7 @@ class _ShapedColumn:
     def fitted(self, array: pa.Array) -> pa.Array:
         if self.is_required and array.null_count:
             raise RecordsInvalid(f"A value of the required column {self.name} is missing.")
-        # Each cast lets go of the interpreter, which other threads take then, whether it has work or not.
+        # A cast lets go of the interpreter for other threads, also where there is nothing to do.
         if self.is_plain and array.type.equals(self.given):
             return array
         if not is_alike(array.type, self.given):

@@ -70,7 +70,7 @@ class MetricsPlan:
             },
             {each.field_id: bound for each in counted if (bound := each.lower_bound) is not None},
             {each.field_id: bound for each in counted if (bound := each.upper_bound) is not None},
-            tuple(sorted(columns[0].chunks[index].start for index in range(len(groups)))),
+            tuple(sorted(_start(group.column(0)) for group in groups)),
         )
 
 
@@ -85,7 +85,6 @@ class _Chunk:
     value_count: int
     null_count: int | None
     ends: tuple[Any, Any] | None
-    start: int
 
     @staticmethod
     def of(chunk: Any) -> _Chunk:
@@ -95,7 +94,6 @@ class _Chunk:
             chunk.num_values,
             said.null_count if said is not None and said.has_null_count else None,
             (said.min_raw, said.max_raw) if said is not None and said.has_min_max else None,
-            _start(chunk),
         )
 
 
