@@ -332,6 +332,9 @@ class FilterCache(Protocol):
             FilterCollectionTimedOut: another collects, and was not done in time.
         """
 
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+        """The keys, if they are there now; None also where the cache is of no use. Nobody is waited for."""
+
     def forget(self, fingerprint: str | None) -> int:
         """Deletes one entry, or all; how many there were. Other replicas follow within seconds.
 

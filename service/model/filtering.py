@@ -23,7 +23,7 @@ KeyRange = tuple[KeyValue, KeyValue]
 
 
 class JoinType(StrEnum):
-    """How probe and build are joined, with the probe named first."""
+    """How probe and build are joined, with the probe named first. NONE: by nothing that is looked for."""
 
     INNER = "INNER"
     LEFT_OUTER = "LEFT_OUTER"
@@ -31,6 +31,7 @@ class JoinType(StrEnum):
     LEFT_SEMI = "LEFT_SEMI"
     LEFT_ANTI = "LEFT_ANTI"
     FULL_OUTER = "FULL_OUTER"
+    NONE = "NONE"
 
 
 class Reason(StrEnum):
@@ -133,6 +134,7 @@ class DynamicFilter:
     `parameter_names`. `fingerprint` is the same for two filters exactly when
     their keys are: the address of the keys in the filter cache. `is_converted`: keys are not the values that
     the build's column has, but what they become; the day of a moment is one, and no moment of that day.
+    `is_null_safe`: NULL equals NULL (`<=>`), so the query yields a NULL like any other key.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
     """
@@ -148,6 +150,7 @@ class DynamicFilter:
     span: KeySpan = KeySpan.VALUE
     is_converted: bool = False
     feeds: tuple[Feed, ...] = ()
+    is_null_safe: bool = False
 
     @property
     def is_cacheable(self) -> bool:
@@ -162,11 +165,12 @@ class DynamicFilter:
 
 @dataclass(frozen=True, slots=True)
 class DynamicFilteringData:
-    """The keys of one build side: distinct, sorted, without NULL.
+    """The keys of one build side: distinct, sorted; a NULL, which only those of `<=>` have, is told apart.
 
     `is_filtering` False says that nothing is known and every row may match; then there are no values.
     `exceeds_threshold`: there were too many keys to keep; `ranges`, in order, stand for them if there is one
-    key column whose values have an order. Neither values nor ranges, yet `is_filtering`: nothing matches.
+    key column whose values have an order. `has_null`: rows without a key match too; among too many keys it is
+    taken for granted. None of these, yet `is_filtering`: nothing matches.
 
     Source: FLIP-248, `DynamicFilteringData`.
     """
@@ -175,6 +179,12 @@ class DynamicFilteringData:
     is_filtering: bool
     exceeds_threshold: bool = False
     ranges: tuple[KeyRange, ...] = ()
+    has_null: bool = False
+
+    @property
+    def key_count(self) -> int:
+        """How many keys are kept one by one, NULL among them."""
+        return len(self.values) + self.has_null
 
     @classmethod
     def not_filtering(cls, exceeds_threshold: bool = False) -> DynamicFilteringData:
@@ -203,7 +213,9 @@ class FilterOutcome:
 class FilterRecord:
     """One candidate of a query, applied or not, as it is recorded and explained.
 
-    `ranges` are inclusive, as text; of a composite key, those of its first column.
+    A record without a key and a build side (of the join type NONE) is no candidate, but tells why there is
+    none on a table that was read. `ranges` are inclusive, as text; of a composite key, those of its first
+    column.
     """
 
     filter_id: str
@@ -224,6 +236,11 @@ class FilterRecord:
     def is_applied(self) -> bool:
         """Whether the scan was narrowed by it."""
         return self.reason is Reason.APPLIED
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it is about a key."""
+        return self.join_type is not JoinType.NONE
 
 
 @dataclass(frozen=True, slots=True)

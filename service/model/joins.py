@@ -45,12 +45,24 @@ class ColumnOf:
 
 
 @dataclass(frozen=True, slots=True)
+class KeySide:
+    """A column, and the expression over it that is compared; None when that is the column itself."""
+
+    column: ColumnOf
+    expression: exp.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
 class JoinEquality:
-    """An equality in the ON of a join which is not an inner one. `added` is of the relation named last."""
+    """An equality in the ON of a join which is not an inner one. `added` is of the relation named last.
+
+    `is_null_safe`: NULL equals NULL (`<=>`).
+    """
 
     join_type: JoinType
-    before: ColumnOf
-    added: ColumnOf
+    before: KeySide
+    added: KeySide
+    is_null_safe: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ class Candidate:
 
     The build side's relation stands in `build_graph`; `allowed` are those of that graph that its keys may be
     collected from, besides its own. `probe_key` and `build_key` are what is made of the columns before they
-    are compared, if anything is.
+    are compared, if anything is. `is_null_safe`: NULL equals NULL (`<=>`).
     """
 
     join_type: JoinType
@@ -121,6 +133,7 @@ class Candidate:
     refusal: Reason | None = None
     probe_key: exp.Expr | None = None
     build_key: exp.Expr | None = None
+    is_null_safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)

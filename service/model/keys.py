@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from service.model.filtering import KeyRange, KeyValue
+from service.model.filtering import Key, KeyRange, KeyValue
 
 _INTEGERS = {"int": 31, "long": 63}
 _EXACT = ("date", "string", "boolean", "timestamp", "timestamptz")
@@ -95,6 +96,25 @@ def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:
         return ends
     low, high = max(_rounded(type_name, low, up=True), limits[0]), min(_rounded(type_name, high), limits[1])
     return (low, high) if low <= high else None
+
+
+def size_in_arrow(keys: Iterable[Key]) -> int:
+    """Bytes that the keys take in Arrow, about: of whole numbers the longer type is taken.
+
+    >>> size_in_arrow([(1, "été")])
+    17
+    """
+    return sum(_size(value) for key in keys for value in key)
+
+
+def _size(value: KeyValue) -> int:
+    match value:
+        case str():
+            return 4 + len(value.encode())
+        case Decimal():
+            return 16
+        case _:
+            return 8
 
 
 def _is_number(value: KeyValue) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -14,7 +14,7 @@ from service.errors import GatewayError, QueryEnded
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest
-from service.model.rewrites import RewriteRecord
+from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.verification import Verification
 
 JsonScalar = str | int | float | bool | None
@@ -68,11 +68,28 @@ def by_name(parameters: Parameters) -> Mapping[str, Parameter]:
 
 @dataclass(frozen=True, slots=True)
 class PruningRequest:
-    """What a caller says about dynamic filtering. `min_table_bytes` None: as the operator has set it."""
+    """What a caller says about dynamic filtering. None: as the operator has set it.
+
+    `rewrites` are made besides filters, as far as the operator allows them.
+    """
 
     is_enabled: bool = True
     is_verified: bool = False
     min_table_bytes: int | None = None
+    max_filter_bytes: int | None = None
+    collect_timeout_ms: int | None = None
+    max_in_list: int | None = None
+    max_ranges: int | None = None
+    rewrites: frozenset[RewriteKind] | None = None
+
+    @property
+    def is_always_worth_it(self) -> bool:
+        """Whether the caller wants filters whatever they cost."""
+        return self.min_table_bytes == 0
+
+    def allows(self, kind: RewriteKind) -> bool:
+        """Whether the caller lets the text be changed so."""
+        return self.rewrites is None or kind in self.rewrites
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +115,8 @@ class QueryRequest:
             else [[each.value, each.type_name] for each in self.parameters]
         )
         asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
-        pruning = [self.pruning.is_enabled, self.pruning.is_verified, self.pruning.min_table_bytes]
-        bounds = [self.row_limit, self.byte_limit, dict(self.tags), pruning]
-        text = json.dumps(asked + bounds, sort_keys=True)
+        bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]
+        text = json.dumps(asked + bounds, sort_keys=True, default=sorted)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

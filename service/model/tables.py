@@ -20,6 +20,17 @@ class TableName:
     schema: str
     table: str
 
+    @classmethod
+    def of(cls, full_name: str) -> TableName:
+        """What `str` made of a name, as a name.
+
+        >>> TableName.of("lake.shop.north.sales").schema
+        'shop.north'
+        """
+        catalog, _, rest = full_name.partition(".")
+        schema, _, table = rest.rpartition(".")
+        return cls(catalog, schema, table)
+
     def __str__(self) -> str:
         return f"{self.catalog}.{self.schema}.{self.table}"
 

@@ -21,7 +21,7 @@ from service.pruning.spelled import spelled
 
 E = TypeVar("E", bound=exp.Expr)
 
-FINGERPRINT_VERSION = 1
+FINGERPRINT_VERSION = 2
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 
@@ -45,10 +45,11 @@ def build_query(
     keys: Sequence[ColumnOf],
     allowed: frozenset[str],
     facts_of: FactsOf,
+    is_null_safe: bool = False,
 ) -> BuildQuery | None:
     """Collects keys from their relation and the `allowed` ones joined to it; None when nothing filters them.
 
-    Several keys are collected as the tuples that they are in one row.
+    Several keys are collected as the tuples that they are in one row. NULL is none, unless `is_null_safe`.
     The conjuncts of `graph` are faithful ones. The set that it yields holds every key that a row of the
     SELECT can have. Tables are read at the snapshot of their facts.
     """
@@ -62,7 +63,7 @@ def build_query(
     known = {name: source for name, source in sources.items() if source is not None}
     if len(known) < len(needed):
         return None
-    return _rendered(keys, known, graph.conditions_within(needed), facts_of)
+    return _rendered(keys, known, graph.conditions_within(needed), facts_of, is_null_safe)
 
 
 def fingerprint(
@@ -109,6 +110,7 @@ def _rendered(
     sources: Mapping[str, _Source],
     conditions: Sequence[exp.Expr],
     facts_of: FactsOf,
+    is_null_safe: bool,
 ) -> BuildQuery:
     # Other names for the same relations must not make another query of it.
     first = keys[0].relation
@@ -125,7 +127,8 @@ def _rendered(
     select.from_(sources[first].named(alias[first]), copy=False)
     for name in others:
         select.join(sources[name].named(alias[name]), join_type="cross", copy=False)
-    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null()), copy=False) for each in columns]
+    never_null = () if is_null_safe else columns
+    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null()), copy=False) for each in never_null]
     select.where(*(named[text][0] for text in sorted(named)), *are_keys, copy=False)
     sql = spelled(select, identify=True)
     facts = [each for name in order for each in sources[name].facts]

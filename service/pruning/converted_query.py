@@ -10,8 +10,12 @@ from sqlglot import exp
 from service.pruning.build_query import BuildQuery
 
 
-def converted_query(query: BuildQuery, expression: exp.Expr | None, cast_to: str | None) -> BuildQuery:
-    """Collects what the expression makes of the column `k0` of the query, then cast; not NULL.
+def converted_query(
+    query: BuildQuery, expression: exp.Expr | None, cast_to: str | None, is_null_safe: bool = False
+) -> BuildQuery:
+    """Collects what the expression makes of the column `k0` of the query, then cast.
+
+    NULL is no key, unless `is_null_safe`.
 
     The engine computes it just as it would in the join.
     """
@@ -21,9 +25,9 @@ def converted_query(query: BuildQuery, expression: exp.Expr | None, cast_to: str
     if cast_to is not None:
         key = exp.cast(key, cast_to, dialect="spark")
     text = key.sql("spark")
-    is_key = f"WHERE NOT {exp.paren(key).sql('spark')} IS NULL"
-    sql = f"SELECT DISTINCT {text} AS `k0` FROM ({query.sql}) AS `keys` {is_key}"
-    return replace(query, sql=sql, identity=json.dumps([text, query.identity]))
+    is_key = "" if is_null_safe else f" WHERE NOT {exp.paren(key).sql('spark')} IS NULL"
+    sql = f"SELECT DISTINCT {text} AS `k0` FROM ({query.sql}) AS `keys`{is_key}"
+    return replace(query, sql=sql, identity=json.dumps([text, is_null_safe, query.identity]))
 
 
 def _of_k0(expression: exp.Expr) -> exp.Expr:

@@ -13,10 +13,12 @@ def days_around(now: datetime, session: Mapping[str, str]) -> tuple[date, ...]:
     >>> from datetime import UTC
     >>> days_around(datetime(2000, 2, 28, 23, 30, tzinfo=UTC), {"timeZone": "Europe/Zurich"})
     (datetime.date(2000, 2, 29), datetime.date(2000, 3, 1))
+    >>> days_around(datetime(2000, 2, 28, tzinfo=UTC), {"timeZone": "GMT+2"})
+    ()
     """
     zone = session.get("spark.sql.session.timeZone", session.get("timeZone", ""))
     try:
         today = now.astimezone(ZoneInfo(zone)).date()
-    except (OSError, ValueError):  # a name that is none, or one of no zone
+    except (KeyError, OSError, ValueError):  # a name that is none, or one of no zone
         return ()
     return today, today + timedelta(days=1)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -23,26 +22,28 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, Relation
-from service.model.query import Parameters
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableName, TableSource
+from service.model.joins import Candidate, JoinGraph, Relation
+from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
 from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
+from service.pruning.detection import Detection, DetectionContext, Placement
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
+from service.pruning.feeding import feeding
 from service.pruning.inner_join import inner_join
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
-from service.pruning.lineage import narrowed_by
+from service.pruning.left_out import left_out
+from service.pruning.lineage import IsOpen, base_columns, narrowed_by
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,
     asks_for_files,
     local_relations,
 )
+from service.pruning.null_safe_join import null_safe_join
 from service.pruning.outer_join import outer_join
 from service.pruning.query_graphs import QueryGraphs
 from service.pruning.semi_join import semi_join
@@ -51,62 +52,17 @@ from service.pruning.semi_join import semi_join
 MAX_SETS = 64
 # Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
 MAX_BUILD_SIDES = 256
-# A fact or two on a build side; of more, looking costs more than narrowing saves.
-MAX_FEEDS = 2
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """A filter, and where in the text the name of the table that it narrows ends.
-
-    `is_shared`: what it narrows is read in several places, each of which may ask for less.
-    """
-
-    filter: DynamicFilter
-    reference_end: int
-    is_shared: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """The filters to collect, and the candidates that are none.
-
-    `relations` are the tables whose rows may be in memory, `droppable` the joins that a filter may stand for.
-    """
-
-    placements: tuple[Placement, ...]
-    refused: tuple[FilterRecord, ...]
-    relations: tuple[RelationPlacement, ...] = ()
-    droppable: tuple[DroppableJoin, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DetectionContext:
-    """What detection knows besides the tree. Keys of `tables` are names in lower case, at snapshots or now.
-
-    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
-    `days` are those that it may be for the session when the query runs; conditions on the current day are
-    left out if there are none.
-    """
-
-    tables: Mapping[TableAt, TableFacts]
-    parameters: Parameters
-    session: Mapping[str, str]
-    max_build_rows: int
-    is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
-    days: tuple[date, ...] = ()
-    is_named: Callable[[str], bool] = lambda _column: True
-    max_relation_rows: int = 10_000
-    parsed: ParsedQuery | None = None
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
     """Every candidate of a qualified query, each either a filter or refused with its reason."""
-    if any(each.args.get("recursive") for each in tree.find_all(exp.With)):
-        return Detection((), ())
-    root = build_scope(tree)
-    return Detection((), ()) if root is None else _Detector(root, context).detection()
+    is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
+    root = None if is_recursive else build_scope(tree)
+    if root is None:
+        tables = (each.name for each in context.tables.values())
+        return Detection((), (), left_out=dict.fromkeys(tables, Reason.NOT_A_QUERY))
+    return _Detector(root, context).detection()
 
 
 class _Detector:
@@ -137,9 +93,14 @@ class _Detector:
         return Detection(
             tuple(self._placements.values()),
             tuple(self._refused.values()),
+            left_out(self._root, self._graphs.graph, self._known.facts, self._covered()),
             tuple(self._relations),
             tuple(self._droppable),
         )
+
+    def _covered(self) -> set[TableName]:
+        placed = (each.filter.probe.table for each in self._placements.values())
+        return {*placed, *(each.probe.table for each in self._refused.values())}
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
         relations = list(local_relations(graph, self._relation_context))
@@ -158,20 +119,25 @@ class _Detector:
         found = (
             *inner_join(graph, classes),
             *converted_join(graph, classes),
+            *null_safe_join(graph),
             *outer_join(graph),
             *semi_join(scope, graph, self._graphs.graph),
         )
         for candidate in found:
             if candidate.build.relation not in candidate.build_graph.relations:
                 continue
-            same = classes.get(candidate.probe) if candidate.join_type is JoinType.LEFT_SEMI else None
+            is_of_class = candidate.join_type is JoinType.LEFT_SEMI and not candidate.is_null_safe
+            same = classes.get(candidate.probe) if is_of_class else None
             for probe in sorted(same or {candidate.probe}):
                 relation = graph.relations.get(probe.relation)
                 if relation is not None:
                     self._judge_scans(candidate, relation, probe.column, self._graphs.is_shared(scope))
 
     def _judge_scans(self, candidate: Candidate, relation: Relation, column: str, is_shared: bool) -> None:
-        for table, name in narrowed_by(relation, column, self._graphs.classes_of, self._graphs.mentions_of):
+        graphs = self._graphs
+        # A row that is left out on the side that an outer join fills becomes NULLs: a key of `<=>`.
+        is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
+        for table, name in narrowed_by(relation, column, graphs.classes_of, graphs.mentions_of, is_open):
             if is_shared:
                 self._shared_ends.add(table.this.meta.get("end", -1))
             self._judge(candidate, table, name, lambda: self._known.type_in(relation, column) is not None)
@@ -182,19 +148,17 @@ class _Detector:
         facts = self._known.facts(table)
         if facts is None:
             self._refuse_unknown(candidate, table, column)
-        field = None if facts is None or not is_bare(table) else column_of(facts, column)
-        if facts is None or field is None:
+        known = None if facts is None or not is_bare(table) else column_of(facts, column)
+        if facts is None or known is None:
             return
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
+        type_name = known.type_name
+        probe = Probe(facts.name, (known.name,), (type_name,), facts.snapshot_id)
         if build_type is None:
-            self._refuse_build(
-                candidate, Probe(facts.name, (field.name,), (field.type_name,), facts.snapshot_id)
-            )
+            self._refuse_build(candidate, probe)
             return
-        type_name = field.type_name
-        probe = Probe(facts.name, (field.name,), (type_name,), facts.snapshot_id)
         plan = key_plan(candidate, type_name, build_type, self._is_utc)
-        if column not in accepted_columns(facts) and not self._context.is_tight(facts, field.name):
+        if column not in accepted_columns(facts) and not self._context.is_tight(facts, known.name):
             self._refuse_column(candidate, probe, facts)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
@@ -214,10 +178,15 @@ class _Detector:
             self._refuse(candidate, Probe(name, (column,), ("unknown",), None), Reason.SOURCE_NOT_SUPPORTED)
 
     def _refuse_build(self, candidate: Candidate, probe: Probe) -> None:
+        """A table that cannot be read again as it is, or a column of a type that gives no keys."""
         relation = candidate.build_graph.relations[candidate.build.relation]
         if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
             # Whatever filters it within: nobody can tell when its rows change.
             self._refuse(candidate, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC)
+        elif candidate.build.relation in candidate.build_graph.filtered:
+            is_computed = base_columns(relation, candidate.build.column) is None
+            reason = Reason.KEY_IS_COMPUTED if is_computed else Reason.TYPE_NOT_CONVERTIBLE
+            self._refuse(candidate, probe, candidate.refusal or reason)
 
     def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
         if candidate.build.relation not in candidate.build_graph.filtered:
@@ -239,47 +208,33 @@ class _Detector:
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
         self._build_sides += 1
-        query = build_query(opened.graph, [build], allowed, self._known.facts)
+        is_null_safe = candidate.is_null_safe
+        query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
+        if is_null_safe and build.relation in opened.graph.null_supplied:
+            # Its NULLs come from a join around it as well.
+            query = None
         if query is None:
             is_unclear = not allowed.isdisjoint(opened.with_more_filters)
             reason = Reason.BUILD_NOT_DETERMINISTIC if is_unclear else Reason.BUILD_HAS_NO_FILTER
             self._refuse(candidate, probe, reason)
             return
-        query = converted_query(query, plan.expression, plan.cast_to)
+        query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
         end = table.this.meta.get("end")
         if end is None:
             return
         is_converted = plan.cast_to is not None or plan.expression is not None
         feeds = () if is_converted else tuple(self._feeds(opened.graph, query, allowed))
         self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
-        if plan.is_plain:
+        if plan.is_plain and not is_null_safe:
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
     def _has_enough(self) -> bool:
         return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES
 
     def _feeds(self, graph: JoinGraph, query: BuildQuery, allowed: frozenset[str]) -> Iterator[Feed]:
-        """Filters on the tables of a query for keys, by its own other tables."""
-        for fed, by, type_name in islice(self._fed_columns(graph, query), MAX_FEEDS):
-            others = allowed & query.aliases.keys() - {fed.relation}
-            feeding = build_query(graph, [by], others, self._known.facts)
-            if feeding is not None:
-                key = fingerprint(feeding, type_name, self._context.parameters, self._context.session)
-                yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
-
-    def _fed_columns(self, graph: JoinGraph, query: BuildQuery) -> Iterator[tuple[ColumnOf, ColumnOf, str]]:
-        """Columns by which a table of the query may be narrowed, what they equal there, and their types."""
-        family = self._known.family_in(graph)
-        for pair in graph.equalities if len(query.aliases) > 1 else ():
-            for fed, by in (pair, pair[::-1]):
-                table = graph.relations.get(fed.relation)
-                is_read = {fed.relation, by.relation} <= query.aliases.keys()
-                facts = self._known.facts(table) if is_read and isinstance(table, exp.Table) else None
-                if facts is None or fed.column not in accepted_columns(facts):
-                    continue
-                type_name = self._known.type_name(graph, fed)
-                if type_name is not None and family(fed) == family(by) is not None:
-                    yield fed, by, type_name
+        for fed, keys, type_name in feeding(graph, query, allowed, self._known):
+            key = fingerprint(keys, type_name, self._context.parameters, self._context.session)
+            yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
 
     def _place_together(self, keys: Sequence[FoundKey]) -> None:
         """Where tuples of keys say more than the keys of each column do."""
@@ -325,6 +280,7 @@ class _Detector:
             span=span,
             is_converted=is_converted,
             feeds=feeds,
+            is_null_safe=candidate.is_null_safe,
         )
         self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
 
@@ -340,8 +296,9 @@ class _Detector:
     @cached_property
     def _relation_context(self) -> RelationContext:
         context = self._context
+        fetched = KnownTables(context.tables, min(context.max_build_rows, context.max_fetched_rows))
         return RelationContext(
-            facts_of=self._known.pinned_facts,
+            facts_of=fetched.pinned_facts,
             is_named=context.is_named,
             max_rows=context.max_relation_rows,
             parameters=context.parameters,

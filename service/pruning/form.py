@@ -10,7 +10,13 @@ from service.model.keys import converted_range
 from service.pruning.day_ranges import day_ranges
 from service.pruning.narrow import narrow
 from service.pruning.narrow_ranges import narrow_ranges
-from service.pruning.predicate import FormedPredicate, list_predicate, predicate, ranges_predicate
+from service.pruning.predicate import (
+    FormedPredicate,
+    list_predicate,
+    or_null,
+    predicate,
+    ranges_predicate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,20 @@ def form(
     bounds: FormBounds,
 ) -> FormedPredicate | Reason:
     """A predicate on the probe's column which is true of every row with a key; or why there is none."""
+    formed = _form(found, data, held, takes_lists_only, bounds)
+    if isinstance(formed, Reason) or not data.has_null:
+        return formed
+    # What a column holds is known but for NULL.
+    return or_null(formed, found.probe.columns[0])
+
+
+def _form(
+    found: DynamicFilter,
+    data: DynamicFilteringData,
+    held: ColumnValues | None,
+    takes_lists_only: bool,
+    bounds: FormBounds,
+) -> FormedPredicate | Reason:
     column, type_name = found.probe.columns[0], found.probe.type_names[0]
     has_ranges = bool(data.ranges) or found.span is not KeySpan.VALUE
     if has_ranges and takes_lists_only:

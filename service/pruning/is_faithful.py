@@ -12,7 +12,9 @@ _CONDITIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.Abs,
         exp.Add,
         exp.AddMonths,
+        exp.All,
         exp.And,
+        exp.Any,
         exp.Between,
         exp.Boolean,
         exp.Case,
@@ -71,6 +73,7 @@ _CONDITIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.TryCast,
         exp.TsOrDsAdd,
         exp.TsOrDsToDate,
+        exp.Tuple,
         exp.Upper,
         exp.Var,
         exp.Year,
@@ -116,9 +119,12 @@ _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     each: frozenset(parts.split())
     for each, parts in (
         (exp.AddMonths, "this expression"),
+        (exp.All, "this"),
+        (exp.Any, "this"),
         (exp.Coalesce, "this expressions"),
         (exp.Count, "this big_int"),
         (exp.DPipe, "this expression safe"),
+        (exp.DataType, "this expressions nested"),
         (exp.DateDiff, "this expression"),
         (exp.Distinct, "expressions"),
         (exp.Exists, "this"),
@@ -137,6 +143,7 @@ _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
         (exp.Subquery, "this alias"),
         (exp.Table, "this db catalog alias version"),
         (exp.TableAlias, "this"),
+        (exp.Tuple, "expressions"),
         (exp.Version, "this kind expression"),
     )
 }
@@ -149,6 +156,10 @@ _READS_DATES = (
     exp.Month,
     exp.Year,
 )
+_PATTERNS = (exp.ILike, exp.Like)
+_QUANTIFIERS = (exp.All, exp.Any)
+# Under anything else, an operator needs the parentheses that a function has.
+_AROUND_PATTERNS = (exp.Connector, exp.Having, exp.If, exp.Join, exp.Not, exp.Paren, exp.Where)
 _OPERATORS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -232,21 +243,43 @@ def _is_inner(node: exp.Expr) -> bool:
     return not node.text("side") and node.text("kind") in ("", "INNER", "CROSS")
 
 
+def _is_of_patterns(node: exp.Expr) -> bool:
+    # Of a subquery, ANY and ALL mean something else.
+    return isinstance(node.parent, _PATTERNS) and isinstance(node.this, exp.Paren | exp.Tuple)
+
+
+def _stands_apart(node: exp.Expr) -> bool:
+    # `like(a, b) = c` is written `a LIKE b = c`, and read as `a LIKE (b = c)`.
+    return node.parent is None or isinstance(node.parent, _AROUND_PATTERNS)
+
+
+def _has_no_predicates(node: exp.Expr) -> bool:
+    # `a <=> b < c` is `(a <=> b) < c` to the engine; the parser puts parentheses around the right side.
+    return not any(isinstance(each.unnest(), exp.Predicate) for each in (node.this, node.expression))
+
+
 _RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.Add: _is_one_interval,
+    exp.All: _is_of_patterns,
+    exp.Any: _is_of_patterns,
     exp.Between: lambda node: not node.args.get("symmetric"),
     exp.Cast: _is_plain_cast,
     exp.DataType: lambda node: node.this in _TYPES,
     exp.Div: _keeps_its_right_side,
+    exp.ILike: _stands_apart,
     exp.IntDiv: _keeps_its_right_side,
     exp.Join: _is_inner,
+    exp.Like: _stands_apart,
     exp.Literal: _is_plain_literal,
     exp.Mod: _keeps_its_right_side,
     exp.Neg: lambda node: not isinstance(node.this, _OPERATORS),
+    exp.NullSafeEQ: _has_no_predicates,
     exp.Placeholder: lambda node: bool(node.args.get("this")),
+    exp.RegexpLike: _stands_apart,
     exp.Star: lambda node: isinstance(node.parent, exp.Count),
     exp.TryCast: _is_plain_cast,
     exp.TsOrDsAdd: _is_number_of_days,
     exp.TsOrDsToDate: _is_read_as_date,
+    exp.Tuple: lambda node: isinstance(node.parent, _QUANTIFIERS),
     exp.Version: _is_snapshot,
 }

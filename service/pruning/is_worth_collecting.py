@@ -1,4 +1,4 @@
-"""Can a filter save more than collecting its keys costs?"""
+"""Can a filter save more than it costs?"""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ FILE_OPEN_BYTES = 64 * 1024
 LARGEST_BUILD_SHARE = 0.5
 
 
+def is_worth_narrowing(probe: TableFacts, min_table_bytes: int) -> bool:
+    """Whether the probe is large, so that keys which are there already pay. `min_table_bytes` 0: always."""
+    return reading_cost(probe) >= min_table_bytes
+
+
 def is_worth_collecting(probe: TableFacts, build: Iterable[TableFacts], min_table_bytes: int) -> bool:
     """Whether the probe is large, and the build side small beside it. `min_table_bytes` 0: always.
 
@@ -19,8 +24,8 @@ def is_worth_collecting(probe: TableFacts, build: Iterable[TableFacts], min_tabl
     """
     if min_table_bytes == 0:
         return True
-    cost = reading_cost(probe)
-    return cost >= min_table_bytes and sum(map(reading_cost, build)) <= cost * LARGEST_BUILD_SHARE
+    largest_build = reading_cost(probe) * LARGEST_BUILD_SHARE
+    return is_worth_narrowing(probe, min_table_bytes) and sum(map(reading_cost, build)) <= largest_build
 
 
 def reading_cost(table: TableFacts) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
 from service.model.joins import JoinEquality, JoinGraph, column_pair
+from service.pruning.key_sides import key_sides
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
 
@@ -43,7 +44,7 @@ def join_graph(scope: Scope) -> JoinGraph | None:
         if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
             inner += conditions
         else:
-            others += _equalities_of(conditions, join_type, added)
+            others += _equalities_of(conditions, join_type, added, null_supplied)
         if join_type in (JoinType.RIGHT_OUTER, JoinType.FULL_OUTER):
             inner = []
             null_supplied |= seen
@@ -107,9 +108,15 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
             yield bare
 
 
-def _equalities_of(conditions: Sequence[exp.Expr], join_type: JoinType, added: str) -> Iterator[JoinEquality]:
+def _equalities_of(
+    conditions: Sequence[exp.Expr], join_type: JoinType, added: str, null_supplied: Set[str]
+) -> Iterator[JoinEquality]:
     for each in conditions:
-        pair = column_pair(each)
-        if pair is not None and added in (pair[0].relation, pair[1].relation):
-            before, last = pair if pair[1].relation == added else pair[::-1]
-            yield JoinEquality(join_type, before, last)
+        is_null_safe = isinstance(each, exp.NullSafeEQ)
+        sides = key_sides(each, exp.NullSafeEQ if is_null_safe else exp.EQ)
+        if sides is None or added not in (sides[0].column.relation, sides[1].column.relation):
+            continue
+        before, last = sides if sides[1].column.relation == added else sides[::-1]
+        # Fewer rows there were more NULLs that stand for one, and to `<=>` these are keys.
+        if not (is_null_safe and before.column.relation in null_supplied):
+            yield JoinEquality(join_type, before, last, is_null_safe)

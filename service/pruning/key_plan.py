@@ -36,7 +36,8 @@ def key_plan(candidate: Candidate, probe_type: str, build_type: str, is_utc: boo
     if compared is None or keys is None:
         return Reason.KEY_IS_COMPUTED
     conversion = key_conversion(compared.type_name, keys, is_utc)
-    if conversion is None:
+    # What is cast otherwise than the engine would may be NULL where it is not.
+    if conversion is None or (candidate.is_null_safe and conversion.cast_to is not None):
         return Reason.TYPE_NOT_CONVERTIBLE
     is_plain = probe_key is build_key is None and key_family(probe_type) == key_family(build_type)
     return KeyPlan(conversion.type_name, compared.span, build_key, conversion.cast_to, is_plain)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
-from service.model.joins import ColumnOf
+from service.model.joins import ColumnOf, KeySide
 
 
-@dataclass(frozen=True, slots=True)
-class KeySide:
-    """A column, and the expression over it that is compared; None when that is the column itself."""
-
-    column: ColumnOf
-    expression: exp.Expr | None
-
-
-def key_sides(condition: exp.Expr) -> tuple[KeySide, KeySide] | None:
+def key_sides(
+    condition: exp.Expr, operator: type[exp.EQ | exp.NullSafeEQ] = exp.EQ
+) -> tuple[KeySide, KeySide] | None:
     """Both sides of an equality between columns of two relations; None of any other condition.
 
     >>> from sqlglot import parse_one
@@ -25,7 +17,7 @@ def key_sides(condition: exp.Expr) -> tuple[KeySide, KeySide] | None:
     >>> left.column, right
     (ColumnOf(relation='f', column='k'), KeySide(column=ColumnOf(relation='d', column='k'), expression=None))
     """
-    if not isinstance(condition, exp.EQ):
+    if not isinstance(condition, operator):
         return None
     left, right = key_side(condition.left), key_side(condition.right)
     if left is None or right is None or left.column.relation == right.column.relation:

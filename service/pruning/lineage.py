@@ -17,16 +17,22 @@ MAX_PLACES = 24
 BaseColumn = tuple[exp.Table, str] | exp.Expr
 """A column of a table, or a value that stands in the text."""
 GraphOf = Callable[[Scope], JoinGraph | None]
+IsOpen = Callable[[Scope, str], bool]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
 
 def narrowed_by(
-    relation: Relation, column: str, classes_of: ClassesOf, mentions_of: Callable[[Scope], int]
+    relation: Relation,
+    column: str,
+    classes_of: ClassesOf,
+    mentions_of: Callable[[Scope], int],
+    is_open: IsOpen = lambda _select, _relation: True,
 ) -> Iterator[tuple[exp.Table, str]]:
     """The table columns that may be narrowed to a set when only rows with `column` in that set are needed.
 
     A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
-    SELECT that is read from two places, has a LIMIT, or a window that looks beyond the column's own rows.
+    SELECT that is read from two places, has a LIMIT, or a window that looks beyond the column's own rows. Nor
+    does it where `is_open` says no, of a SELECT and the relation in it that the column comes from.
     """
     if isinstance(relation, exp.Table):
         yield relation, column
@@ -38,13 +44,15 @@ def narrowed_by(
         return
     for select in _branches(relation):
         source = _source_column(select.expression, position)
-        if source is None or not _keeps_rows_of(select.expression, source):
+        if source is None or not (
+            is_open(select, source.table) and _keeps_rows_of(select.expression, source)
+        ):
             continue
         start = ColumnOf(source.table, source.name)
         for each in sorted(classes_of(select).get(start, frozenset()) | {start}):
             _, inner = select.selected_sources.get(each.relation, (None, None))
             if inner is not None:
-                yield from narrowed_by(inner, each.column, classes_of, mentions_of)
+                yield from narrowed_by(inner, each.column, classes_of, mentions_of, is_open)
 
 
 def moved_down(

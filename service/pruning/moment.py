@@ -28,7 +28,8 @@ def moment(text: str, zone: str | None) -> int | None:
     True
     >>> moment("2024-03-31 02:30:00", "Europe/Zurich"), moment("2024-10-27 02:30:00", "Europe/Zurich")
     (None, None)
-    >>> moment("tomorrow", "UTC")
+    >>> moment("tomorrow", "UTC"), moment("1970-01-02", "Middle/Earth")
+    (None, None)
     """
     match = _MOMENT.fullmatch(text)
     if match is None:
@@ -37,7 +38,7 @@ def moment(text: str, zone: str | None) -> int | None:
     try:
         local = datetime.fromisoformat(f"{match['day']}T{match['time'] or '00:00:00'}.{fraction}")
         known = _offset(match["zone"]) if match["zone"] else _zone(zone)
-    except (OSError, ValueError):  # a day that is none, or the name of no zone
+    except (KeyError, OSError, ValueError):  # a day that is none, or the name of no zone
         return None
     if known is None or not 1970 <= local.year < 9999:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, ColumnOf, JoinEquality, JoinGraph
+from service.model.joins import Candidate, JoinEquality, JoinGraph, KeySide
 
 
 def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
@@ -21,24 +21,45 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
             case JoinType.RIGHT_OUTER:
                 yield from _kept_and_filled(graph, each, kept=each.added, filled=each.before)
             case JoinType.FULL_OUTER:
-                yield _refused(graph, each.join_type, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
-                yield _refused(graph, each.join_type, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _refused(graph, each, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _refused(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
             case JoinType.LEFT_ANTI:
-                yield _refused(graph, each.join_type, each.before, each.added, Reason.ANTI_JOIN)
+                yield _refused(graph, each, each.before, each.added, Reason.ANTI_JOIN)
             case JoinType.INNER | JoinType.LEFT_SEMI:
                 continue
 
 
 def _kept_and_filled(
-    graph: JoinGraph, equality: JoinEquality, kept: ColumnOf, filled: ColumnOf
+    graph: JoinGraph, equality: JoinEquality, kept: KeySide, filled: KeySide
 ) -> Iterator[Candidate]:
-    yield _refused(graph, equality.join_type, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
-    if kept.relation not in graph.null_supplied:
-        allowed = graph.relations.keys() - graph.null_supplied - {filled.relation}
-        yield Candidate(equality.join_type, filled, kept, frozenset(allowed), graph)
+    yield _refused(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
+    if kept.column.relation not in graph.null_supplied:
+        allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
+        yield _candidate(graph, equality, filled, kept, frozenset(allowed))
 
 
 def _refused(
-    graph: JoinGraph, join_type: JoinType, probe: ColumnOf, build: ColumnOf, reason: Reason
+    graph: JoinGraph, equality: JoinEquality, probe: KeySide, build: KeySide, reason: Reason
 ) -> Candidate:
-    return Candidate(join_type, probe, build, frozenset(), graph, reason)
+    return _candidate(graph, equality, probe, build, frozenset(), reason)
+
+
+def _candidate(
+    graph: JoinGraph,
+    equality: JoinEquality,
+    probe: KeySide,
+    build: KeySide,
+    allowed: frozenset[str],
+    refusal: Reason | None = None,
+) -> Candidate:
+    return Candidate(
+        equality.join_type,
+        probe.column,
+        build.column,
+        allowed,
+        graph,
+        refusal,
+        probe_key=probe.expression,
+        build_key=build.expression,
+        is_null_safe=equality.is_null_safe,
+    )

@@ -85,6 +85,18 @@ def ranges_predicate(
     return FormedPredicate(exp.paren(exp.or_(*parts, copy=False)), FilterForm.RANGES, tuple(joined))
 
 
+def or_null(formed: FormedPredicate, column: str) -> FormedPredicate:
+    """The same, and true of NULL.
+
+    >>> or_null(list_predicate("k", "int", [(1,)]), "k").condition.sql("spark")
+    '(`k` IN (1) OR `k` IS NULL)'
+    """
+    is_null = exp.Is(this=exp.column(column, quoted=True), expression=exp.null())
+    if formed.form is FilterForm.EMPTY:
+        return FormedPredicate(is_null, FilterForm.IN, is_exact=True)
+    return replace(formed, condition=exp.paren(exp.or_(formed.condition, is_null, copy=False)))
+
+
 def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], most: int) -> FormedPredicate:
     """Lists of values that lie together, so that each leaves out by statistics what the others leave out."""
     name = exp.column(column, quoted=True)

@@ -15,10 +15,6 @@ from service.pruning.at_snapshots import snapshot_of
 
 # Every relation of a SELECT is looked at with every other.
 MAX_JOINS = 64
-_METADATA_COLUMNS = {
-    *("_file", "_pos", "_spec_id", "_partition", "_deleted", "_metadata"),
-    *("_row_id", "_last_updated_sequence_number"),
-}
 
 
 def qualify(
@@ -107,11 +103,9 @@ def _is_understood(tree: exp.Query) -> bool:
     has_shared_columns = any(each.args.get("using") or each.method == "NATURAL" for each in joins)
     # The columns of such a table have other names than the table's own.
     has_renamed_columns = any(each.alias_column_names for each in tree.find_all(exp.Table))
-    # A narrowed table is a SELECT of its own, which has none of these; another relation may.
-    reads_metadata = any(each.name.lower() in _METADATA_COLUMNS for each in tree.find_all(exp.Column))
     are_names_unique = all(_has_unique_names(each) for each in tree.find_all(exp.Select))
     is_wide = any(len(each.args.get("joins") or ()) > MAX_JOINS for each in tree.find_all(exp.Select))
-    if reads_metadata or has_renamed_columns or is_wide:
+    if has_renamed_columns or is_wide:
         return False
     return are_names_unique and not (adds_rows and has_shared_columns)
 

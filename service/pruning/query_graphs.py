@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, relations_in
+from service.pruning.bounded_clock import bounded_clock
 from service.pruning.column_classes import column_classes
 from service.pruning.dated import dated
 from service.pruning.is_faithful import is_faithful
@@ -54,7 +55,8 @@ class QueryGraphs:
 
     def _opened_of(self, graph: JoinGraph) -> OpenedGraph:
         asked, left_out = _parted(graph.conjuncts, self._stands_alone)
-        standing = replace(graph, conjuncts=tuple(dated(each, self._days) for each in asked))
+        known = (dated(bounded_clock(each, self._days), self._days) for each in asked)
+        standing = replace(graph, conjuncts=tuple(known))
         opened = open_relations(standing, self._opened_scope, self._written)
         faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
         more = _alone(unfaithful).union(*(opened.members.get(each, ()) for each in _alone(left_out)))
@@ -91,6 +93,11 @@ class QueryGraphs:
                 {} if graph is None else column_classes(graph.equalities, self._known.family_in(graph))
             )
         return self._classes[id(scope)]
+
+    def has_own_rows(self, scope: Scope, relation: str) -> bool:
+        """Whether no join of the SELECT may replace rows of the relation by NULLs."""
+        graph = self.graph(scope)
+        return graph is not None and relation not in graph.null_supplied
 
     def mentions_of(self, scope: Scope) -> int:
         """In how many places it is read."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType
-from service.model.joins import Candidate, JoinGraph
-from service.pruning.key_sides import KeySide, key_side, key_sides
+from service.model.filtering import JoinType, Reason
+from service.model.joins import Candidate, JoinGraph, KeySide
+from service.pruning.key_sides import key_side, key_sides
 
 UNION = "union"
 
@@ -19,30 +20,52 @@ def semi_join(
 ) -> Iterator[Candidate]:
     """Every column that a condition of the SELECT says to be among a subquery's.
 
-    Only conditions that hold of every row count, so nothing under NOT or OR. What else the subquery does
-    (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
+    Only conditions that hold of every row count, so nothing under OR; what is under NOT is refused. What else
+    the subquery does (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
     """
     inner = {id(each.expression): each for each in scope.subquery_scopes}
-    for condition in graph.conjuncts:
-        subquery = _subquery(condition)
-        below = inner.get(id(subquery))
+    for conjunct in graph.conjuncts:
+        is_anti = isinstance(conjunct, exp.Not)
+        condition = conjunct.this.unnest() if is_anti else conjunct
+        below = inner.get(id(_subquery(condition)))
         if below is None or _answers_without_rows(below.expression):
             continue
         inner_graph = _of_union(below) or graph_of(below)
         if inner_graph is None:
             continue
-        for probe, build in (*_correlated(graph, inner_graph), *_membership(condition, below)):
-            outer, own = probe.column, build.column
-            if outer.relation in graph.relations and own.relation in inner_graph.relations:
-                yield Candidate(
-                    JoinType.LEFT_SEMI,
-                    outer,
-                    own,
-                    frozenset(inner_graph.relations),
-                    inner_graph,
-                    probe_key=probe.expression,
-                    build_key=build.expression,
-                )
+        plain = (*_correlated(graph, inner_graph), *_membership(condition, below))
+        null_safe = _correlated(graph, inner_graph, exp.NullSafeEQ)
+        found = (
+            *_candidates(graph, inner_graph, plain),
+            *_candidates(graph, inner_graph, null_safe, is_null_safe=True),
+        )
+        yield from map(_refused, found) if is_anti else found
+
+
+def _candidates(
+    graph: JoinGraph, inner: JoinGraph, pairs: Iterable[tuple[KeySide, KeySide]], is_null_safe: bool = False
+) -> Iterator[Candidate]:
+    for probe, build in pairs:
+        outer, own = probe.column, build.column
+        if outer.relation not in graph.relations or own.relation not in inner.relations:
+            continue
+        if is_null_safe and (outer.relation in graph.null_supplied or own.relation in inner.null_supplied):
+            # As in a join: the NULLs that stand for a row would be keys.
+            continue
+        yield Candidate(
+            JoinType.LEFT_SEMI,
+            outer,
+            own,
+            frozenset(inner.relations),
+            inner,
+            probe_key=probe.expression,
+            build_key=build.expression,
+            is_null_safe=is_null_safe,
+        )
+
+
+def _refused(candidate: Candidate) -> Candidate:
+    return replace(candidate, join_type=JoinType.LEFT_ANTI, refusal=Reason.ANTI_JOIN)
 
 
 def _of_union(below: Scope) -> JoinGraph | None:
@@ -72,9 +95,11 @@ def _subquery(condition: exp.Expr) -> exp.Expr | None:
     return condition.this.unnest() if isinstance(condition, exp.Exists) else None
 
 
-def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[KeySide, KeySide]]:
+def _correlated(
+    graph: JoinGraph, inner: JoinGraph, operator: type[exp.EQ | exp.NullSafeEQ] = exp.EQ
+) -> Iterator[tuple[KeySide, KeySide]]:
     for condition in inner.conjuncts:
-        sides = key_sides(condition) or ()
+        sides = key_sides(condition, operator) or ()
         for outer, own in (sides, sides[::-1]) if sides else ():
             relation = outer.column.relation
             if relation not in inner.relations and relation in graph.relations:
@@ -82,11 +107,16 @@ def _correlated(graph: JoinGraph, inner: JoinGraph) -> Iterator[tuple[KeySide, K
 
 
 def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, KeySide]]:
+    """The pairs that are equal in each row that is let through: of tuples, all of them, none NULL."""
     query = below.expression
-    selects = query.selects if isinstance(query, exp.Query) else []
-    if not isinstance(condition, exp.In) or len(selects) != 1:
+    if not isinstance(condition, exp.In) or not isinstance(query, exp.Query):
         return
-    key = exp.column(query.named_selects[0], table=UNION) if isinstance(query, exp.Union) else selects[0]
-    probe, build = key_side(condition.this), key_side(key.unalias())
-    if probe is not None and build is not None:
-        yield probe, build
+    asked = condition.this.unnest()
+    asked = asked.expressions if isinstance(asked, exp.Tuple) else [asked]
+    keys: Sequence[exp.Expr] = query.selects
+    if isinstance(query, exp.Union):
+        keys = [exp.column(each, table=UNION) for each in query.named_selects]
+    for one, other in zip(asked, keys, strict=True) if len(asked) == len(keys) else ():
+        probe, build = key_side(one), key_side(other.unalias())
+        if probe is not None and build is not None:
+            yield probe, build

@@ -67,6 +67,9 @@ def cast_target(expression: exp.Expr) -> str | None:
     if not isinstance(expression, exp.Cast) or expression.args.get("format"):
         return None
     kind = expression.to
+    if kind.args.get("collate"):
+        # Text of another collation: what is equal there is not the same text.
+        return None
     if kind.this == exp.DType.DECIMAL:
         sizes = [each.name for each in kind.expressions]
         return f"decimal({sizes[0]}, {sizes[1]})" if len(sizes) == 2 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.pruning.detect import Placement
+from service.pruning.detection import Placement
 from service.pruning.predicate import FormedPredicate
 
 

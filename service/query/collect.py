@@ -64,9 +64,18 @@ class Collector:
         for each in filters:
             if each.fingerprint not in futures:
                 futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves)
-        wait(futures.values(), timeout=self._timeout_s)
+        wait(futures.values(), timeout=self._within_s(asked))
         outcomes = {each.filter_id: _outcome(futures[each.fingerprint]) for each in filters}
         return outcomes, self._clock.elapsed_ms() - began_ms
+
+    def cached(self, filters: Sequence[DynamicFilter]) -> Mapping[str, FilterOutcome]:
+        """An outcome, by its id, for each filter whose keys are in the cache; none is collected."""
+        usable = (each for each in filters if each.is_cacheable and each.fingerprint not in self._disabled)
+        found = ((each, self._cache.cached(each)) for each in usable)
+        return {each.filter_id: _applied(keys, 0) for each, keys in found if keys is not None}
+
+    def _within_s(self, asked: Collecting) -> float:
+        return self._timeout_s if asked.within_s is None else min(asked.within_s, self._timeout_s)
 
     def _obtain(
         self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
@@ -80,7 +89,7 @@ class Collector:
 
         try:
             if wanted.is_cacheable:
-                found = self._cache.obtain(wanted, collected, self._timeout_s)
+                found = self._cache.obtain(wanted, collected, self._within_s(asked))
             else:
                 found = ObtainedKeys(collected(), FilterSource.COLLECTED, 0)
         except FilterCollectionTimedOut:
@@ -88,9 +97,7 @@ class Collector:
         except GatewayError as failure:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
             return FilterOutcome.none(Reason.COLLECT_FAILED)
-        took_ms = self._clock.elapsed_ms() - began_ms
-        reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
-        return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
+        return _applied(found, self._clock.elapsed_ms() - began_ms)
 
     def _collected(
         self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
@@ -102,6 +109,11 @@ class Collector:
             obtained = ((each, self._obtain(leaves[each.fingerprint], asked, {}).data) for each in feeds)
             return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
+
+
+def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
+    reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
+    return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
 
 
 def _outcome(future: Future[FilterOutcome]) -> FilterOutcome:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache, partial
 
-from sqlglot import exp
-
+from service.model.filtering import DynamicFilter, Reason
 from service.model.query import Parameter, QueryRequest, by_name
+from service.model.rewrites import RewriteKind
 from service.model.sql import ParsedQuery
 from service.model.tables import NOW, TableAt, TableFacts, TableName, TableVersion, VersionKind
 from service.ports import Catalogs, Clock, ProbeValues, Views
 from service.pruning.at_snapshots import at_snapshots
 from service.pruning.days_around import days_around
-from service.pruning.detect import Detection, DetectionContext, detect
+from service.pruning.detect import detect
+from service.pruning.detection import Detection, DetectionContext
 from service.pruning.fold_lists import fold_lists
 from service.pruning.is_readable_again import is_readable_again
+from service.pruning.is_replaceable import is_replaceable
 from service.pruning.local_relations import named_in
 from service.pruning.metadata_names import metadata_names
 from service.pruning.number_placeholders import number_placeholders
@@ -32,6 +35,8 @@ from service.query.unpinned import Unpinned, has_changed, has_moved
 TEXTS_KEPT = 512
 # What the files of a table hold is found out in the background: a text is looked at again after this time.
 LOOK_AGAIN_MS = 30_000
+# For who wants filters whatever they cost: time and memory bound the collection still.
+UNBOUNDED = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,11 @@ class Detected:
     parse_ms: int
     detect_ms: int
     opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
+
+    def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
+        """Those of the tables that the filter's keys come from."""
+        tables = zip(found.build.tables, found.build.snapshot_ids, strict=True)
+        return [self.facts_at(name, snapshot_id) for name, snapshot_id in tables]
 
     def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
         """Those of a table that a filter or a relation is made from."""
@@ -91,6 +101,7 @@ class _Question:
     versions: frozenset[tuple[TableAt, str, int, int | None]]
     period: int
     days: tuple[date, ...]
+    is_unbounded: bool
     parsed: ParsedQuery = field(compare=False)
     names: Mapping[int, TableAt] = field(compare=False)
     facts: Mapping[TableAt, TableFacts] = field(compare=False)
@@ -117,13 +128,13 @@ class Detections:
         self._parsed = lru_cache(TEXTS_KEPT)(partial(_parsed, zone=zone))
         self._found = lru_cache(TEXTS_KEPT)(self._detect)
 
-    def of(self, request: QueryRequest) -> Detected | None:
-        """The filters of this query by the tables as they are now; None when it cannot be read here."""
+    def of(self, request: QueryRequest) -> Detected | Reason:
+        """The filters of this query by the tables as they are now; or why it must stay as it is written."""
         began_ms = self._clock.elapsed_ms()
         parsed = self._parsed(request.sql)
         parsed_ms = self._clock.elapsed_ms()
-        if parsed is None:
-            return None
+        if isinstance(parsed, Reason):
+            return parsed
         for reading in self._readings(parsed, request):
             detection = self._found(self._question(request, reading))
             if detection is not None:
@@ -136,7 +147,7 @@ class Detections:
                     detect_ms=self._clock.elapsed_ms() - parsed_ms,
                     opened_views=reading.opened_views,
                 )
-        return None
+        return Reason.NOT_A_QUERY
 
     def has_moved(self, tables: Sequence[Unpinned]) -> bool:
         """Whether keys that were collected from these tables may be out of date."""
@@ -151,7 +162,7 @@ class Detections:
         versioned, names = self._named(parsed, request)
         facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
         written = _Reading(versioned, names, facts, {})
-        if self._bounds.is_opening_views:
+        if self._bounds.is_opening_views and request.pruning.allows(RewriteKind.VIEW_OPENED):
             yield from self._opened(written, request)
         yield written
 
@@ -159,8 +170,8 @@ class Detections:
         opened = self._views.open(
             written.parsed, written.names, written.facts, request.catalog, request.schema
         )
-        parsed = None if opened is None else self._parsed(opened.sql)
-        if opened is None or parsed is None:
+        parsed = Reason.NOT_A_QUERY if opened is None else self._parsed(opened.sql)
+        if opened is None or isinstance(parsed, Reason):
             return
         versioned, names = self._named(parsed, request)
         found = Counter(names.values())
@@ -186,6 +197,7 @@ class Detections:
             ),
             period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
             days=days_around(self._clock.now(), self._bounds.session),
+            is_unbounded=request.pruning.is_always_worth_it,
             parsed=reading.parsed,
             names=reading.names,
             facts=reading.facts,
@@ -204,11 +216,12 @@ class Detections:
             tables=tables,
             parameters=by_name(question.request.parameters),
             session=self._bounds.session,
-            max_build_rows=self._bounds.max_build_rows,
+            max_build_rows=UNBOUNDED if question.is_unbounded else self._bounds.max_build_rows,
             is_tight=self._is_tight,
             days=question.days,
             is_named=named_in(question.sql, parsed.tree),
             max_relation_rows=self._bounds.max_relation_rows,
+            max_fetched_rows=self._bounds.max_build_rows,
             parsed=parsed,
         )
         return detect(tree, context)
@@ -220,17 +233,12 @@ class Detections:
         return held is not None and held.is_tight
 
 
-def _parsed(sql: str, zone: str | None) -> ParsedQuery | None:
-    """The text, when there is a scan in it that could be narrowed."""
+def _parsed(sql: str, zone: str | None) -> ParsedQuery | Reason:
+    """The text, when there is a scan in it that could be narrowed; or why there is none."""
     parsed = parse(sql, zone)
-    if parsed is None or not parsed.references or _names_tables_in_columns(parsed.tree):
-        return None
-    return parsed
-
-
-def _names_tables_in_columns(tree: exp.Query) -> bool:
-    """Whether a column is reached by its table's schema: a narrowed table has its alias only."""
-    return any(each.args.get("db") for each in tree.find_all(exp.Column))
+    if parsed is None or not parsed.references:
+        return Reason.NOT_A_QUERY
+    return parsed if is_replaceable(parsed.tree) else Reason.REWRITE_REJECTED
 
 
 def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:

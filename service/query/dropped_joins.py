@@ -48,6 +48,8 @@ def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
         found.span is KeySpan.VALUE
         # A day that moments were made into stands for more than they do.
         and not found.is_converted
+        # Its predicate may be true of NULL, which no `=` is.
+        and not found.is_null_safe
         and len(found.probe.columns) == 1
         and columns == (join.probe_column, (join.build_column,))
         and build.tables == rows_of.tables

@@ -25,11 +25,12 @@ FEW_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """For whom keys are collected."""
+    """For whom keys are collected. `within_s`: how long that query waits, if not as the operator has set."""
 
     query_id: UUID
     parameters: Parameters
     is_canceled: Callable[[], bool]
+    within_s: float | None = None
 
 
 class EngineKeys:
@@ -54,10 +55,13 @@ class EngineKeys:
         result = self._engine.run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
         if result.is_truncated:
             return self.ranges(wanted, asked)
-        return DynamicFilteringData(tuple(sorted(_keys(result.rows))), is_filtering=True)
+        keys = _keys(result.rows)
+        values = sorted(each for each in keys if None not in each)
+        has_null = wanted.is_null_safe and len(values) < len(keys)
+        return DynamicFilteringData(tuple(values), is_filtering=True, has_null=has_null)
 
     def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
-        """Between which values the keys lie, which are too many to be kept.
+        """Between which values the keys lie, which are too many to be kept; NULL may be among them.
 
         Raises:
             GatewayError: as in `collect`.
@@ -72,13 +76,13 @@ class EngineKeys:
         if stripes_sql is not None:
             found = self._few(wanted, asked, stripes_sql) or found
         ranges = widest_gaps(found, self._max_ranges)
-        return DynamicFilteringData((), is_filtering=True, exceeds_threshold=True, ranges=ranges)
+        return DynamicFilteringData((), True, True, ranges, has_null=wanted.is_null_safe)
 
     def _few(self, wanted: DynamicFilter, asked: Collecting, sql: str) -> list[Key]:
-        """All rows of the query; none when they are not as few and small as they should be."""
+        """All rows of the query without NULL; none when they are not as few and small as they should be."""
         statement = self._statement(wanted, asked, sql, 2 * STRIPES)
         result = self._engine.run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
-        return [] if result.is_truncated else _keys(result.rows)
+        return [] if result.is_truncated else [each for each in _keys(result.rows) if None not in each]
 
     def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
         return Statement(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
+from service.model.filtering import FilterRecord
+from service.model.pruning import ScanRecord
 from service.model.query import (
     QueryError,
     QueryRecord,
@@ -21,6 +24,7 @@ from service.model.results import Manifest
 from service.model.verification import Verification
 from service.ports import EngineResult
 from service.query.pruned_query import PrunedQuery
+from service.query.unfiltered_scans import unfiltered_scans
 
 
 class LiveQuery:
@@ -155,6 +159,7 @@ class LiveQuery:
             row_count=manifest.row_count,
             byte_count=manifest.byte_count,
             scans=result.scans,
+            filters=self._filters(result.scans),
         )
         return self._end(record, manifest, None, now_ms)
 
@@ -177,6 +182,7 @@ class LiveQuery:
             planning_ms=planning_ms,
             running_ms=worked_ms - planning_ms,
             scans=() if run is None else run.scans,
+            filters=self._filters(() if run is None else run.scans),
         )
         return self._end(record, None, failure, now_ms)
 
@@ -185,6 +191,9 @@ class LiveQuery:
         with self._lock:
             until_ms = now_ms if self._ended_ms is None else self._ended_ms
             return QueryStatus(self._record, until_ms - self._submitted_ms, self._manifest, self._failure)
+
+    def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
+        return (*self._record.filters, *unfiltered_scans(self._pruned, scans))
 
     def _worked_ms(self, now_ms: int) -> int:
         return 0 if self._started_ms is None else now_ms - self._started_ms

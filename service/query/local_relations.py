@@ -34,11 +34,18 @@ class LocalRelations:
         self._asked: OrderedDict[str, int] = OrderedDict()
         self._pending: dict[str, Future[None]] = {}
         self._too_large: OrderedDict[str, None] = OrderedDict()
+        self._disabled: frozenset[str] = frozenset()
+
+    def disable(self, fingerprints: frozenset[str]) -> None:
+        """Gives these rows to no query any more."""
+        self._disabled |= fingerprints
 
     def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, HeldRelation]:
         """Those of them that the engine holds, by fingerprint."""
         found: dict[str, HeldRelation] = {}
         for each in {each.fingerprint: each for each in wanted}.values():
+            if each.fingerprint in self._disabled:
+                continue
             held = self._relations.held(each.fingerprint)
             if held is not None:
                 found[each.fingerprint] = held

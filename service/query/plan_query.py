@@ -15,6 +15,7 @@ from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
 from service.query.run import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
 from service.query.run_pruned import run_pruned
+from service.query.unfiltered_scans import unfiltered_scans
 from service.query.vet import vet
 
 
@@ -50,6 +51,7 @@ def _explanation(query: LiveQuery, planned: EngineResult) -> Explanation:
         record,
         state=QueryState.SUCCEEDED,
         scans=planned.scans,
+        filters=(*record.filters, *unfiltered_scans(query.pruned, planned.scans)),
         spark_plan=plan_text_of(planned)[:MAX_PLAN_CHARACTERS],
         planning_ms=pruning_ms + planned.planning_ms,
     )

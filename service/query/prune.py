@@ -16,15 +16,14 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.query import Parameters, PruningRequest, QueryRequest, by_name
+from service.model.query import QueryRequest, by_name
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
 from service.model.tables import TableFacts
 from service.ports import ProbeValues
 from service.pruning.composite_predicate import composite_predicate
-from service.pruning.detect import Placement
 from service.pruning.form import FormBounds, form
-from service.pruning.is_worth_collecting import is_worth_collecting
+from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
@@ -34,7 +33,8 @@ from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
 from service.query.local_relations import LocalRelations
 from service.query.pruned_query import PrunedQuery, filter_record
-from service.query.rewrite import RewriteBounds, rewritten
+from service.query.pruning_bounds import PruningBounds
+from service.query.rewrite import rewritten
 
 log = structlog.get_logger(__name__)
 
@@ -42,13 +42,12 @@ _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
 
 
 @dataclass(frozen=True, slots=True)
-class PruningBounds:
-    """How far pruning goes."""
+class _Asked:
+    """A query, for whom its keys are collected, and within which bounds."""
 
-    is_enabled: bool
-    min_table_bytes: int
-    form: FormBounds
-    rewrites: RewriteBounds
+    request: QueryRequest
+    collecting: Collecting
+    bounds: PruningBounds
 
 
 class Pruner:
@@ -70,13 +69,17 @@ class Pruner:
 
     def prune(self, query_id: UUID, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
         """The query with its scans narrowed, as far as that is possible and pays."""
-        if not (self._bounds.is_enabled and request.pruning.is_enabled):
-            return PrunedQuery(request.sql)
+        bounds = self._bounds.within(request.pruning)
+        if not bounds.is_enabled:
+            return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
+        timeout_ms = request.pruning.collect_timeout_ms
+        within_s = None if timeout_ms is None else timeout_ms / 1000
+        collecting = Collecting(query_id, by_name(request.parameters), is_canceled, within_s)
         try:
-            return self._pruned(request, Collecting(query_id, by_name(request.parameters), is_canceled))
+            return self._pruned(_Asked(request, collecting, bounds))
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
             log.exception("pruning_failed", error=type(failure).__name__)
-            return PrunedQuery(request.sql)
+            return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
 
     def has_moved(self, pruned: PrunedQuery) -> bool:
         """Whether a table that cannot be pinned is another one than its keys were collected from."""
@@ -86,39 +89,46 @@ class Pruner:
         """Whether the query may have other rows by now, since not all of its tables can be pinned."""
         return self._detections.has_changed(pruned.unpinned)
 
-    def distrust(self, fingerprints: frozenset[str]) -> None:
-        """Never uses these sets of keys again in this process: a verification has failed with them."""
-        self._collector.disable(fingerprints)
+    def distrust(self, pruned: PrunedQuery) -> None:
+        """Never again uses its keys and rows in memory in this process: a verification failed with them."""
+        self._collector.disable(pruned.fingerprints)
+        self._relations.disable(frozenset(pruned.relations.values()))
 
-    def _pruned(self, request: QueryRequest, asked: Collecting) -> PrunedQuery:
+    def _pruned(self, asked: _Asked) -> PrunedQuery:
+        request = asked.request
         detected = self._detections.of(request)
-        if detected is None:
-            return PrunedQuery(request.sql)
-        worth = [
-            each for each in detected.detection.placements if self._pays(each, detected, request.pruning)
-        ]
-        outcomes, filters_ms = self._collector.collect([each.filter for each in worth], asked)
+        if isinstance(detected, Reason):
+            return PrunedQuery(request.sql, otherwise=detected)
+        outcomes, filters_ms = self._outcomes(detected, asked)
         pruned = PrunedQuery(
-            request.sql, parse_ms=detected.parse_ms, detect_ms=detected.detect_ms, filters_ms=filters_ms
+            request.sql,
+            left_out=detected.detection.left_out,
+            parse_ms=detected.parse_ms,
+            detect_ms=detected.detect_ms,
+            filters_ms=filters_ms,
         )
-        return self._rewritten(pruned, detected, outcomes, asked.parameters)
+        return self._rewritten(pruned, detected, outcomes, asked)
 
-    def _pays(self, placement: Placement, detected: Detected, asked: PruningRequest) -> bool:
-        at_least = self._bounds.min_table_bytes if asked.min_table_bytes is None else asked.min_table_bytes
-        probe, build = placement.filter.probe, placement.filter.build
-        builds = zip(build.tables, build.snapshot_ids, strict=True)
-        return is_worth_collecting(
-            detected.facts_at(probe.table, probe.snapshot_id),
-            [detected.facts_at(name, snapshot_id) for name, snapshot_id in builds],
-            at_least,
-        )
+    def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
+        """Those of the filters that pay: by keys that are there already, it takes less for one to do so."""
+        at_least = asked.bounds.min_table_bytes
+        worth: list[DynamicFilter] = []
+        cached_only: list[DynamicFilter] = []
+        for found in (each.filter for each in detected.detection.placements):
+            probe = detected.facts_at(found.probe.table, found.probe.snapshot_id)
+            if is_worth_collecting(probe, detected.builds_of(found), at_least):
+                worth.append(found)
+            elif is_worth_narrowing(probe, at_least):
+                cached_only.append(found)
+        collected, filters_ms = self._collector.collect(worth, asked.collecting)
+        return {**self._collector.cached(cached_only), **collected}, filters_ms
 
     def _rewritten(
         self,
         pruned: PrunedQuery,
         detected: Detected,
         outcomes: Mapping[str, FilterOutcome],
-        parameters: Parameters,
+        asked: _Asked,
     ) -> PrunedQuery:
         records: list[FilterRecord] = []
         applied: list[AppliedFilter] = []
@@ -126,43 +136,45 @@ class Pruner:
             outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
             probe = placement.filter.probe
             facts = detected.facts_at(probe.table, probe.snapshot_id)
-            outcome, formed = self._formed(placement.filter, facts, outcome)
+            outcome, formed = self._formed(placement.filter, facts, outcome, asked.bounds)
             records.append(filter_record(placement, outcome, formed))
             if formed is not None:
                 applied.append(AppliedFilter(placement, formed, len(outcome.data.values)))
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))
-        held = self._held_relations(detected, parameters)
-        return rewritten(pruned, detected, applied, held, self._bounds.rewrites)
+        held = self._held_relations(detected, asked)
+        return rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
 
     def _held_relations(
-        self, detected: Detected, parameters: Parameters
+        self, detected: Detected, asked: _Asked
     ) -> list[tuple[RelationPlacement, HeldRelation]]:
-        if RewriteKind.LOCAL_RELATION not in self._bounds.rewrites.kinds:
+        if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
             return []
         places = detected.detection.relations
-        held = self._relations.held([each.query for each in places], parameters)
+        held = self._relations.held([each.query for each in places], asked.collecting.parameters)
         return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]
 
     def _formed(
-        self, found: DynamicFilter, facts: TableFacts, outcome: FilterOutcome
+        self, found: DynamicFilter, facts: TableFacts, outcome: FilterOutcome, bounds: PruningBounds
     ) -> tuple[FilterOutcome, FormedPredicate | None]:
         """The predicate, or the reason for which there is none."""
         if not outcome.data.is_filtering:
             return outcome, None
+        if bounds.is_too_large(outcome.data):
+            outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
+        within = bounds.form_of(outcome.data)
         if len(found.probe.columns) > 1:
-            return self._formed_together(found, outcome)
+            return self._formed_together(found, outcome, within)
         held = self._held(found.probe, found.probe.columns[0])
         is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held and held.is_tight)
-        formed = form(found, outcome.data, held, is_hashed, self._bounds.form)
+        formed = form(found, outcome.data, held, is_hashed, within)
         if isinstance(formed, Reason):
             return replace(outcome, reason=formed), None
         return outcome, formed
 
     def _formed_together(
-        self, found: DynamicFilter, outcome: FilterOutcome
+        self, found: DynamicFilter, outcome: FilterOutcome, bounds: FormBounds
     ) -> tuple[FilterOutcome, FormedPredicate | None]:
         held = [self._held(found.probe, each) for each in found.probe.columns]
-        bounds = self._bounds.form
         formed = composite_predicate(
             found.probe, outcome.data.values, held, bounds.max_in_list, bounds.max_ranges
         )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.rewrites import RewriteRecord
-from service.model.tables import TableFacts
-from service.pruning.detect import Placement
+from service.model.tables import TableFacts, TableName
+from service.pruning.detection import Placement
 from service.pruning.predicate import FormedPredicate
 from service.query.unpinned import Unpinned
 
@@ -18,12 +18,12 @@ from service.query.unpinned import Unpinned
 class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
-    `opened_sql` is the caller's text with its views opened, if there are any; `pinned_sql` reads the same
-    snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that
-    an empty set or rows in memory made unnecessary, as 0 of their total; `mentioned` are all tables of a
-    narrowed text in that form, as filters may spare others too. `relations` and `properties` are
-    what the rewritten text needs of the engine. Its rows are right only if the `unpinned` tables have not
-    moved when they are there.
+    A table that no candidate of `filters` is on was left as it is for its reason in `left_out`, or
+    `otherwise`. `opened_sql` is the caller's text with its views opened, if there are any; `pinned_sql` reads
+    the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that an empty set or rows
+    in memory made unnecessary, as 0 of their total; `mentioned` are all tables of a narrowed text in that
+    form, as filters may spare others too. `relations` and `properties` are what the rewritten text needs of
+    the engine. Its rows are right only if the `unpinned` tables have not moved when they are there.
     """
 
     sql: str
@@ -31,6 +31,8 @@ class PrunedQuery:
     pinned_sql: str | None = None
     opened_sql: str | None = None
     filters: tuple[FilterRecord, ...] = ()
+    left_out: Mapping[TableName, Reason] = field(default_factory=dict)
+    otherwise: Reason = Reason.SOURCE_NOT_SUPPORTED
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()
     mentioned: tuple[ScanRecord, ...] = ()
@@ -48,6 +50,8 @@ class PrunedQuery:
         return PrunedQuery(
             sql,
             filters=tuple(filters),
+            left_out=self.left_out,
+            otherwise=self.otherwise,
             parse_ms=self.parse_ms,
             detect_ms=self.detect_ms,
             filters_ms=self.filters_ms,
@@ -67,7 +71,7 @@ def filter_record(
         source=outcome.source,
         form=FilterForm.NONE if formed is None else formed.form,
         reason=outcome.reason if formed is None else Reason.APPLIED,
-        value_count=len(outcome.data.values),
+        value_count=outcome.data.key_count,
         byte_count=outcome.byte_count,
         ranges=() if formed is None else tuple((str(low), str(high)) for low, high in formed.ranges),
         exceeds_threshold=outcome.data.exceeds_threshold,

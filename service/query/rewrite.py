@@ -52,13 +52,13 @@ def rewritten(
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _behind_views(detected))
     dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
     gone = {each.relation.reference_end for each in dropped}
-    options = _options(pins, applied, detected, bounds)
     names = _names_of(local, detected.parsed.sql, gone)
-    narrowings = {end: each for end, each in pins.items() if end not in gone}
-    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
-    for end in narrowed_ends & pins.keys():
+    narrowings = {end: each for end, each in pins.items() if end not in gone | names.keys()}
+    options = _options(narrowings, applied, detected, bounds)
+    for end, pin in narrowings.items():
         conditions = tuple(each.formed.condition for each in applied if each.end == end)
-        narrowings[end] = replace(pins[end], conditions=conditions, options=options.get(end, {}))
+        narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
+    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
     is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     is_native_off = is_wanted and _is_covered(detected, applied, pruned.filters, local.keys())
     edits = {span: text for each in dropped for span, text in (each.edits or {}).items()}
@@ -73,7 +73,7 @@ def rewritten(
         relations={name: local[end].query.fingerprint for end, name in names.items()},
         properties={NATIVE_PRUNING: "false"} if is_native_off else {},
         rewrites=(
-            *(_options_record(end, each, applied, detected) for end, each in options.items()),
+            *_options_records(options, detected),
             *(_relation_record(place, rows) for place, rows in held if place.reference_end in names),
             *(_dropped_record(each) for each in dropped),
             *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
@@ -148,31 +148,45 @@ def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | Non
 
 
 def _options(
-    pins: Mapping[int, Narrowing],
-    applied: Sequence[AppliedFilter],
-    detected: Detected,
-    bounds: RewriteBounds,
+    pins: Mapping[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, bounds: RewriteBounds
 ) -> dict[int, Mapping[str, str]]:
-    """Iceberg's read options of the scans of which it is known how much is left to read."""
+    """Iceberg's read options of the scans of which it is known how much is left to read.
+
+    All mentions of one snapshot have the same, by the one of which the most is left: whichever the engine
+    resolves first, it takes for the others too.
+    """
     found: dict[int, Mapping[str, str]] = {}
     if RewriteKind.READ_OPTIONS not in bounds.kinds:
         return found
-    for end, pin in pins.items():
-        shares = [each.formed.share for each in applied if each.end == end and each.formed.share is not None]
-        if shares and pin.snapshot_id is not None:
-            found[end] = read_options(_facts_at(end, applied, detected), min(shares), bounds.slots)
+    shares = _shares(applied)
+    mentions: dict[tuple[TableName, int], list[tuple[int, TableFacts]]] = {}
+    for reference, facts in _read(detected):
+        if facts is not None and facts.snapshot_id is not None and reference.end in pins:
+            mentions.setdefault((facts.name, facts.snapshot_id), []).append((reference.end, facts))
+    for places in mentions.values():
+        if any(end in shares for end, _ in places):
+            options = read_options(places[0][1], max(shares.get(end, 1.0) for end, _ in places), bounds.slots)
+            found |= dict.fromkeys((end for end, _ in places), options)
     return found
 
 
-def _options_record(
-    end: int, options: Mapping[str, str], applied: Sequence[AppliedFilter], detected: Detected
-) -> RewriteRecord:
-    detail = ", ".join(f"{key} = {value}" for key, value in sorted(options.items()))
-    return RewriteRecord(RewriteKind.READ_OPTIONS, str(_facts_at(end, applied, detected).name), detail)
+def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, float]:
+    """What filters leave of each mention, where it is known."""
+    shares: dict[int, float] = {}
+    for each in applied:
+        if each.formed.share is not None:
+            shares[each.end] = min(each.formed.share, shares.get(each.end, 1.0))
+    return shares
 
 
-def _facts_at(end: int, applied: Sequence[AppliedFilter], detected: Detected) -> TableFacts:
-    return next(_facts_of(each, detected) for each in applied if each.end == end)
+def _options_records(options: Mapping[int, Mapping[str, str]], detected: Detected) -> Iterator[RewriteRecord]:
+    read = (
+        (facts, options[reference.end]) for reference, facts in _read(detected) if reference.end in options
+    )
+    said = {(facts.name, facts.snapshot_id): each for facts, each in read if facts is not None}
+    for (name, _), each in said.items():
+        detail = ", ".join(f"{key} = {value}" for key, value in sorted(each.items()))
+        yield RewriteRecord(RewriteKind.READ_OPTIONS, str(name), detail)
 
 
 def _new_name(table: TableName, number: int, sql: str) -> str:

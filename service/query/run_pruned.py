@@ -49,7 +49,8 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
     """Compares with the rows of the same snapshots without a filter, if the query asks for it.
 
     Raises:
-        VerificationFailed: they differ, which nothing excuses. The sets of keys are not used again.
+        VerificationFailed: they differ, which nothing excuses. Its keys and its rows in memory are not used
+            again.
     """
     pruned = query.pruned
     plain_sql = pruned.pinned_sql
@@ -68,7 +69,7 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
     query.note(found)
     if found is Verification.DIFFERENT:
         log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
-        pruner.distrust(pruned.fingerprints)
+        pruner.distrust(pruned)
         raise VerificationFailed
 
 

@@ -90,6 +90,26 @@ def test_the_first_collects_and_the_second_finds(cache: FilterCache) -> None:
     assert collect.count == 1
 
 
+def test_who_asks_for_what_is_there_collects_nothing(cache: FilterCache) -> None:
+    wanted = date_filter()
+    assert cache.cached(wanted) is None
+    stored = cache.obtain(wanted, Collecting(), 1)
+    assert cache.cached(wanted) == ObtainedKeys(DAYS, FilterSource.CACHED, stored.byte_count)
+    cache.forget(wanted.fingerprint)
+    assert cache.cached(wanted) is None
+
+
+def test_keys_past_their_time_are_not_there(cache: FilterCache, clock: FakeClock) -> None:
+    wanted = date_filter()
+    cache.obtain(wanted, Collecting(), 1)
+    clock.advance(BOUNDS.time_to_live + timedelta(seconds=1))
+    assert cache.cached(wanted) is None
+
+
+def test_of_a_cache_that_is_down_nothing_is_there(cache_that_is_down: FilterCache) -> None:
+    assert cache_that_is_down.cached(date_filter()) is None
+
+
 def test_other_keys_have_another_address(cache: FilterCache) -> None:
     collect, other = Collecting(), Collecting(keys_of((1,)))
     cache.obtain(date_filter(), collect, 1)

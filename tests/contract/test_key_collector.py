@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,13 @@ class Builds:
         keys: list[Any],
         parameters: Parameters = (),
         is_canceled: Callable[[], bool] = lambda: False,
+        is_null_safe: bool = False,
     ) -> DynamicFilteringData | None:
         """Asks for `k` under the condition; a fake is told beforehand which keys that has."""
         asked = filter_of(self._snapshot_id, condition)
+        if is_null_safe:
+            sql = asked.filtering_query.removesuffix(" AND NOT `t0`.`k` IS NULL")
+            asked = replace(asked, filtering_query=sql, is_null_safe=True)
         self._tell(asked.filtering_query, keys)
         return self.collector.collect(asked, parameters, is_canceled)
 
@@ -112,6 +117,18 @@ def _snapshot_id(table: Table) -> int:
 
 def test_keys_are_distinct_sorted_and_without_null(builds: Builds) -> None:
     assert builds.collect("`t0`.`year` = 2000", [3, 1, 1]) == DynamicFilteringData(((1,), (3,)), True)
+
+
+def test_a_null_is_a_key_of_a_null_safe_filter(builds: Builds) -> None:
+    found = builds.collect("`t0`.`year` = 2000", [3, 1, None, 1], is_null_safe=True)
+    assert found == DynamicFilteringData(((1,), (3,)), True, has_null=True)
+    found = builds.collect("`t0`.`name` < 'c'", [3, 1, 1], is_null_safe=True)
+    assert found == DynamicFilteringData(((1,), (3,)), True)
+
+
+def test_a_null_may_be_the_only_key(builds: Builds) -> None:
+    found = builds.collect("`t0`.`name` = 'c'", [None], is_null_safe=True)
+    assert found == DynamicFilteringData((), is_filtering=True, has_null=True)
 
 
 def test_keys_of_several_columns_are_distinct_together(

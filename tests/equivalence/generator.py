@@ -207,11 +207,26 @@ class _Writer:
         other = self._pick(
             {"k": ("k", "k", "big_k"), "b": ("big_k", "k"), "price": ("price",)}.get(key, (key,))
         )
-        equality = f"{fact.alias}.{key} = {dimension.alias}.{other}"
+        kind = fact.columns[key]
+        mine, its = (
+            self._converted(f"{fact.alias}.{key}", kind),
+            self._converted(f"{dimension.alias}.{other}", kind),
+        )
+        equality = f"{mine} {self._pick(('=',) * 5 + ('<=>',))} {its}"
         column = self._pick(("year", "year", "parent"))
         only = f"{dimension.alias}.{column} = {self._pick(LITERALS[column])}"
         joined = f"{fact.text} JOIN {dimension.text} ON {equality}"
         keys = f"SELECT {dimension.alias}.{other} FROM {dimension.text} WHERE {only}"
+        also, too = self._pick(
+            [
+                (one, two)
+                for one, two in (("k", "k"), ("b", "big_k"), ("day", "day"), ("name", "name"), (key, other))
+                if one in fact.columns
+            ]
+        )
+        pairs = (
+            f"SELECT {dimension.alias}.{other}, {dimension.alias}.{too} FROM {dimension.text} WHERE {only}"
+        )
         both, turned = [fact, dimension], [dimension, fact]
         return self._pick(
             (
@@ -224,6 +239,7 @@ class _Writer:
                 (f"{fact.text} LEFT JOIN {dimension.text} ON {equality} AND {only}", both, []),
                 (f"{fact.text} LEFT SEMI JOIN {dimension.text} ON {equality} AND {only}", [fact], []),
                 (fact.text, [fact], [f"{fact.alias}.{key} IN ({keys})"]),
+                (fact.text, [fact], [f"({fact.alias}.{key}, {fact.alias}.{also}) IN ({pairs})"]),
                 (fact.text, [fact], [f"EXISTS ({keys} AND {equality})"]),
             )
         )
@@ -335,7 +351,7 @@ class _Writer:
             conditions.append(self._filter(self._pick((*visible, added, added))))
         return " AND ".join(conditions)
 
-    def _equality(self, visible: Sequence[Relation], added: Relation) -> str:
+    def _equality(self, visible: Sequence[Relation], added: Relation, converts: bool = True) -> str:
         pairs = [
             (f"{left.alias}.{mine}", f"{added.alias}.{its}", _is_natural(left, mine, added, its))
             for left in visible
@@ -347,8 +363,26 @@ class _Writer:
             return "TRUE"
         natural = [each for each in pairs if each[2]]
         left, right, _ = self._pick(natural if natural and not self._one_in(3) else pairs)
-        operator = self._pick(("=",) * 7 + ("<=>", ">="))
+        if converts:
+            kind = self._kind_of(left, (*visible, added))
+            left, right = self._converted(left, kind), self._converted(right, kind)
+        operator = self._pick(("=",) * 6 + ("<=>",) * 2 + (">=",))
         return f"{left} {operator} {right}" if self._one_in(2) else f"{right} {_turned(operator)} {left}"
+
+    def _kind_of(self, column: str, among: Sequence[Relation]) -> str:
+        alias, name = column.split(".")
+        return next(each.columns[name] for each in among if each.alias == alias)
+
+    def _converted(self, column: str, kind: str) -> str:
+        """The column, or now and then what a query would make of it before it is compared."""
+        conversions = {
+            "int": ("CAST({} AS BIGINT)", "CAST({} AS DECIMAL(20, 4))"),
+            "moment": ("CAST({} AS DATE)", "to_date({})"),
+            "text": ("upper({})",),
+        }.get(kind)
+        if conversions is None or not self._one_in(6):
+            return column
+        return str(self._pick(conversions)).format(column)
 
     def _conditions(self, visible: Sequence[Relation], depth: int) -> list[str]:
         found = [self._filter(self._pick(visible), visible) for _ in range(self._pick((0, 1, 1, 2)))]
@@ -405,10 +439,10 @@ class _Writer:
                 name = self._pick([each for each, kind in outer.columns.items() if kind == "int"] or ["c0"])
                 if outer.columns.get(name) != "int":
                     return "TRUE"
-                same = _as_equality(equality)
+                same = _as_equality(self._equality([outer], inner, converts=False))
                 return f"{outer.alias}.{name} IN (SELECT count(*) FROM {inner.text} WHERE {same}{only})"
             case _:
-                same = _as_equality(equality)
+                same = _as_equality(self._equality([outer], inner, converts=False))
                 return f"(SELECT count(*) FROM {inner.text} WHERE {same}{only}) >= 1"
 
     def _membership(self, outer: Relation, inner: Relation, operator: str) -> str:
@@ -421,6 +455,9 @@ class _Writer:
         if not pairs:
             return "TRUE"
         left, right = self._pick(pairs)
+        if self._one_in(3):
+            also, too = self._pick(pairs)
+            left, right = f"({left}, {also})", f"{right}, {too}"
         return f"{left} {operator} (SELECT {right} FROM {inner.text} WHERE {self._filter(inner, [inner])})"
 
     def _column(self, relation: Relation, name: str, visible: Sequence[Relation]) -> str:
@@ -465,5 +502,5 @@ def _turned(operator: str) -> str:
 
 
 def _as_equality(condition: str) -> str:
-    """Spark takes only equalities as the correlation of a scalar subquery."""
+    """Spark takes only equalities of columns as the correlation of a scalar subquery."""
     return condition.replace(">=", "=").replace("<=>", "=").replace("<=", "=")

@@ -111,9 +111,9 @@ def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
     for seed, (name, layout) in enumerate(LAYOUTS.items()):
         table = created(catalog, name, FACT, layout)
         rows = fact_rows(seed)
-        for part in _parts(rows, layout.sorted_by):
+        for part in parts(rows, layout.sorted_by):
             append(table, part)
-    _make_evolved(catalog)
+    make_evolved(catalog, "evolved", fact_rows(96))
     _make_thinned(catalog, spark)
     emptied = created(catalog, "emptied", FACT, Layout((("k", IdentityTransform()),)))
     append(emptied, fact_rows(98)[:5])
@@ -209,7 +209,7 @@ def append(table: Table, rows: list[dict[str, Any]]) -> None:
     table.append(pa.Table.from_pylist(rows, schema=table.schema().as_arrow()))
 
 
-def _parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[str, Any]]]:
+def parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[str, Any]]]:
     """Two commits for a partitioned table; for a sorted one six, which do not overlap."""
     if sorted_by is None:
         return [rows[: FACT_ROWS // 2], rows[FACT_ROWS // 2 :]]
@@ -217,10 +217,9 @@ def _parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[
     return [ordered[start : start + 6] for start in range(0, FACT_ROWS, 6)]
 
 
-def _make_evolved(catalog: Catalog) -> None:
+def make_evolved(catalog: Catalog, name: str, rows: list[dict[str, Any]]) -> Table:
     """Files of three partition specs."""
-    table = created(catalog, "evolved", FACT, Layout((("k", IdentityTransform()),)))
-    rows = fact_rows(96)
+    table = created(catalog, name, FACT, Layout((("k", IdentityTransform()),)))
     append(table, rows[:12])
     with table.update_spec() as update:
         update.add_field("b", BucketTransform(4), "b_bucket")
@@ -229,6 +228,7 @@ def _make_evolved(catalog: Catalog) -> None:
         update.remove_field("k_part")
         update.add_field("at", DayTransform(), "at_day")
     append(table, rows[24:])
+    return table
 
 
 def _make_thinned(catalog: Catalog, spark: Callable[[str], object]) -> None:

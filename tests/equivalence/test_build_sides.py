@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.model.filtering import Reason
 from service.model.query import Parameter
 from tests.equivalence.harness import Harness
 
@@ -128,6 +129,15 @@ NARROWED = {
         " SELECT x.k, t.year FROM c x LEFT JOIN tiny t ON x.k = t.k WHERE x.year = 1999"
     ),
     "a day before today": (f"{FACT} JOIN dim d ON f.k = d.k WHERE d.day > current_date() - INTERVAL 9 DAYS"),
+    "a moment from now": f"{FACT} JOIN dim d ON f.k = d.k WHERE d.at_utc > now() + INTERVAL 1 MONTH",
+    "a year of the clock": f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year + 27 > year(current_timestamp())",
+    "the clock's day": f"{FACT} JOIN dim d ON f.k = d.k WHERE d.day > date_sub(to_date(now()), 9)",
+    "a moment beside a year": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.at < localtimestamp() AND d.year = 1999"
+    ),
+    "what is made of the clock, beside a year": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE d.at_utc < date_trunc('DAY', now()) AND d.year = 1999"
+    ),
     "a list of values": f"{FACT} JOIN (VALUES (1), (3), (NULL)) AS d (k) ON f.k = d.k",
     "a list of values and names": (
         f"{FACT} JOIN VALUES (1, 'a'), (-1, 'b'), (3, 'a') AS d (k, n) ON f.k = d.k WHERE d.n = 'a'"
@@ -365,6 +375,30 @@ def test_a_scan_is_narrowed(sql: str, harness: Harness) -> None:
 @pytest.mark.parametrize("sql", SAME_ROWS.values(), ids=SAME_ROWS)
 def test_rows_are_the_same(sql: str, harness: Harness) -> None:
     assert not harness.check(sql).is_rejected
+
+
+@pytest.mark.parametrize("column", ["d.day", "d.at", "d.at_utc", "CAST(d.at_utc AS STRING) || '-08:00'"])
+def test_every_comparison_with_the_clock_is_one_with_its_bounds(column: str, harness: Harness) -> None:
+    clocks = ("now()", "current_timestamp() - INTERVAL 3 HOURS", "current_timestamp + INTERVAL '1' MONTH")
+    conditions = [f"{column} {operator} {clock}" for clock in clocks for operator in ("<", "<=", ">", ">=")]
+    conditions.append(f"{column} BETWEEN now() - INTERVAL 1 WEEK AND now()")
+    for each in conditions:
+        checked = harness.check(f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND {each}")
+        assert "by_k.k" in checked.applied, (each, checked.pruned.filters)
+        assert "CAST('" in checked.applied["by_k.k"].build.predicate
+
+
+def test_rows_that_are_valid_now_give_keys(harness: Harness) -> None:
+    valid = "(1, DATE '1999-01-01', DATE '2000-01-01'), (3, DATE '1999-01-01', DATE '9000-01-01')"
+    joined = f"{FACT} JOIN (VALUES {valid}) AS v (k, since, until) ON f.k = v.k"
+    checked = harness.check(f"{joined} WHERE now() BETWEEN since AND until")
+    assert checked.applied["by_k.k"].value_count == 1
+
+
+def test_what_is_made_of_the_clock_is_no_filter_by_itself(harness: Harness) -> None:
+    checked = harness.check(f"{FACT} JOIN dim d ON f.k = d.k WHERE d.at_utc < date_trunc('DAY', now())")
+    assert checked.applied == {}
+    assert Reason.BUILD_NOT_DETERMINISTIC in {each.reason for each in checked.pruned.filters}
 
 
 def test_parameters_by_position_choose_keys(harness: Harness) -> None:

@@ -20,6 +20,10 @@ NARROWED = {
     "IN, and an equality with the row outside": (
         f"SELECT f.id FROM by_pair f WHERE f.k IN (SELECT d.k FROM {PAIRS} WHERE f.b = d.b)"
     ),
+    "IN, of tuples": f"SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN (SELECT d.k, d.b FROM {PAIRS})",
+    "IN, of tuples in another order": (
+        f"SELECT f.id FROM by_pair f WHERE (f.b, f.k) IN (SELECT d.b, d.k FROM {PAIRS})"
+    ),
     "a derived table": (
         f"SELECT x.i FROM (SELECT b AS y, k AS x, id AS i FROM by_pair WHERE id > 0) x JOIN {PAIRS}"
         " ON x.x = d.k AND x.y = d.b"
@@ -34,6 +38,39 @@ NARROWED = {
 }
 
 SAME_ROWS = {
+    "tuples with a value in the text": (
+        f"SELECT f.id FROM by_pair f WHERE (f.k, f.b, 1) IN (SELECT d.k, d.b, 1 FROM {PAIRS})"
+    ),
+    "tuples with NULLs on both sides": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN"
+        " (SELECT k, b FROM VALUES (NULL, NULL), (2, NULL), (8, 7) AS d (k, b))"
+    ),
+    "NOT IN, of tuples": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) NOT IN (SELECT k, b FROM VALUES (2, 1) AS d (k, b))"
+    ),
+    "NOT IN, of tuples with a NULL": (
+        f"SELECT f.id FROM by_pair f WHERE (f.k, f.b) NOT IN (SELECT d.k, d.b FROM {PAIRS})"
+    ),
+    "tuples with a cast and another type": (
+        "SELECT f.id FROM by_pair f WHERE (CAST(f.k AS BIGINT), f.b) IN"
+        " (SELECT d.big_k, d.text_k FROM dim d WHERE d.year = 1999)"
+    ),
+    "tuples of a union": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN (SELECT d.k, d.big_k FROM dim d WHERE d.year = 1999"
+        " UNION SELECT t.k, t.parent FROM tiny t WHERE t.year = 2000)"
+    ),
+    "tuples whose keys are grouped": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN"
+        " (SELECT d.k, max(d.big_k) FROM dim d WHERE d.year = 1999 GROUP BY d.k HAVING count(*) > 0)"
+    ),
+    "tuples of an aggregate over nothing": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN"
+        " (SELECT count(*), max(d.k) FROM dim d WHERE d.year = 1900)"
+    ),
+    "tuples of a subquery with LIMIT": (
+        "SELECT f.id FROM by_pair f WHERE (f.k, f.b) IN"
+        " (SELECT d.k, d.big_k FROM dim d WHERE d.year = 1999 ORDER BY d.k LIMIT 2)"
+    ),
     "keys of two relations": (
         f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k JOIN (VALUES (7), (1)) AS e (b) ON f.b = e.b"
     ),

@@ -97,6 +97,38 @@ def test_every_kind_of_join_converts_keys(sql: str, harness: Harness) -> None:
     assert "by_k.k" in harness.check(sql).applied
 
 
+@pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("join", ["dim d LEFT JOIN {table} f", "{table} f RIGHT JOIN dim d"])
+def test_keys_of_another_type_narrow_the_side_that_is_filled(
+    table: str, condition: str, join: str, harness: Harness
+) -> None:
+    joined = f"{join.format(table=table)} ON {condition}"
+    checked = harness.check(f"SELECT d.k, f.id FROM {joined} WHERE d.year = 1999")
+    assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
+    assert checked.files(table).selected < checked.files(table).total
+
+
+@pytest.mark.parametrize(
+    ("join", "reason"),
+    [
+        ("{table} f LEFT JOIN dim d", Reason.PROBE_IS_PRESERVED_SIDE),
+        ("dim d RIGHT JOIN {table} f", Reason.PROBE_IS_PRESERVED_SIDE),
+        ("{table} f FULL JOIN dim d", Reason.PROBE_IS_PRESERVED_SIDE),
+        ("{table} f LEFT ANTI JOIN dim d", Reason.ANTI_JOIN),
+    ],
+)
+@pytest.mark.parametrize(
+    "case", ["an INT and a BIGINT, cast", "an INT and text", "the day of a moment", "a computed key"]
+)
+def test_no_kept_side_is_narrowed_whatever_is_compared(
+    join: str, reason: Reason, case: str, harness: Harness
+) -> None:
+    table, condition = NARROWED[case]
+    checked = harness.check(f"SELECT f.id FROM {join.format(table=table)} ON {condition} AND d.year = 1999")
+    assert checked.applied == {}
+    assert reason in {each.reason for each in checked.pruned.filters if each.probe.table.table == table}
+
+
 def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
     union = "SELECT id, CAST(k AS STRING) AS k FROM by_tens UNION ALL SELECT id, name FROM by_name"
     checked = harness.check(f"SELECT f.id FROM ({union}) f JOIN dim d ON f.k = d.name WHERE d.year = 1999")

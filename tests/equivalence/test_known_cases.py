@@ -10,6 +10,7 @@ import pytest
 from service.model.filtering import Reason
 from service.model.query import Parameter
 from tests.equivalence.harness import Harness
+from tests.integration.running import until
 
 NARROWED = {
     "the fact on the left": ("SELECT * FROM by_k f, dim d WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),
@@ -161,6 +162,76 @@ NARROWED = {
         "SELECT f.id, f.name FROM by_name f JOIN dim d ON f.name = d.name WHERE d.year <> 1999",
         {"by_name.name"},
     ),
+    "a NULL-safe equality": (
+        "SELECT f.id, d.big_k FROM by_k f JOIN dim d ON f.k <=> d.k WHERE d.year = 2000",
+        {"by_k.k"},
+    ),
+    "LIKE ANY": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.name LIKE ANY ('B%', '%il')",
+        {"by_k.k"},
+    ),
+    "LIKE ALL": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.name LIKE ALL ('B%', '%o')",
+        {"by_k.k"},
+    ),
+    "NOT LIKE ALL": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.name NOT LIKE ALL ('A%', '%o', 'Z%', 'C%')",
+        {"by_k.k"},
+    ),
+    "RLIKE": ("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.name RLIKE '^[A-B]'", {"by_k.k"}),
+    "a condition that chance decides, on the fact": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND rand() < 2",
+        {"by_k.k"},
+    ),
+    "one on a column of the fact": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND f.id + 2 > rand()",
+        {"by_k.k"},
+    ),
+    "chance below the join": (
+        "SELECT x.id FROM (SELECT id, k, rand() AS r FROM by_k WHERE rand() < 2) x JOIN dim d ON x.k = d.k"
+        " WHERE d.year = 1999 AND x.r < 2",
+        {"by_k.k"},
+    ),
+    "a value of a star of its own": (
+        "SELECT d.k, count(f.id) AS n, (SELECT sum(g.id) FROM by_day g JOIN dim e ON g.day = e.day"
+        " WHERE e.year = 1998) AS total FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 GROUP BY d.k",
+        {"by_k.k", "by_day.day"},
+    ),
+    "other columns of the same rows, for another fact": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT f.id FROM by_name f JOIN dim d ON f.name = d.name WHERE d.year = 1999",
+        {"by_k.k", "by_name.name"},
+    ),
+    "a narrowed join that is read twice": (
+        "WITH x AS (SELECT f.id, f.k FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999)"
+        " SELECT a.id, b.id FROM x a JOIN x b ON a.k = b.k AND a.id < b.id",
+        {"by_k.k"},
+    ),
+    "the same join written twice": (
+        "SELECT a.id, b.id FROM (SELECT f.id, f.k FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999) a"
+        " JOIN (SELECT f.id, f.k FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999) b ON a.k = b.k",
+        {"by_k.k"},
+    ),
+    "two keys, in another order the second time": (
+        "SELECT f.id FROM by_pair f JOIN dim d ON f.k = d.k AND f.b = d.big_k"
+        " JOIN dim e ON f.b = e.big_k AND f.k = e.k WHERE d.year = 1999",
+        {"by_pair.k"},
+    ),
+    "joins in joins, with the same names": (
+        "SELECT sum(x.n) AS n FROM (SELECT f.k, count(*) AS n FROM by_k f JOIN (SELECT d.k FROM dim d"
+        " JOIN tiny t ON d.parent = t.k WHERE t.year = 2000) d ON f.k = d.k GROUP BY f.k) x"
+        " JOIN (SELECT f.k FROM by_day f JOIN dim d ON f.day = d.day WHERE d.year = 1999) y ON x.k <= y.k",
+        {"by_k.k", "by_day.day"},
+    ),
+    "a fact that is broadcast": (
+        "SELECT /*+ BROADCAST(f) */ f.id, d.name FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        {"by_k.k"},
+    ),
+    "a literal that tells the branches of a union apart": (
+        "SELECT x.tag, x.id FROM (SELECT 'a' AS tag, id, k FROM by_k UNION ALL SELECT 'b', id, k"
+        " FROM evolved) x JOIN dim d ON x.k = d.k WHERE d.year = 1999 AND x.tag = 'b'",
+        {"evolved.k"},
+    ),
     "a moment in the text": (
         "SELECT f.id FROM by_k TIMESTAMP AS OF '2100-01-01' f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
         {"by_k.k"},
@@ -228,10 +299,6 @@ NOT_NARROWED = {
         None,
     ),
     "an inequality": ("SELECT f.id FROM by_k f JOIN dim d ON f.k > d.k WHERE d.year = 1999", None),
-    "a NULL-safe equality": (
-        "SELECT f.id, d.big_k FROM by_k f JOIN dim d ON f.k <=> d.k WHERE d.year = 2000",
-        None,
-    ),
     "OR": (
         "SELECT f.id FROM by_k f JOIN dim d ON (f.k = d.k OR f.b = d.big_k) WHERE d.year = 1999",
         None,
@@ -261,6 +328,31 @@ NOT_NARROWED = {
         "SELECT f.id FROM never_filled f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
         None,
     ),
+    "structs": (
+        "SELECT f.id FROM by_k f JOIN dim d ON struct(f.k) = struct(d.k) WHERE d.year = 1999",
+        Reason.KEY_IS_COMPUTED,
+    ),
+    "structs of two": (
+        "SELECT f.id FROM by_pair f JOIN dim d ON named_struct('a', f.k, 'b', f.b)"
+        " = named_struct('a', d.k, 'b', d.big_k) WHERE d.year = 1999",
+        None,
+    ),
+    "arrays": (
+        "SELECT f.id FROM by_k f JOIN dim d ON array(f.k) = array(d.k) WHERE d.year = 1999",
+        Reason.KEY_IS_COMPUTED,
+    ),
+    "a key that is made of several columns of the dimension": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k + d.big_k WHERE d.year = 1999",
+        None,
+    ),
+    "a key that no column of the fact is in": (
+        "SELECT x.id FROM (SELECT id, 3 AS k FROM by_k) x JOIN dim d ON x.k = d.k WHERE d.year = 1999",
+        None,
+    ),
+    "a self join without a filter": (
+        "WITH x AS (SELECT id, k FROM by_k) SELECT a.id, b.id FROM x a JOIN x b ON a.k = b.k",
+        None,
+    ),
     "a moment that is computed": (
         "SELECT f.id FROM by_k TIMESTAMP AS OF current_date() + 1 f JOIN dim d ON f.k = d.k"
         " WHERE d.year = 1999",
@@ -284,6 +376,17 @@ def test_a_scan_is_not_narrowed(sql: str, reason: Reason | None, harness: Harnes
     assert checked.applied == {}
     if reason is not None:
         assert reason in {each.reason for each in checked.pruned.filters}
+
+
+def test_keys_that_leave_everything_are_not_written_into_the_query(harness: Harness) -> None:
+    query = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.k > -9"
+    harness.check(query)
+
+    def reasons() -> set[Reason]:
+        return {each.reason for each in harness.prune(query).filters if each.probe.table.table == "by_k"}
+
+    # What the fact holds is found out meanwhile.
+    until(lambda: reasons() == {Reason.NOT_SELECTIVE})
 
 
 def test_other_parameters_are_other_keys(harness: Harness) -> None:

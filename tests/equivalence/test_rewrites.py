@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -75,3 +76,16 @@ def test_a_dropped_join_leaves_as_many_rows_as_there_were(harness: Harness) -> N
     found = rows_of(harness.run(pruned.sql, (), pruned).rows)
     expected = rows_of(harness.run(QUERIES[RewriteKind.JOIN_DROPPED]).rows)
     assert found == expected != Counter()
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["(SELECT k FROM by_k) g", "(SELECT g.k FROM by_k g JOIN dim e ON g.k = e.k WHERE e.year = 2000) g"],
+    ids=["read whole", "narrowed otherwise"],
+)
+def test_all_mentions_of_one_snapshot_are_cut_alike(second: str, harness: Harness) -> None:
+    sql = f"SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN {second} ON f.k = g.k WHERE d.year = 1999"
+    pruned = known(harness, sql)
+    options = re.findall(r"by_k VERSION AS OF \d+ WITH \(([^)]*)\)", pruned.sql)
+    assert len(options) == 2
+    assert len(set(options)) == 1

@@ -40,6 +40,14 @@ class FakeFilterCache:
         source = keys.source if is_ours else FilterSource.CACHED
         return ObtainedKeys(keys.data, source, keys.byte_count, keys.note)
 
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+        if wanted.fingerprint not in self.stored:
+            return None
+        shown, data = self.stored[wanted.fingerprint]
+        if shown.expires_at <= self._clock.now():
+            return None
+        return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
+
     def forget(self, fingerprint: str | None) -> int:
         self._check()
         forgotten = [each for each in self.stored if fingerprint in (None, each)]
@@ -61,10 +69,9 @@ class FakeFilterCache:
         self.stored.clear()
 
     def _find(self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData]) -> ObtainedKeys:
-        if wanted.fingerprint in self.stored:
-            shown, data = self.stored[wanted.fingerprint]
-            if shown.expires_at > self._clock.now():
-                return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
+        found = self.cached(wanted)
+        if found is not None:
+            return found
         data = collect()
         byte_count = KEY_BYTES * len(data.values) * len(wanted.probe.columns)
         self.stored[wanted.fingerprint] = (self._shown(wanted, data, byte_count), data)
@@ -79,7 +86,7 @@ class FakeFilterCache:
             columns=wanted.build.columns,
             predicate=wanted.build.predicate,
             snapshot_ids=wanted.build.snapshot_ids,
-            value_count=len(data.values),
+            value_count=data.key_count,
             byte_count=byte_count,
             created_at=now,
             expires_at=now + self._time_to_live,

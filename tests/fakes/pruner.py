@@ -6,13 +6,14 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
-from service.ports import Catalogs, Clock, Engine, FilterCache, Views
+from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
 from service.pruning.form import FormBounds
 from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
-from service.query.prune import Pruner, PruningBounds
+from service.query.prune import Pruner
+from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.probe_values import FakeProbeValues
@@ -28,11 +29,19 @@ def pruner(
     is_enabled: bool = False,
     executor: Executor | None = None,
     views: Views | None = None,
+    reader: KeyCollector | None = None,
+    collect_timeout_s: float = 10.0,
+    rewrites: frozenset[RewriteKind] = frozenset(RewriteKind),
 ) -> Pruner:
     """The real one; unless enabled it does nothing."""
     keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
     collector = Collector(
-        FakeKeyCollector(), keys, cache, executor or ThreadPoolExecutor(1), clock, timeout_s=10.0
+        reader or FakeKeyCollector(),
+        keys,
+        cache,
+        executor or ThreadPoolExecutor(1),
+        clock,
+        collect_timeout_s,
     )
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
@@ -40,10 +49,8 @@ def pruner(
         is_enabled=is_enabled,
         min_table_bytes=0,
         form=FormBounds(200, 32, max_listed=2000),
-        rewrites=RewriteBounds(frozenset(RewriteKind), slots=2),
+        rewrites=RewriteBounds(rewrites, slots=2),
     )
-    relations = LocalRelations(
-        FakeRelations(), executor or ThreadPoolExecutor(1), RelationBounds(100, 10_000)
-    )
+    relations = LocalRelations(FakeRelations(), ThreadPoolExecutor(1), RelationBounds(100, 10_000))
     detections = Detections(catalogs, views or FakeViews(), held, clock, looked_for)
     return Pruner(detections, held, collector, relations, bounds)

@@ -40,6 +40,11 @@ def applied(explanation: JsonObject) -> list[JsonObject]:
     return [each for each in explanation["filters"] if each["applied"]]
 
 
+def reasons(explanation: JsonObject) -> dict[str, str]:
+    """The reason of each table, by its name; of its last candidate, if there are several."""
+    return {each["probe"]["table"].split(".")[-1]: each["reason"] for each in explanation["filters"]}
+
+
 def scan_of(explanation: JsonObject, table: str) -> JsonObject:
     [found] = [each for each in explanation["scans"] if each["table"] == table]
     scan: JsonObject = found
@@ -87,7 +92,8 @@ def test_files_that_must_be_pruned_may_be_gone(
 
     sales = sum(sales_on(day) for day in range(DAYS_PER_MONTH, 2 * DAYS_PER_MONTH))
     assert answer["result"]["rows"] == [[2, sales, f"{sales * 1.25:.2f}"]]
-    assert [each["reason"] for each in explanation["filters"]] == ["APPLIED"]
+    table_name = new_name.split(".")[1]
+    assert reasons(explanation) == {table_name: "APPLIED", "calendar": "PROBE_NOT_PRUNABLE"}
 
 
 def test_another_query_with_the_same_build_side_finds_its_keys(gateway: httpx.Client) -> None:
@@ -155,7 +161,7 @@ def test_a_preserved_side_is_not_narrowed_and_the_explanation_says_so(gateway: h
     answer, explanation = answered(gateway, sql, **ALWAYS)
 
     assert answer["result"]["rows"] == [[sum(sales_on(day) for day in range(DAYS))]]
-    assert [each["reason"] for each in explanation["filters"]] == ["PROBE_IS_PRESERVED_SIDE"]
+    assert reasons(explanation)["sales"] == "PROBE_IS_PRESERVED_SIDE"
     assert "WHERE" not in (explanation["rewrittenSql"] or "")
 
 
@@ -175,12 +181,51 @@ def test_a_column_of_the_files_themselves_runs_as_it_is_written(gateway: httpx.C
     sales = sum(sales_on(day) for day in range(DAYS_PER_MONTH, 2 * DAYS_PER_MONTH))
     assert answer["result"]["rows"] == [[sales]]
     assert explanation["rewrittenSql"] is None
+    assert reasons(explanation)["sales"] == "REWRITE_REJECTED"
 
 
 def test_small_tables_are_left_alone_unless_the_query_says_otherwise(gateway: httpx.Client) -> None:
     _, explanation = answered(gateway, star(2))
 
-    assert [each["reason"] for each in explanation["filters"]] == ["NOT_WORTH_COLLECTING"]
+    assert reasons(explanation)["sales"] == "NOT_WORTH_COLLECTING"
+
+
+@pytest.mark.parametrize(
+    ("sql", "body", "expected"),
+    [
+        (star(2), NEVER, "DISABLED"),
+        ("SELECT count(*) FROM sales WHERE amount > 1", {}, "NO_EQUI_JOIN"),
+        ("SELECT count(*) FROM sales f JOIN calendar c ON f.day_key < c.day_key", {}, "NO_EQUI_JOIN"),
+        ("FROM sales |> WHERE amount > 1 |> AGGREGATE count(*)", {}, "NOT_A_QUERY"),
+        ("SELECT count(*) FROM sales WHERE day_key NOT IN (SELECT day_key FROM calendar)", {}, "ANTI_JOIN"),
+        ("SELECT count(*) FROM sales f JOIN calendar c ON f.amount = c.day_key", {}, "PROBE_NOT_PRUNABLE"),
+    ],
+)
+def test_every_table_that_was_read_has_a_reason(
+    gateway: httpx.Client, sql: str, body: JsonObject, expected: str
+) -> None:
+    answer, explanation = answered(gateway, sql, **body)
+
+    assert reasons(explanation)["sales"] == expected
+    assert {each["table"].split(".")[-1] for each in explanation["scans"]} <= set(reasons(explanation))
+    assert answer["pruning"]["applied"] == 0
+    for accept in ("text/plain", "text/html"):
+        path, headers = f"/explain/{answer['queryId']}", {"Accept": accept}
+        assert expected in gateway.get(path, headers=headers).text
+
+
+def test_a_query_may_be_narrowed_by_other_bounds_than_the_operators(gateway: httpx.Client) -> None:
+    lists = {"minTableBytes": 0, "rewrites": []}
+    months = star(2).replace("month = 2", "month IN (2, 4)")
+    answer, by_lists = answered(gateway, months, dynamicFiltering=lists)
+    _, by_ranges = answered(gateway, months, dynamicFiltering=lists | {"maxInList": 0, "maxRanges": 1})
+    _, too_large = answered(gateway, months, dynamicFiltering=lists | {"maxFilterBytes": 1})
+
+    plain = ask(gateway, months, **NEVER)
+    assert sorted(answer["result"]["rows"]) == sorted(plain["result"]["rows"])
+    assert [len(applied(each)[0]["ranges"]) for each in (by_ranges, too_large)] == [1, 2]
+    assert [applied(each)[0]["exceedsThreshold"] for each in (by_lists, too_large)] == [False, True]
+    assert by_lists["rewrites"] == []
 
 
 def test_the_explanation_for_people_shows_the_collector_below_the_narrowed_scan(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from service.adapters.filters.codec import decode_head, encode
 from service.adapters.filters.server import LEASES, VALUES
-from tests.integration.asking import JsonObject, ask, explain, start, status
-from tests.integration.lakehouse import DAYS_PER_MONTH, sales_on
+from tests.fakes.filters import date_filter, keys_of
+from tests.integration.asking import JsonObject, ask, explain, post, problem, start, status
+from tests.integration.lakehouse import DAYS_PER_MONTH, FIRST_DAY, sales_on
 from tests.integration.replicas import SLOW_TO_COLLECT, Replicas, killed, replicas
 from tests.integration.running import RunningGateway, until
 from tests.integration.servers import garbage
@@ -159,6 +163,95 @@ def test_whatever_happens_to_the_cache_meanwhile_the_rows_are_right(
     assert (found["source"], found["cacheNote"]) == ("COLLECTED", note)
     if not note:
         assert source(both.there, slow(2)) == "CACHED"
+
+
+def test_something_else_that_answers_in_the_middle_of_a_query_is_a_note(both: Replicas) -> None:
+    with ExitStack() as stack:
+        stack.callback(both.cache.mend)
+        with both.collecting(both.here, slow(1)) as query_id:
+            both.cache.stop()
+            stack.enter_context(garbage(both.cache.port, b"$no length\r\n"))
+        rows = answer(both.here, query_id)["result"]["rows"]
+        found = filter_of(both.here, query_id)
+    assert rows == [[sales_in(1)]]
+    assert (found["source"], found["cacheNote"]) == ("COLLECTED", NO_ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("happens", "note"),
+    [(lambda both: both.cache.stop(), NO_ANSWER), (lambda both: both.cache.pause(), NO_ANSWER), (flush, "")],
+    ids=["killed", "paused", "flushed"],
+)
+def test_what_happens_to_the_cache_after_the_keys_were_shared_costs_another_replica_a_collection(
+    both: Replicas, happens: Callable[[Replicas], None], note: str
+) -> None:
+    assert source(both.here, star(2)) == "COLLECTED"
+    try:
+        happens(both)
+        query = ask(both.there.client, star(2), **ALWAYS)
+        found = filter_of(both.there, query["queryId"])
+    finally:
+        both.cache.mend()
+    assert query["result"]["rows"][0][:2] == [2, sales_in(2)]
+    assert (found["source"], found["cacheNote"]) == ("COLLECTED", note)
+
+
+def test_a_full_cache_gives_what_it_has_and_takes_no_more(both: Replicas) -> None:
+    assert source(both.here, star(3)) == "COLLECTED"
+    fill(both)
+    known, new = (
+        filter_of(both.there, ask(both.there.client, star(month), **ALWAYS)["queryId"]) for month in (3, 4)
+    )
+    assert (known["source"], known["cacheNote"]) == ("CACHED", "")
+    assert (new["source"], new["cacheNote"]) == ("COLLECTED", "The filter cache is full.")
+
+
+# ---- wrong keys under the right address ------------------------------------------------------------
+
+DOUBTED = f"{star(1)} HAVING count(*) <> 77"
+
+
+def poison(both: Replicas) -> str:
+    """The days of the second month lie where those of the first should; the address."""
+    with both.client() as client:
+        [key] = client.keys(f"{VALUES}*")
+        stored = client.get(key)
+        assert isinstance(stored, bytes)
+        head = decode_head(stored)
+        wanted = date_filter(head.shown.fingerprint, head.type_names)
+        days = keys_of(*((FIRST_DAY + day,) for day in range(DAYS_PER_MONTH, 2 * DAYS_PER_MONTH)))
+        value, _ = encode(wanted, days, head.shown.created_at, timedelta(days=1))
+        client.set(key, value)
+    return head.shown.fingerprint
+
+
+def differences(gateway: RunningGateway) -> float:
+    text = gateway.client.get("/metrics").text
+    [line] = [each for each in text.splitlines() if 'sluice_verifications_total{outcome="DIFFERENT"}' in each]
+    return float(line.split()[-1])
+
+
+def test_wrong_keys_are_found_by_a_verification_and_used_by_nobody_any_more(both: Replicas) -> None:
+    right = [[1, sales_in(1)]]
+    assert source(both.here, DOUBTED) == "COLLECTED"
+    fingerprint = poison(both)
+    before = differences(both.there)
+    verified = post(both.there.client, DOUBTED, dynamicFiltering={"minTableBytes": 0, "verify": True})
+    failed = problem(verified, 500, "VERIFICATION_FAILED")
+    until(lambda: differences(both.there) == before + 1, within_s=5)
+    [line] = [each for each in both.there.log_lines() if each["event"] == "verification_failed"]
+    assert (line["level"], line["sql"]) == ("error", DOUBTED)
+    assert explain(both.there.client, failed["queryId"])["verification"] == "DIFFERENT"
+    with both.client() as client:
+        assert not client.exists(VALUES + fingerprint)
+
+    # The one that has found it out does without; the other collects anew.
+    again = ask(both.there.client, DOUBTED, **ALWAYS)
+    reasons = {each["reason"] for each in explain(both.there.client, again["queryId"])["filters"]}
+    assert [each[:2] for each in again["result"]["rows"]] == right
+    assert "DISABLED" in reasons
+    until(lambda: source(both.here, DOUBTED) == "COLLECTED", within_s=5)
+    assert [each[:2] for each in ask(both.here.client, DOUBTED, **ALWAYS)["result"]["rows"]] == right
 
 
 def test_a_stored_set_that_was_damaged_is_collected_again_and_the_explanation_says_so(both: Replicas) -> None:

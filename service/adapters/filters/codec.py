@@ -75,12 +75,15 @@ def decode_head(beginning: bytes) -> EntryHead:
 
 
 def _restored(head: EntryHead, rows: tuple[Key, ...]) -> DynamicFilteringData:
-    """The values, and after them the ranges: the two ends of each as two rows."""
-    values, ends = rows[: head.shown.value_count], [each[0] for each in rows[head.shown.value_count :]]
-    if (len(values), len(ends)) != (head.shown.value_count, 2 * head.range_count):
+    """The values, and after them the ranges: the two ends of each as two rows. NULL is told by the head."""
+    value_count = head.shown.value_count - head.has_null
+    values, ends = rows[:value_count], [each[0] for each in rows[value_count:]]
+    if (len(values), len(ends)) != (value_count, 2 * head.range_count):
         raise Rubbish
     ranges = tuple(zip(ends[::2], ends[1::2], strict=True))
-    return DynamicFilteringData(values, head.is_filtering, head.shown.exceeds_threshold, ranges)
+    return DynamicFilteringData(
+        values, head.is_filtering, head.shown.exceeds_threshold, ranges, head.has_null
+    )
 
 
 def _stored(head: EntryHead, data: DynamicFilteringData) -> StoredKeys:

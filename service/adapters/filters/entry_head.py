@@ -11,7 +11,7 @@ from typing import Any
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData
 from service.model.tables import TableName
 
-VERSION = 1
+VERSION = 2
 SHOWN_CHARACTERS = 2000
 
 
@@ -28,6 +28,7 @@ class EntryHead:
     is_filtering: bool
     checksum: str
     range_count: int = 0
+    has_null: bool = False
 
     def to_json(self) -> bytes:
         """The head as it is stored."""
@@ -45,6 +46,7 @@ class EntryHead:
                 "snapshotIds": shown.snapshot_ids,
                 "values": shown.value_count,
                 "ranges": self.range_count,
+                "hasNull": self.has_null,
                 "bytes": shown.byte_count,
                 "createdAt": shown.created_at.isoformat(),
                 "expiresAt": shown.expires_at.isoformat(),
@@ -64,7 +66,8 @@ class EntryHead:
             if stored["version"] != VERSION:
                 raise Rubbish
             types = tuple(stored["types"])
-            return cls(_shown(stored), types, stored["isFiltering"], stored["checksum"], stored["ranges"])
+            checksum, ranges, has_null = stored["checksum"], stored["ranges"], stored["hasNull"]
+            return cls(_shown(stored), types, stored["isFiltering"], checksum, ranges, has_null)
         except (ValueError, KeyError, TypeError) as error:
             raise Rubbish from error
 
@@ -84,13 +87,13 @@ def head_of(
         columns=wanted.build.columns,
         predicate=wanted.build.predicate[:SHOWN_CHARACTERS],
         snapshot_ids=wanted.build.snapshot_ids,
-        value_count=len(data.values),
+        value_count=data.key_count,
         byte_count=byte_count,
         created_at=created_at,
         expires_at=created_at + time_to_live,
         exceeds_threshold=data.exceeds_threshold,
     )
-    return EntryHead(shown, wanted.key_types, data.is_filtering, checksum, len(data.ranges))
+    return EntryHead(shown, wanted.key_types, data.is_filtering, checksum, len(data.ranges), data.has_null)
 
 
 def _shown(stored: Mapping[str, Any]) -> CachedFilter:

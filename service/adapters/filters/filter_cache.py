@@ -33,7 +33,7 @@ class FilterCacheBounds:
     """How long keys are stored, how large they may be there, and how much this process keeps of them."""
 
     time_to_live: timedelta = timedelta(hours=24)
-    value_bytes: int = 16 * 1024 * 1024
+    value_bytes: int = 33 * 1024 * 1024
     local_bytes: int = 64 * 1024 * 1024
 
 
@@ -61,6 +61,17 @@ class RedisFilterCache:
         is_collected = is_ours and found.is_collected
         source = FilterSource.COLLECTED if is_collected else FilterSource.CACHED
         return _obtained(found.keys, source, found.note)
+
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+        """See the port."""
+        shelf = self._local.shelf()
+        kept = self._local.get(wanted.fingerprint)
+        if kept is None:
+            kept = self._shared.find(wanted)
+            if kept is None:
+                return None
+            shelf.put(wanted.fingerprint, kept)
+        return _obtained(kept, FilterSource.CACHED)
 
     def forget(self, fingerprint: str | None) -> int:
         """See the port."""

@@ -55,6 +55,13 @@ class SharedKeys:
         self._time_to_live = time_to_live
         self._value_bytes = value_bytes
 
+    def find(self, wanted: DynamicFilter) -> StoredKeys | None:
+        """The keys from the server, if they are there."""
+        try:
+            return self._read(wanted)[0]
+        except FilterCacheDown:
+            return None
+
     def find_or_collect(
         self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
     ) -> FoundKeys:

@@ -12,16 +12,19 @@ _ROWS_BEFORE_MERGING = 65_536
 
 
 class DistinctKeys:
-    """Collects keys of one or more columns, each once, and none with a NULL in it."""
+    """Collects keys of one or more columns, each once, and none with a NULL in it: that tells `has_null`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._merged: pa.Table | None = None
         self._pieces: list[pa.Table] = []
+        self.has_null = False
 
     def add(self, keys: pa.Table) -> bool:
         """Takes some more, always of the same columns; False when there are too many by now."""
-        self._pieces.append(_distinct(keys.drop_null()))
+        whole = keys.drop_null()
+        self.has_null |= whole.num_rows < keys.num_rows
+        self._pieces.append(_distinct(whole))
         merged_count = 0 if self._merged is None else self._merged.num_rows
         # As many again before they are merged: so each is looked at a few times only.
         if sum(each.num_rows for each in self._pieces) < max(_ROWS_BEFORE_MERGING, merged_count):

@@ -7,7 +7,7 @@ from functools import reduce
 
 import pyarrow as pa
 import structlog
-from pyiceberg.expressions import And
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression
 from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
@@ -71,7 +71,8 @@ class ArrowKeyCollector:
             table = self._open_table(wanted.build.tables[0]).table
             if not _is_readable(table, query.snapshot_id, self._max_files):
                 return None
-            return self._collected(_pieces(table, query, parameters), is_canceled)
+            pieces = _pieces(table, query, parameters, wanted.is_null_safe)
+            return self._collected(pieces, is_canceled)
         except NotTranslatable:
             return None
         except self._errors as error:
@@ -89,10 +90,10 @@ class ArrowKeyCollector:
         keys = distinct.sorted_keys()
         if keys is None:
             return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        return DynamicFilteringData(keys, is_filtering=True)
+        return DynamicFilteringData(keys, is_filtering=True, has_null=distinct.has_null)
 
 
-def _pieces(table: Table, query: KeyQuery, parameters: Parameters) -> Iterator[pa.Table]:
+def _pieces(table: Table, query: KeyQuery, parameters: Parameters, is_null_safe: bool) -> Iterator[pa.Table]:
     filters = RowFilters(query.table_alias, _fields(table), parameters)
     keys = [filters.field(each) for each in query.columns]
     # One column that is two keys is one of the files' columns, however it is asked for.
@@ -100,7 +101,9 @@ def _pieces(table: Table, query: KeyQuery, parameters: Parameters) -> Iterator[p
         raise NotTranslatable
     if not all(isinstance(each.field_type, _KEY_TYPES) for each in keys):
         raise NotTranslatable
-    row_filter = reduce(And, map(has_value, keys))
+    row_filter: BooleanExpression = AlwaysTrue()
+    if not is_null_safe:
+        row_filter = reduce(And, map(has_value, keys))
     if query.condition is not None:
         row_filter = And(row_filter, filters.row_filter(query.condition))
     # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.

@@ -82,19 +82,13 @@ def _build_values(build: Build) -> dict[str, object]:
 
 def _probe(row: FilterRow) -> Probe:
     columns, types = tuple(row.probe_columns), tuple(row.probe_types)
-    return Probe(_table_name(row.probe_table), columns, types, row.probe_snapshot_id)
+    return Probe(TableName.of(row.probe_table), columns, types, row.probe_snapshot_id)
 
 
 def _build(row: FilterRow) -> Build:
     return Build(
-        tables=tuple(_table_name(each) for each in row.build_tables),
+        tables=tuple(TableName.of(each) for each in row.build_tables),
         columns=tuple(row.build_columns),
         predicate=row.build_predicate,
         snapshot_ids=tuple(row.build_snapshot_ids),
     )
-
-
-def _table_name(dotted: str) -> TableName:
-    catalog, _, rest = dotted.partition(".")
-    schema, _, table = rest.rpartition(".")
-    return TableName(catalog, schema, table)

@@ -21,6 +21,7 @@ def test_each_value_is_there_once_and_in_order(pieces: list[list[int | None]]) -
         assert keys.add(_keys(piece))
     distinct = {each for piece in pieces for each in piece if each is not None}
     assert keys.sorted_keys() == tuple((each,) for each in sorted(distinct))
+    assert keys.has_null is any(None in piece for piece in pieces)
 
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(0, 3))))

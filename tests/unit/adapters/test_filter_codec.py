@@ -110,6 +110,20 @@ def test_ranges_are_kept_where_there_are_too_many_keys(ranges: tuple[KeyRange, .
     assert (stored.data, decode_head(value).shown.value_count) == (data, 0)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        replace(keys_of((1,), (7,)), has_null=True),
+        replace(keys_of(), has_null=True),
+        DynamicFilteringData((), True, exceeds_threshold=True, ranges=((1, 9),), has_null=True),
+    ],
+)
+def test_a_null_among_the_keys_stays_one(data: DynamicFilteringData) -> None:
+    value, stored = encode(WANTED, data, NOON, DAY)
+    assert decode(value, WANTED) == stored
+    assert (stored.data, decode_head(value).shown.value_count) == (data, len(data.values) + 1)
+
+
 def test_keys_may_be_collected_in_another_type_than_the_probe_has() -> None:
     wanted = replace(date_filter("f1", ("timestamp",)), collected_types=("date",))
     days = keys_of((date(2000, 2, 29),))
@@ -156,7 +170,7 @@ def test_another_filters_value_is_rubbish() -> None:
 def test_a_head_of_another_version_is_rubbish() -> None:
     text = decode_head(VALUE).to_json()
     assert EntryHead.from_json(text) == decode_head(VALUE)
-    for other in (text.replace(b'"version": 1', b'"version": 2'), b"{}", b"[]", b"1"):
+    for other in (text.replace(b'"version": 2', b'"version": 1'), b"{}", b"[]", b"1"):
         with pytest.raises(Rubbish):
             EntryHead.from_json(other)
 

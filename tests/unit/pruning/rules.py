@@ -16,6 +16,7 @@ from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Rel
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import View, ViewColumn
+from service.pruning.bounded_clock import bounded_clock as bounded_condition
 from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
@@ -23,8 +24,8 @@ from service.pruning.composite_predicate import composite_predicate as composed_
 from service.pruning.converted_join import converted_join as converted_candidates
 from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.dated import dated as dated_condition
-from service.pruning.detect import DetectionContext
 from service.pruning.detect import detect as detected
+from service.pruning.detection import DetectionContext
 from service.pruning.fed_query import fed_query as narrowed_query
 from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
@@ -40,6 +41,7 @@ from service.pruning.lineage import moved_down, narrowed_by
 from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
 from service.pruning.metadata_names import metadata_names as names_with_versions
+from service.pruning.null_safe_join import null_safe_join as null_safe_candidates
 from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
 from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.open_views import open_views as with_views_open
@@ -143,6 +145,10 @@ def semi_join(sql: str) -> str:
     return _candidates(semi_candidates(scope, _graph(scope), joined))
 
 
+def null_safe_join(sql: str) -> str:
+    return _candidates(null_safe_candidates(_graph(_scope(sql))))
+
+
 def lineage(sql: str) -> str:
     """What a filter on column `day_key` of relation `r` is moved down to."""
     scope = _scope(sql)
@@ -215,6 +221,12 @@ def join_conditions(sql: str) -> str:
 def dated(sql: str) -> str:
     """On the last day of February 2000, and on the next."""
     condition = dated_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
+    return condition.sql("spark")
+
+
+def bounded_clock(sql: str) -> str:
+    """On the last day of February 2000, or on the next."""
+    condition = bounded_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
     return condition.sql("spark")
 
 
@@ -334,6 +346,15 @@ def detect(sql: str) -> str:
     return _listed([*applied, *refused])
 
 
+def left_out(sql: str) -> str:
+    """Each table that no candidate is on, with its reason."""
+    tree = _qualified(sql)
+    if tree is None:
+        return "not understood"
+    found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000)).left_out
+    return _listed(f"{name.table}: {reason}" for name, reason in sorted(found.items()))
+
+
 def local_relations(sql: str) -> str:
     """Each table's name as it stands in the text, with the query for the rows that may stand for it."""
     parsed, tree = parsed_query(sql), _qualified(sql)
@@ -371,6 +392,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         inner_join,
         outer_join,
         semi_join,
+        null_safe_join,
         lineage,
         open_relations,
         written_rows,
@@ -378,6 +400,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         join_graphs,
         join_conditions,
         dated,
+        bounded_clock,
         number_placeholders,
         build_query,
         predicate,
@@ -393,6 +416,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         converted_join,
         range_queries,
         detect,
+        left_out,
         local_relations,
         droppable_joins,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
 from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
-from service.pruning.detect import MAX_BUILD_SIDES, MAX_SETS, Detection, DetectionContext, detect
+from service.pruning.detect import MAX_BUILD_SIDES, MAX_SETS, detect
+from service.pruning.detection import Detection, DetectionContext
 from service.pruning.parse import parse
 from service.pruning.qualify import MAX_JOINS, qualify
 from tests.unit.pruning.tables import TABLES
@@ -57,3 +59,25 @@ def test_keys_are_asked_from_the_table_as_its_catalog_spells_it() -> None:
     )
     assert found is not None
     assert "FROM `lake`.`Shop`.`Calendar` VERSION AS OF 3" in found.placements[0].filter.filtering_query
+
+
+def test_who_wants_keys_whatever_they_cost_has_no_large_table_in_memory() -> None:
+    sql = "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000"
+    parsed = parse(sql)
+    assert parsed is not None
+    tree = qualify(parsed.tree, TABLES, "lake", "shop")
+    assert tree is not None
+    bounds = DetectionContext(TABLES, {}, {}, max_build_rows=sys.maxsize, max_fetched_rows=99)
+    found = detect(tree, bounds)
+    assert (len(found.placements), found.relations) == (1, ())
+    assert detect(tree, replace(bounds, max_fetched_rows=100)).relations
+
+
+def test_keys_with_and_without_their_null_are_never_one_set() -> None:
+    sql = (
+        "SELECT s.note FROM sales s JOIN calendar c ON s.day_key {} TRY_CAST(c.name AS INT)"
+        " WHERE lower(c.name) >= 'a'{}"
+    )
+    found = [detection(sql.format(*each)) for each in (("<=>", " AND c.name IS NOT NULL"), ("=", ""))]
+    fingerprints = [each.placements[0].filter.fingerprint for each in found if each is not None]
+    assert len(set(fingerprints)) == 2

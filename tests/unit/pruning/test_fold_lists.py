@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp, parse_one
 
-from service.pruning.detect import DetectionContext, detect
+from service.pruning.detect import detect
+from service.pruning.detection import DetectionContext
 from service.pruning.fold_lists import LONG, fold_lists
 from service.pruning.qualify import qualify
 from tests.unit.pruning.tables import TABLES

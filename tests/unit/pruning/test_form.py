@@ -36,9 +36,10 @@ def formed(
     held: ColumnValues | None = None,
     span: KeySpan = KeySpan.VALUE,
     takes_lists: bool = False,
+    has_null: bool = False,
 ) -> FormedPredicate | Reason:
     found = replace(date_filter(), probe=Probe(SALES, ("k",), (type_name,), 1), span=span)
-    data = DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges)
+    data = DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges, has_null)
     return form(found, data, held, takes_lists, BOUNDS)
 
 
@@ -84,6 +85,48 @@ def test_numbers_of_another_type_are_those_that_equal_them() -> None:
     assert text(formed(Decimal("7.00"), Decimal("7.50"), Decimal("3000000000.00"))) == "`k` IN (7)"
     assert text(formed(7, 1000, type_name="decimal(4, 2)")) == "`k` IN (CAST('7.00' AS DECIMAL(4, 2)))"
     assert text(formed(Decimal("0.125"), type_name="decimal(7, 2)")) == "FALSE"
+
+
+def test_a_null_among_the_keys_stays_in_every_form() -> None:
+    held = ColumnValues((1, 7), 1, 7, is_tight=False)
+    for found, expected in (
+        (formed(1, 9, has_null=True), "(`k` IN (1, 9) OR `k` IS NULL)"),
+        (formed(1, 9, held=held, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
+        (formed(*range(8), has_null=True), "((`k` BETWEEN 0 AND 7) OR `k` IS NULL)"),
+        (formed(ranges=((1, 9),), has_null=True), "((`k` BETWEEN 1 AND 9) OR `k` IS NULL)"),
+        (formed(1, takes_lists=True, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
+        (
+            formed(LEAP_DAY, type_name="timestamp", span=KeySpan.DAY, has_null=True),
+            "((`k` BETWEEN CAST('2000-02-29 00:00:00' AS TIMESTAMP_NTZ)"
+            " AND CAST('2000-02-29 23:59:59.999999' AS TIMESTAMP_NTZ)) OR `k` IS NULL)",
+        ),
+    ):
+        assert text(found) == expected
+
+
+@pytest.mark.parametrize("takes_lists", [False, True])
+@pytest.mark.parametrize(
+    "held", [None, ColumnValues((5,), 5, 5, is_tight=False), ColumnValues(None, None, None, is_tight=False)]
+)
+def test_a_null_alone_is_not_nothing(held: ColumnValues | None, takes_lists: bool) -> None:
+    found = formed(has_null=True, held=held, takes_lists=takes_lists)
+    assert isinstance(found, FormedPredicate)
+    assert (text(found), found.form, found.is_exact) == ("`k` IS NULL", FilterForm.IN, True)
+
+
+def test_lists_with_a_null_are_exact_and_ranges_of_too_many_keys_are_not() -> None:
+    for found, is_exact in (
+        (formed(1, 9, has_null=True), True),
+        (formed(*range(8), has_null=True), True),
+        (formed(ranges=((1, 9),), has_null=True), False),
+    ):
+        assert isinstance(found, FormedPredicate)
+        assert found.is_exact is is_exact
+
+
+def test_a_set_with_all_values_is_not_selective_by_its_null() -> None:
+    held = ColumnValues((1, 2), 1, 2, is_tight=False)
+    assert formed(1, 2, has_null=True, held=held) is Reason.NOT_SELECTIVE
 
 
 def test_buckets_are_narrowed_by_lists_only() -> None:

@@ -9,13 +9,14 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 
-from service.errors import QueryFailed
+from service.errors import FilterCollectionTimedOut, QueryFailed
 from service.model.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     Feed,
     FilterOutcome,
     FilterSource,
+    ObtainedKeys,
     Reason,
 )
 from service.ports import EngineResult
@@ -26,6 +27,7 @@ from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.filters import date_filter, keys_of
 from tests.fakes.key_collector import FakeKeyCollector
+from tests.fakes.late_executor import LateExecutor
 
 
 def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
@@ -59,6 +61,23 @@ def test_too_many_keys_become_ranges_between_their_widest_gaps() -> None:
     found = outcome(engine, date_filter())
     assert found.data.ranges == ((1, 40), (100, 500), (800, 900))
     assert (found.data.values, found.data.exceeds_threshold, found.reason) == ((), True, Reason.APPLIED)
+
+
+def test_a_null_is_a_key_where_it_equals_null() -> None:
+    rows = answer((3,), (None,), (1,))
+    wanted = replace(date_filter(), is_null_safe=True)
+    assert outcome(FakeEngine(rows), wanted).data == replace(keys_of((1,), (3,)), has_null=True)
+    assert outcome(FakeEngine(answer((3,), (1,))), wanted).data == keys_of((1,), (3,))
+    alone = answer((pa.scalar(None, pa.int64()),))
+    assert outcome(FakeEngine(alone), wanted).data == replace(keys_of(), has_null=True)
+    assert outcome(FakeEngine(rows), date_filter()).data == keys_of((1,), (3,))
+
+
+def test_too_many_keys_may_have_a_null_among_them() -> None:
+    stripes = answer((1, 40), (None, None), (100, 300))
+    engine = FakeEngine(answer((None,), is_cut=True), answer((1, 300)), stripes)
+    found = outcome(engine, replace(date_filter(), is_null_safe=True)).data
+    assert (found.ranges, found.has_null) == (((1, 40), (100, 300)), True)
 
 
 def test_what_the_reader_found_too_many_the_engine_does_not_collect_again() -> None:
@@ -182,3 +201,56 @@ def test_filters_that_feed_one_another_do_not_wait_for_one_another() -> None:
     found = collected(engine, [replace(first, feeds=(Feed("second", "t0", "k", "int"),)), second])
     assert {each.reason for each in found.values()} == {Reason.APPLIED}
     assert [each.sql for each in engine.runs] == [first.filtering_query] * 2
+
+
+def test_keys_that_cost_too_much_to_collect_are_used_where_they_are_cached() -> None:
+    cache, wanted, unknown = FakeFilterCache(), date_filter(), date_filter()
+    unsnapped = replace(date_filter(), build=replace(wanted.build, snapshot_ids=(None,)))
+    outcome(FakeEngine(answer((1,))), wanted, cache)
+    engine = FakeEngine()
+    with ThreadPoolExecutor(1) as executor:
+        keys = EngineKeys(engine, max_filter_bytes=1000, max_ranges=3)
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
+        found = collector.cached([replace(wanted, filter_id="df2"), unknown, unsnapped])
+        collector.disable(frozenset({wanted.fingerprint}))
+        assert collector.cached([wanted]) == {}
+    assert {name: each.source for name, each in found.items()} == {"df2": FilterSource.CACHED}
+    assert engine.runs == []
+
+
+def test_keys_that_are_late_keep_none_from_those_that_are_not() -> None:
+    late, soon = date_filter(), replace(date_filter(), filter_id="soon", filtering_query="SELECT 1 AS k0")
+    executor, cache = LateExecutor(late=(0,)), FakeFilterCache()
+    keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=0)
+    asked = Collecting(uuid4(), (), is_canceled=lambda: False)
+    found, _ = collector.collect([late, soon], asked)
+    assert found[late.filter_id] == FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
+    assert (found["soon"].reason, found["soon"].data) == (Reason.APPLIED, keys_of((1,)))
+    executor.catch_up()
+    again, _ = collector.collect([late, soon], asked)
+    assert {each.source for each in again.values()} == {FilterSource.CACHED}
+    assert again[late.filter_id].data == keys_of((2,))
+
+
+def test_keys_that_another_replica_collects_too_long_are_late_too() -> None:
+    class Busy(FakeFilterCache):
+        def obtain(self, *_: object) -> ObtainedKeys:
+            raise FilterCollectionTimedOut
+
+    found = outcome(FakeEngine(), date_filter(), Busy())
+    assert found == FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
+
+
+def test_keys_that_are_disabled_are_given_to_no_query_and_forgotten() -> None:
+    wanted, other, cache = date_filter(), replace(date_filter(), filter_id="other"), FakeFilterCache()
+    keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), timeout_s=0)
+    asked = Collecting(uuid4(), (), is_canceled=lambda: False)
+    collector.collect([wanted, other], asked)
+    collector.disable(frozenset({wanted.fingerprint}))
+    assert cache.stored.keys() == {other.fingerprint}
+    found, _ = collector.collect([wanted, other], asked)
+    assert found[wanted.filter_id] == FilterOutcome.none(Reason.DISABLED)
+    assert found["other"].source is FilterSource.CACHED
+    assert cache.stored.keys() == {other.fingerprint}

@@ -76,6 +76,18 @@ def test_a_relation_that_is_too_large_is_not_asked_for_again() -> None:
     assert len(engine.fetches) == 1
 
 
+def test_rows_that_are_not_to_be_trusted_are_given_to_nobody_and_not_fetched_again() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    for _ in range(2):
+        held(relations, "a")
+    later.work()
+    relations.disable(frozenset({"a"}))
+    for _ in range(3):
+        assert held(relations, "a") == set()
+    assert later.work() == 0
+
+
 def test_an_engine_that_was_lost_is_asked_again() -> None:
     later, engine = Later(), _Losing()
     relations = LocalRelations(engine, later, BOUNDS)

@@ -1,0 +1,116 @@
+"""Comparisons with the current time, with the earliest and the latest moment that it can be in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from sqlglot import exp
+
+# A month later, four days in a row may all have become the last one of February.
+_PAST_THE_LAST = timedelta(days=4)
+
+
+def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
+    """True of at least the rows of which the condition is true at some moment of the days.
+
+    The query asks the clock after its filters did. A comparison with it is one with midnight before or after
+    it may be asked, so that the keys are the same for all queries of a day. The day of the clock becomes
+    `current_date()`. Of what else is made of the clock, no bounds are known here: such a condition stays as
+    it is.
+
+    >>> from sqlglot import parse_one
+    >>> days = [date(2000, 2, 28), date(2000, 2, 29)]
+    >>> bounded_clock(parse_one("d.at > now() - INTERVAL 2 HOURS", read="spark"), days).sql("spark")
+    "d.at >= CAST('2000-02-28' AS DATE) + INTERVAL '0' HOUR - INTERVAL '2' HOURS"
+    """
+    if not days or not _has_clock(condition):
+        return condition
+    return _Bounds(days[0], days[-1] + _PAST_THE_LAST).condition(condition.transform(_day_of_clock))
+
+
+class _Bounds:
+    """The clock is not before the first of these midnights, and before the second."""
+
+    def __init__(self, earliest: date, latest: date) -> None:
+        self._earliest = earliest
+        self._latest = latest
+
+    def condition(self, node: exp.Expr) -> exp.Expr:
+        """Fewer rows are none: NOT, CASE and whatever else turns comparisons round is not looked into."""
+        match node:
+            case exp.Paren():
+                return exp.paren(self.condition(node.this), copy=False)
+            case exp.And() | exp.Or():
+                sides = (self.condition(node.left), self.condition(node.right))
+                return type(node)(this=sides[0], expression=sides[1])
+            case exp.GT() | exp.GTE():
+                return self._comparison(node.left, node.right) or node
+            case exp.LT() | exp.LTE():
+                return self._comparison(node.right, node.left) or node
+            case exp.Between() if not node.args.get("symmetric"):
+                low = self._comparison(node.this, node.args["low"])
+                high = self._comparison(node.args["high"], node.this)
+                return node if low is None or high is None else exp.paren(exp.and_(low, high))
+            case _:
+                return node
+
+    def _comparison(self, great: exp.Expr, small: exp.Expr) -> exp.Expr | None:
+        """Whether the one may be greater than or equal to the other; None when no side is known to move."""
+        if _has_clock(great) is _has_clock(small):
+            return None
+        great_at_most, small_at_least = _at(great, self._latest), _at(small, self._earliest)
+        if great_at_most is None or small_at_least is None:
+            return None
+        if _has_clock(small):
+            return exp.GTE(this=great_at_most, expression=small_at_least)
+        return exp.LTE(this=small_at_least, expression=great_at_most)
+
+
+def _at(side: exp.Expr, midnight: date) -> exp.Expr | None:
+    """The side of a comparison with the midnight in the clock's place.
+
+    Only one interval is added or subtracted: after hours, a month may turn moments round.
+    """
+    side = side.unnest()
+    if not _has_clock(side):
+        return side.copy()
+    day = exp.cast(exp.Literal.string(midnight.isoformat()), exp.DType.DATE)
+    # With hours added to it, if only none, a day is a moment: text is compared with it as with the clock.
+    moment = exp.Add(this=day, expression=exp.Interval(this=exp.Literal.string("0"), unit=exp.var("HOUR")))
+    if _is_zoned(side):
+        return moment
+    if isinstance(side, exp.Add | exp.Sub) and _is_zoned(side.left) and _is_fixed(side.right):
+        return type(side)(this=moment, expression=side.right.copy())
+    return None
+
+
+def _is_fixed(interval: exp.Expr) -> bool:
+    return isinstance(interval, exp.Interval) and isinstance(interval.this, exp.Literal)
+
+
+def _day_of_clock(node: exp.Expr) -> exp.Expr:
+    match node:
+        case exp.TsOrDsToDate() | exp.Cast() if _is_clock(node.this) and not node.args.get("format"):
+            is_day = isinstance(node, exp.TsOrDsToDate) or node.args["to"].this == exp.DType.DATE
+            return exp.CurrentDate() if is_day else node
+        case exp.TsOrDsAdd() | exp.AddMonths() if _is_clock(node.this):
+            node.set("this", exp.CurrentDate())
+            return node
+        case _:
+            return node
+
+
+def _has_clock(expression: exp.Expr) -> bool:
+    return any(map(_is_clock, expression.walk()))
+
+
+def _is_clock(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() == "now" and not node.expressions
+    return isinstance(node, exp.CurrentTimestamp | exp.Localtimestamp) and not node.args.get("this")
+
+
+def _is_zoned(node: exp.Expr) -> bool:
+    """Text is read in another way where it is compared with a moment without a zone."""
+    return _is_clock(node) and not isinstance(node, exp.Localtimestamp)

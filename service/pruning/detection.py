@@ -1,0 +1,63 @@
+"""What detection is asked by, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from service.model.filtering import DynamicFilter, FilterRecord, Reason
+from service.model.query import Parameters
+from service.model.sql import ParsedQuery
+from service.model.tables import TableAt, TableFacts, TableName
+from service.pruning.droppable_joins import DroppableJoin
+from service.pruning.local_relations import RelationPlacement
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A filter, and where in the text the name of the table that it narrows ends.
+
+    `is_shared`: what it narrows is read in several places, each of which may ask for less.
+    """
+
+    filter: DynamicFilter
+    reference_end: int
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The filters to collect, and the candidates that are none.
+
+    `left_out` has the known tables that no candidate is on, with the reason. `relations` are the tables whose
+    rows may be in memory, `droppable` the joins that a filter may stand for.
+    """
+
+    placements: tuple[Placement, ...]
+    refused: tuple[FilterRecord, ...]
+    left_out: Mapping[TableName, Reason] = field(default_factory=dict)
+    relations: tuple[RelationPlacement, ...] = ()
+    droppable: tuple[DroppableJoin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionContext:
+    """What detection knows besides the tree. Keys of `tables` are names in lower case, at snapshots or now.
+
+    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
+    Keys come from tables of `max_build_rows`, rows in memory from those of `max_fetched_rows` at most. `days`
+    are those that it may be for the session when the query runs; conditions on the current day are
+    left out if there are none.
+    """
+
+    tables: Mapping[TableAt, TableFacts]
+    parameters: Parameters
+    session: Mapping[str, str]
+    max_build_rows: int
+    is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
+    days: tuple[date, ...] = ()
+    is_named: Callable[[str], bool] = lambda _column: True
+    max_relation_rows: int = 10_000
+    max_fetched_rows: int = 5_000_000
+    parsed: ParsedQuery | None = None

@@ -1,0 +1,195 @@
+"""Row groups that a narrowed scan leaves out, where no file can be: by bloom filters, and by statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import Table
+from pyiceberg.types import IcebergType, IntegerType, LongType, StringType
+
+from service.errors import QueryFailed
+from service.gateway import Gateway
+from service.model.filtering import FilterForm, Reason
+from service.ports import EngineResult
+from spark_session.engine import SparkEngine
+from tests.equivalence.harness import Harness, rows_of
+from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
+
+ROWS = 4_000
+FILES = 2
+CODED: Mapping[str, IcebergType] = {"id": LongType(), "code": StringType()}
+# Codes are spread over all files. In a dictionary their groups could be told apart without a bloom filter.
+SMALL_GROUPS = {
+    "write.parquet.row-group-size-bytes": "16384",
+    "write.parquet.row-group-check-min-record-count": "100",
+    "write.parquet.row-group-check-max-record-count": "100",
+    "write.parquet.dict-size-bytes": "64",
+}
+BLOOM_FILTERS = {
+    "write.parquet.bloom-filter-enabled.column.code": "true",
+    "write.parquet.bloom-filter-max-bytes": "65536",
+}
+ONE, FEW, MANY = 1, 2, 3
+JOINED = "SELECT f.id FROM {table} f JOIN asked a ON f.{column} = a.{column} WHERE a.question = {question}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """One of a file: where it lies there, and the values of one column."""
+
+    path: Path
+    first_byte: int
+    byte_count: int
+    values: tuple[object, ...]
+
+
+def code(number: int) -> str:
+    return md5(str(number).encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def tables(gateway: Gateway, lake: SqlCatalog) -> Mapping[str, Table]:
+    """Of codes with bloom filters, as Spark writes them, and without; and one file in order by `k`."""
+    made = {
+        "bloomed": created(lake, "bloomed", CODED, Layout(properties=SMALL_GROUPS | BLOOM_FILTERS)),
+        "unbloomed": created(lake, "unbloomed", CODED, Layout(properties=SMALL_GROUPS)),
+        "in_order": created(
+            lake,
+            "in_order",
+            {"id": LongType(), "k": IntegerType()},
+            Layout(sorted_by="k", properties={"write.parquet.row-group-limit": "250"}),
+        ),
+    }
+    for name in ("bloomed", "unbloomed"):
+        for first in range(0, ROWS, ROWS // FILES):
+            _spark(gateway)(
+                f"INSERT INTO lake.{SCHEMA}.{name} SELECT id, md5(CAST(id AS STRING)) AS code"
+                f" FROM range({first}, {first + ROWS // FILES}, 1, 1)"
+            )
+        made[name].refresh()
+    append(made["in_order"], [{"id": number, "k": number} for number in range(ROWS)])
+    asked = created(
+        lake, "asked", {"question": IntegerType(), "code": StringType(), "k": IntegerType()}, Layout()
+    )
+    append(
+        asked,
+        [
+            {"question": ONE, "code": code(5), "k": 5},
+            *({"question": FEW, "code": code(number), "k": number} for number in (700, 3_100)),
+            *({"question": MANY, "code": code(-number), "k": -number} for number in range(1, 301)),
+            {"question": MANY, "code": code(2_000), "k": 2_000},
+        ],
+    )
+    return made
+
+
+def _spark(gateway: Gateway) -> Callable[[str], object]:
+    engine = gateway._ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine._session is not None
+    root = engine._session.children._root
+    return root.sql
+
+
+def row_groups(table: Table, column: str) -> list[RowGroup]:
+    """As the files have them."""
+    return [
+        group
+        for each in table.inspect.files().to_pylist()
+        for group in _row_groups(Path(urlparse(each["file_path"]).path), column)
+    ]
+
+
+def _row_groups(path: Path, column: str) -> Iterator[RowGroup]:
+    with pq.ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            group = file.metadata.row_group(number)
+            chunks = [group.column(each) for each in range(group.num_columns)]
+            first = min(each.dictionary_page_offset or each.data_page_offset for each in chunks)
+            values = file.read_row_group(number, [column]).column(0).to_pylist()
+            yield RowGroup(path, first, sum(each.total_compressed_size for each in chunks), tuple(values))
+
+
+@contextmanager
+def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
+    """Nothing but zeros lies in their place as long as the block lasts."""
+    paths = {each.path for each in groups}
+    kept = {each: each.read_bytes() for each in paths}
+    for path in paths:
+        # Else the checksum beside the file would speak of what lies next to them, too.
+        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+        content = bytearray(kept[path])
+        for each in groups:
+            if each.path == path:
+                content[each.first_byte : each.first_byte + each.byte_count] = bytes(each.byte_count)
+        path.write_bytes(content)
+    try:
+        yield
+    finally:
+        for path, before in kept.items():
+            path.write_bytes(before)
+
+
+def rows_read(result: EngineResult, table: str) -> int:
+    """How many rows left its scan: those of whole row groups."""
+    [scan] = [each for each in result.scans if each.table.endswith(f".{table}")]
+    return scan.metrics.rows.selected
+
+
+@pytest.mark.parametrize("question", [ONE, FEW, MANY])
+@pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])
+def test_only_row_groups_with_a_key_are_read(
+    table: str, column: str, question: int, tables: Mapping[str, Table], harness: Harness
+) -> None:
+    checked = harness.check(JOINED.format(table=table, column=column, question=question))
+    assert checked.applied.keys() == {f"{table}.{column}"}, checked.pruned.filters
+
+    keys = harness.run(f"SELECT {column} FROM asked WHERE question = {question}").rows.column(0).to_pylist()
+    groups = row_groups(tables[table], column)
+    wanted = [each for each in groups if not set(keys).isdisjoint(each.values)]
+    assert 0 < len(wanted) < len(groups) / 4
+    assert rows_read(checked.written, table) == ROWS
+    assert rows_read(checked.narrowed, table) == sum(len(each.values) for each in wanted)
+
+
+@pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])
+def test_row_groups_that_must_be_pruned_may_be_gone(
+    table: str, column: str, tables: Mapping[str, Table], harness: Harness
+) -> None:
+    query = JOINED.format(table=table, column=column, question=ONE)
+    before = harness.check(query)
+    key = harness.run(f"SELECT {column} FROM asked WHERE question = {ONE}").rows.column(0).to_pylist()[0]
+    with gone([each for each in row_groups(tables[table], column) if key not in each.values]):
+        again = harness.prune(query)
+        assert rows_of(harness.run(again.sql, (), again).rows) == rows_of(before.written.rows)
+        with pytest.raises(QueryFailed):
+            harness.run(query)
+    assert before.files(table).selected >= 1
+
+
+def test_keys_for_bloom_filters_stay_a_list_however_many_they_are(
+    tables: Mapping[str, Table],  # noqa: ARG001
+    harness: Harness,
+) -> None:
+    checked = harness.check(JOINED.format(table="bloomed", column="code", question=MANY))
+    found = checked.applied["bloomed.code"]
+    assert (found.form, found.value_count) == (FilterForm.IN, 301)
+    assert checked.files("bloomed").selected == checked.files("bloomed").total == FILES
+
+
+def test_without_a_bloom_filter_the_same_column_takes_no_keys(
+    tables: Mapping[str, Table], harness: Harness
+) -> None:
+    checked = harness.check(JOINED.format(table="unbloomed", column="code", question=ONE))
+    assert [each.reason for each in checked.pruned.filters] == [Reason.PROBE_NOT_PRUNABLE]
+    literal = harness.run(f"SELECT id FROM unbloomed WHERE code = '{code(5)}'")
+    assert len(row_groups(tables["unbloomed"], "code")) > FILES
+    assert rows_read(literal, "unbloomed") == ROWS

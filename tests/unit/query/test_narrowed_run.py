@@ -1,0 +1,146 @@
+"""A query from its text to its record with a real pruner: keys that are late, and keys that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
+
+import pytest
+from structlog.testing import capture_logs
+
+from service.model.filtering import FilterSource, Reason
+from service.model.query import PruningRequest, QueryRequest, QueryState
+from service.model.verification import Verification
+from service.query.live import LiveQuery
+from service.query.run import run_query
+from tests.fakes.catalogs import FakeCatalogs
+from tests.fakes.engine import FakeEngine, engine_result
+from tests.fakes.filter_cache import FakeFilterCache
+from tests.fakes.filters import keys_of
+from tests.fakes.key_collector import FakeKeyCollector
+from tests.fakes.late_executor import LateExecutor
+from tests.fakes.pruner import pruner
+from tests.unit.pruning.tables import TABLES
+from tests.unit.query.conftest import Bench
+
+SQL = (
+    "SELECT f.note FROM lake.shop.sales AS f JOIN lake.shop.calendar AS d ON f.day_key = d.day_key"
+    " WHERE d.year = 2000"
+)
+KEYS = (
+    "SELECT DISTINCT `t0`.`day_key` AS `k0` FROM `lake`.`shop`.`calendar` VERSION AS OF 3 AS `t0`"
+    " WHERE `t0`.`year` = 2000 AND NOT `t0`.`day_key` IS NULL"
+)
+NOBODY: Container[int] = ()
+
+
+@dataclass
+class Narrowing:
+    """One process's pruner and what it stands on; its keys are found by the reader."""
+
+    late: Container[int] = NOBODY
+    cache: FakeFilterCache = field(default_factory=FakeFilterCache)
+    engine: FakeEngine = field(default_factory=FakeEngine)
+
+    def __post_init__(self) -> None:
+        self.reader = FakeKeyCollector()
+        self.reader.put(KEYS, ((3,), (9,)))
+        self.executor = LateExecutor(self.late)
+        self.bench = Bench(engine=self.engine)
+        self.pruner = pruner(
+            FakeCatalogs(tables=(each for at, each in TABLES.items() if at.version.kind == "NOW")),
+            self.engine,
+            self.cache,
+            self.bench.clock,
+            is_enabled=True,
+            executor=self.executor,
+            reader=self.reader,
+            # What is not there at once is late.
+            collect_timeout_s=0,
+            # Nothing but filters: rows in memory would be in the text too, once they are there.
+            rewrites=frozenset(),
+        )
+
+    def ran(self, is_verified: bool = False) -> LiveQuery:
+        """The query, after its end."""
+        query = self.bench.of(QueryRequest(SQL, pruning=PruningRequest(is_verified=is_verified)))
+        run_query(query, replace(self.bench.ports, pruner=self.pruner))
+        return query
+
+    def reasons(self, query: LiveQuery) -> list[Reason]:
+        return [each.reason for each in query.record.filters]
+
+
+def test_keys_are_collected_and_then_cached() -> None:
+    narrowing = Narrowing()
+    first, second = narrowing.ran(), narrowing.ran()
+    assert [each.source for query in (first, second) for each in query.record.filters] == [
+        FilterSource.COLLECTED,
+        FilterSource.CACHED,
+    ]
+    assert [each.sql.count("IN (3, 9)") for each in narrowing.engine.runs] == [1, 1]
+
+
+def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_them() -> None:
+    narrowing = Narrowing(late=(0,))
+    query = narrowing.ran()
+    assert (query.record.state, narrowing.reasons(query)) == (
+        QueryState.SUCCEEDED,
+        [Reason.COLLECT_TIMED_OUT],
+    )
+    assert [each.sql for each in narrowing.engine.runs] == [SQL]
+    assert narrowing.cache.entries(10) == []
+
+    narrowing.executor.catch_up()
+    [entry] = narrowing.cache.entries(10)
+    query = narrowing.ran()
+    assert (entry.value_count, narrowing.reasons(query)) == (2, [Reason.APPLIED])
+    assert [each.source for each in query.record.filters] == [FilterSource.CACHED]
+    assert narrowing.reader.collected == [KEYS]
+    assert "IN (3, 9)" in narrowing.engine.runs[-1].sql
+
+
+@pytest.fixture
+def poisoned() -> Narrowing:
+    """Wrong keys lie in the cache under the right address: with them, one of three rows is lost."""
+    narrowing = Narrowing()
+    narrowing.ran()
+    [(fingerprint, (shown, _))] = narrowing.cache.stored.items()
+    narrowing.cache.stored[fingerprint] = (shown, keys_of((3,)))
+    narrowing.engine.outcomes.extend(engine_result(each) for each in (2, 3, 3))
+    return narrowing
+
+
+def test_a_difference_is_an_error_a_line_in_the_log_and_part_of_the_record(poisoned: Narrowing) -> None:
+    with capture_logs() as logs:
+        query = poisoned.ran(is_verified=True)
+    record = query.record
+    assert (record.state, record.verification) == (QueryState.FAILED, Verification.DIFFERENT)
+    assert record.error is not None
+    assert record.error.code == "VERIFICATION_FAILED"
+    [line] = [each for each in logs if each["log_level"] == "error"]
+    assert (line["event"], line["sql"]) == ("verification_failed", SQL)
+
+
+def test_keys_that_were_found_wrong_are_used_no_more(poisoned: Narrowing) -> None:
+    poisoned.ran(is_verified=True)
+    assert poisoned.cache.stored == {}
+    query = poisoned.ran()
+    assert (query.record.state, poisoned.reasons(query)) == (QueryState.SUCCEEDED, [Reason.DISABLED])
+    assert poisoned.engine.runs[-1].sql == SQL
+    assert poisoned.cache.stored == {}
+
+
+def test_other_processes_collect_anew_what_was_found_wrong(poisoned: Narrowing) -> None:
+    poisoned.ran(is_verified=True)
+    another = Narrowing(cache=poisoned.cache)
+    [found] = another.ran().record.filters
+    assert (found.reason, found.source, found.value_count) == (Reason.APPLIED, FilterSource.COLLECTED, 2)
+
+
+def test_keys_that_were_found_wrong_are_used_no_more_though_the_cache_is_down(poisoned: Narrowing) -> None:
+    poisoned.cache.is_down = True
+    query = poisoned.ran(is_verified=True)
+    assert query.record.error is not None
+    assert query.record.error.code == "VERIFICATION_FAILED"
+    assert poisoned.reasons(poisoned.ran()) == [Reason.DISABLED]
