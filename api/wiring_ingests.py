@@ -18,6 +18,7 @@ from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.turns import Turns
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.adapters.spool import SpoolDirectory
@@ -53,7 +54,8 @@ def build_ingests(
         max_files=settings.ingest_commit_max_files,
         parallel_rounds=settings.ingest_parallel_commits,
     )
-    log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds)
+    rounds = RoundBounds(settings.ingest_commit_max_ingests, settings.ingest_commit_max_bytes)
+    log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds)
     stack.callback(log.close)
     bounds = WriteBounds(
         settings.ingest_buffered_bytes,

@@ -42,4 +42,6 @@ def _plan(settings: Settings) -> MaintenancePlan:
         ),
         settings.ingest_tables,
         timedelta(days=settings.metrics_retention_days),
+        appended_files=settings.maintenance_appended_files,
+        idle=timedelta(seconds=settings.maintenance_idle_s),
     )

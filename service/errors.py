@@ -14,6 +14,8 @@ class GatewayError(Exception):
     """Something went wrong in the gateway."""
 
     code: ClassVar[str] = "INTERNAL"
+    evolutions: Sequence[object] = ()
+    """What was made and changed of tables before it, and stays: `TableEvolution`s, of a layer above."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").strip()

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from service.model.maintenance import MaintenanceRecord
+from service.model.maintenance import Gathered, MaintenanceRecord
 from service.model.tables import TableName
 from service.model.writing import TableKey
 
@@ -63,6 +63,9 @@ class MaintenanceTurns(Protocol):
 
     def due(self, since: datetime) -> Sequence[TableKey]:
         """Where upserts were committed before that moment, with no compaction since, nor tried since then."""
+
+    def gathered(self, wanted: Gathered) -> Sequence[TableKey]:
+        """Where as much has gathered by what was ingested, upserts or not."""
 
 
 class WaitingIngests(Protocol):

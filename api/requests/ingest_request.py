@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
+from api.requests.placed_schema import placed_schema
 from api.requests.table_creation import requested_schema
 from api.routes.tables import table_name
 from api.schemas.ingest_request import (
@@ -26,6 +27,7 @@ from api.schemas.ingest_request import (
 )
 from api.schemas.streams import StreamToTable
 from service.ingest.ingests import ReadSchema
+from service.ingest.one_refusal import OneRefusal
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,
@@ -77,8 +79,7 @@ def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchem
     request = IngestRequest((), fingerprint, body.request_id, body.on_error)
     match body:
         case ManyWrites():
-            writes = (_write(each, f"/writes/{at}", read_schema) for at, each in enumerate(body.writes))
-            return replace(request, writes=tuple(writes))
+            return replace(request, writes=_writes(body, read_schema))
         case RoutedWrites():
             return replace(routed(request, body.route, "", read_schema), shared=body.records)
         case SourceRoute():
@@ -127,11 +128,15 @@ def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: Re
         InvalidRequest: it names a table in part.
         IngestInvalid: a schema in it is none.
     """
-    targets = ((f"{place}/route/to/{_escaped(value)}", each) for value, each in route.to.items())
-    writes = tuple(target(each, at, read_schema) for at, each in targets)
+    refusal = OneRefusal()
+    writes: list[Write] = []
+    for value, each in route.to.items():
+        with refusal.gathering():
+            writes.append(target(each, f"{place}/route/to/{_escaped(value)}", read_schema))
+    refusal.check()
     indexes = {value: index for index, value in enumerate(route.to)}
     otherwise = indexes.pop(_REST, None)
-    return replace(request, writes=writes, route=Route(route.field, indexes, otherwise))
+    return replace(request, writes=tuple(writes), route=Route(route.field, indexes, otherwise))
 
 
 def source_records(uri: str, kind: str, packed: str | None) -> SourceRecords:
@@ -148,6 +153,16 @@ def _escaped(value: str) -> str:
     return value.replace("~", "~0").replace("/", "~1")
 
 
+def _writes(body: ManyWrites, read_schema: ReadSchema) -> tuple[Write, ...]:
+    refusal = OneRefusal()
+    found: list[Write] = []
+    for at, each in enumerate(body.writes):
+        with refusal.gathering():
+            found.append(_write(each, f"/writes/{at}", read_schema))
+    refusal.check()
+    return tuple(found)
+
+
 def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> Write:
     return replace(target(body, place, read_schema), records=body.records)
 
@@ -160,12 +175,18 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         IngestInvalid: a schema in it is none.
     """
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
+    refusal, write_schema, schema = OneRefusal(), None, None
+    with refusal.gathering():
+        schema = requested_schema(body, placed_schema(read_schema, f"{place}/schema"))
+    with refusal.gathering():
+        write_schema = _write_schema(body.write_schema, placed_schema(read_schema, f"{place}/writeSchema"))
+    refusal.check()
     return Write(
         key,
         (),
-        _write_schema(body.write_schema, read_schema),
+        write_schema,
         place,
-        requested_schema(body, read_schema),
+        schema,
         is_upsert=body.mode == "upsert",
         equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
     )

@@ -50,6 +50,9 @@ class TableIngestsAnswer(WireModel):
     waiting: Annotated[int, Field(description="of these, for their commit")]
     failed_by_code: Annotated[dict[str, int], Field(description="of these, refused after they were accepted")]
     records: int
+    rejected_records: Annotated[
+        int, Field(description="that went to the dead letters, whose table has them as its own records")
+    ]
     data_files: int
     bytes: int
     write_ms: Annotated[
@@ -77,6 +80,7 @@ def _table(ingests: TableIngests) -> TableIngestsAnswer:
         waiting=ingests.waiting_count,
         failed_by_code=dict(ingests.failed_by_code),
         records=ingests.record_count,
+        rejected_records=ingests.rejected_record_count,
         data_files=ingests.data_file_count,
         bytes=ingests.byte_count,
         write_ms=_spread(ingests.write_ms),

@@ -100,6 +100,12 @@ class ScheduleAnswer(WireModel):
     interval_s: Annotated[
         int, Field(description="how long after an upsert through this gateway, and how often at most")
     ]
+    appended_files: Annotated[
+        int, Field(description="so many files, ingested through it, are compacted as often; 0: they are not")
+    ]
+    idle_s: Annotated[
+        int, Field(description="how long after an ingest all is done, if it was not since; 0: never")
+    ]
     operations: list[MaintenanceOperation]
 
 
@@ -156,6 +162,8 @@ def schedule_answer(plan: MaintenancePlan) -> ScheduleAnswer:
     return ScheduleAnswer(
         is_on=plan.is_scheduled,
         interval_s=int(plan.interval.total_seconds()),
+        appended_files=plan.appended_files,
+        idle_s=int(plan.idle.total_seconds()),
         operations=list(plan.operations),
     )
 

@@ -31,6 +31,15 @@ class IngestSettings(BaseModel):
     ingest_commit_max_files: int = Field(
         10_000, ge=1, le=1_000_000, description="data files of one commit at most; more wait for the next"
     )
+    ingest_commit_max_ingests: int = Field(
+        10_000, ge=1, le=1_000_000, description="ingests of one commit at most; more wait for the next"
+    )
+    ingest_commit_max_bytes: int = Field(
+        64 * MIB,
+        ge=MIB,
+        le=GIB,
+        description="what is written down of one commit's files at most, unless a single ingest has more",
+    )
     ingest_parallel_commits: int = Field(
         4, ge=1, le=64, description="tables and branches that are committed to at once"
     )

@@ -14,10 +14,26 @@ class MaintenanceSettings(BaseModel):
         3600,
         ge=0,
         le=31_536_000,
-        description="how long after an upsert its table is maintained, and how often at most; 0: never",
+        description="how long after an upsert, or the first of many files, its table is maintained, and how "
+        "often at most; 0: nothing is done by itself",
     )
     maintenance_operations: tuple[MaintenanceOperation, ...] = Field(
-        (MaintenanceOperation.COMPACT,), description="what is done then"
+        (MaintenanceOperation.COMPACT,),
+        description="what is done by itself to tables that were ingested to; `expire` and `removeOrphans` "
+        "delete",
+    )
+    maintenance_appended_files: int = Field(
+        200,
+        ge=0,
+        le=1_000_000,
+        description="files that gather by ingests until their table is compacted; 0: it is not for them",
+    )
+    maintenance_idle_s: int = Field(
+        86_400,
+        ge=0,
+        le=31_536_000,
+        description="seconds after which all that is done by itself is done to a table that was ingested to, "
+        "upserts or not; 0: never",
     )
     maintenance_snapshot_age_h: int = Field(
         120, ge=0, le=87_600, description="hours that snapshots stay, where maintenance forgets them"

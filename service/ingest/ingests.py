@@ -13,6 +13,8 @@ from uuid import UUID
 
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
 from service.ingest.committing.committer import Committer
+from service.ingest.dead_letters import SUFFIX
+from service.ingest.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
 from service.ingest_ports import IngestHistory, Spool, Spools
 from service.model.ingest import IngestRecord, IngestRequest
@@ -111,7 +113,9 @@ class Ingests:
             MetricsStoreDown: the log does not answer.
         """
         beginning = since or self._ports.clock.now() - SUMMARY_OF
-        return IngestSummary(beginning, self._history.tables(beginning, table))
+        found = self._history.tables(beginning, table)
+        letters = found if table is None else self._history.tables(beginning, f"{table}{SUFFIX}")
+        return IngestSummary(beginning, with_rejected_counts(found, letters))
 
     def count_backlog(self) -> None:
         """Tells the meters what waits now."""

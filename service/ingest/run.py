@@ -13,8 +13,10 @@ from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.reading.sent_types import fields_as_sent
 from service.ingest.request_rows import request_rows
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
+from service.ingest.schema_changes.evolutions import telling
 from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
@@ -29,7 +31,15 @@ from service.ingest_ports import (
     TableChanges,
     WritableTables,
 )
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, OnError, Rejected, written_target
+from service.model.ingest import (
+    IngestCommit,
+    IngestRecord,
+    IngestRequest,
+    OnError,
+    Rejected,
+    Write,
+    written_target,
+)
 from service.model.json_records import JsonRecords
 from service.model.schema_changes import TableEvolution
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
@@ -66,6 +76,8 @@ def run_ingest(
     A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
     one is taken.
 
+    An error has the `evolutions` that were committed before it.
+
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
@@ -78,8 +90,15 @@ def run_ingest(
     if before is not None:
         return before
     check_room()
-    ingest_id = uuid4()
     prepared = destinations_of(request, ports)
+    with telling(lambda: prepared.evolutions):
+        return _accepted(request, caller, prepared, ports, began_ms)
+
+
+def _accepted(
+    request: IngestRequest, caller: str, prepared: Destinations, ports: IngestPorts, began_ms: int
+) -> IngestRecord:
+    ingest_id = uuid4()
     written = _written(request, ingest_id, prepared.destinations, ports)
     results = written.results
     record = IngestRecord(
@@ -112,7 +131,7 @@ class Destinations:
 
 
 def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
-    """Where each write of the request goes.
+    """Where each write of the request goes. Tables are made and changed when all of it is known to go there.
 
     Raises:
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: it cannot go there, nor be made to.
@@ -122,9 +141,14 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     _check_allowed(keys, ports.writable_names)
     if request.executed is not None and any(each.is_inferred for each in request.writes):
         raise IngestInvalid("Of sources no columns are inferred: name them in writeSchema.")
-    matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules)
-    present = present_columns(request, matched.by_key, ports.bounds)
-    return Destinations(resolve_targets(request.writes, matched.by_key, present), matched.evolutions)
+
+    def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
+        return resolve_targets(writes, tables, present_columns(request, tables, ports.bounds))
+
+    matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
+    # Somebody else may have changed a table since it was planned.
+    with telling(lambda: matched.evolutions):
+        return Destinations(targets(request.writes, matched.by_key), matched.evolutions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +183,10 @@ def _sorted_out(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
 ) -> SortedOut:
     fields = [
-        kept_written_fields(each.table.schema, each.target.write_schema_column_ids) for each in destinations
+        fields_as_sent(
+            kept_written_fields(each.table.schema, each.target.write_schema_column_ids), write.schema
+        )
+        for write, each in zip(request.writes, destinations, strict=True)
     ]
     letters = None
     if request.on_error is OnError.DEAD_LETTER:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -21,6 +21,7 @@ from service.errors import (
 )
 from service.maintenance.run import MaintenancePorts, run_maintenance
 from service.model.maintenance import (
+    Gathered,
     MaintenanceBounds,
     MaintenanceOperation,
     MaintenanceRecord,
@@ -41,9 +42,10 @@ HOUSEKEEPING_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePlan:
-    """What is done by itself, `operations` each `interval` after upserts, and in which bounds by default.
+    """What is done by itself, and in which bounds by default: `operations`, each `interval` after upserts.
 
-    What has ended is told for as long as it is `kept`.
+    Where there are `appended_files` since, tables are compacted as often; `idle` after a commit all is done
+    that was not done since. What has ended is told for as long as it is `kept`.
     """
 
     interval: timedelta
@@ -52,6 +54,10 @@ class MaintenancePlan:
     writable_names: tuple[str, ...] = ("*",)
     kept: timedelta = timedelta(days=30)
     look_around_s: float = LOOK_AROUND_S
+    appended_files: int = 0
+    """0: they do not matter."""
+    idle: timedelta = timedelta()
+    """0: never."""
 
     @property
     def is_scheduled(self) -> bool:
@@ -126,7 +132,8 @@ class Maintenances:
         """
         now_ms = self._ports.clock.elapsed_ms()
         if now_ms >= self._next_housekeeping_ms:
-            self._next_housekeeping_ms = now_ms + HOUSEKEEPING_MS
+            interval_ms = int(self.plan.interval.total_seconds() * 1000) or HOUSEKEEPING_MS
+            self._next_housekeeping_ms = now_ms + min(HOUSEKEEPING_MS, interval_ms)
             self._ports.log.forget(self._ports.clock.now() - self.plan.kept)
             self._ask_for_what_is_due()
         for record in self._ports.turns.open():
@@ -158,12 +165,26 @@ class Maintenances:
     def _ask_for_what_is_due(self) -> None:
         if not self.plan.is_scheduled:
             return
-        for key in self._ports.turns.due(self._ports.clock.now() - self.plan.interval):
+        for key, operations in self._due():
             if self._is_allowed(key.table):
-                self._ports.log.add(self._record(self._planned(key), SCHEDULE))
+                request = MaintenanceRequest(key, operations, self.plan.bounds)
+                self._ports.log.add(self._record(request, SCHEDULE))
 
-    def _planned(self, key: TableKey) -> MaintenanceRequest:
-        return MaintenanceRequest(key, self.plan.operations, self.plan.bounds)
+    def _due(self) -> Iterator[tuple[TableKey, tuple[MaintenanceOperation, ...]]]:
+        """What is due, each time with what others were asked for meanwhile in the log."""
+        plan, turns, now = self.plan, self._ports.turns, self._ports.clock.now()
+        compacts = MaintenanceOperation.COMPACT in plan.operations
+        for key in turns.due(now - plan.interval) if compacts else ():
+            yield key, plan.operations
+        if plan.idle:
+            # The one that is done with the fewest of the others, whoever asks.
+            rarest = max(plan.operations, key=list(MaintenanceOperation).index)
+            for key in turns.gathered(Gathered(rarest, now - plan.idle)):
+                yield key, plan.operations
+        if plan.appended_files and compacts:
+            files = Gathered(MaintenanceOperation.COMPACT, now - plan.interval, plan.appended_files)
+            for key in turns.gathered(files):
+                yield key, (MaintenanceOperation.COMPACT,)
 
     def _take_turn(self, record: MaintenanceRecord) -> None:
         with self._ports.turns.alone(record.request.key.table) as is_alone:

@@ -203,7 +203,6 @@ class WriteRule(StrEnum):
     NOTHING_WRITTEN = "NOTHING_WRITTEN"
     REQUIRED_SKIPPED = "REQUIRED_SKIPPED"
     PARTITION_SOURCE_SKIPPED = "PARTITION_SOURCE_SKIPPED"
-    SORT_COLUMN_SKIPPED = "SORT_COLUMN_SKIPPED"
     EQUALITY_FIELD_SKIPPED = "EQUALITY_FIELD_SKIPPED"
     PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
     NO_EQUALITY_FIELDS = "NO_EQUALITY_FIELDS"
@@ -219,6 +218,14 @@ class Violation:
     rule: WriteRule
     detail: str
     place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFault:
+    """Why a write cannot be made at all. `place` is where that stands in the request, as a JSON pointer."""
+
+    place: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

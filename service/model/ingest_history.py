@@ -47,7 +47,8 @@ class Spread:
 class TableIngests:
     """What was accepted for one table, and the commit rounds that it became.
 
-    `write_ms`: from a request's beginning until it was accepted. `commit_ms`: of one round.
+    `write_ms`: from a request's beginning until it was accepted. `commit_ms`: of one round. Rejected records
+    went to its dead letters instead, whose table is one of its own.
     """
 
     table: str
@@ -63,6 +64,7 @@ class TableIngests:
     most_ingests_of_a_round: int = 0
     targets_in_rounds: int = 0
     commit_ms: Spread = Spread()
+    rejected_record_count: int = 0
 
     @property
     def ingests_per_round(self) -> float:

@@ -47,6 +47,18 @@ class MaintenanceRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Gathered:
+    """What makes a table due: so many files were committed since the operation was last done.
+
+    The first of them before `since`; nor was it tried after that.
+    """
+
+    operation: MaintenanceOperation
+    since: datetime
+    file_count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class OperationResult:
     """What an operation did: counts by name, such as `rewrittenDataFiles`."""
 

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
+from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
@@ -337,6 +338,22 @@ def test_a_round_takes_no_more_files_than_it_may_but_one_ingest_at_least(log: In
     sizes = [len(each) for each in rounds(log, max_files=10)]
     assert sizes == [2, 1, 1, 1]
     assert all(log.find(each.ingest_id) is not None for each in records)
+
+
+def test_a_round_has_no_more_ingests_and_bytes_than_the_operator_lets_it(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    for _ in range(5):
+        accept(real_log, [write_result()])
+    of_two = PostgresIngestLog(metrics_url, round_bounds=RoundBounds(ingests=2))
+    small = PostgresIngestLog(metrics_url, round_bounds=RoundBounds(byte_count=1))
+    with small.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert len(pending.committable.ingest_ids) == 1
+        committed_as(pending, 7)
+    assert [len(each) for each in rounds(of_two)] == [2, 2]
+    for each in (of_two, small):
+        each.close()
 
 
 def test_an_upsert_has_a_round_of_its_own_in_order_of_arrival(log: IngestLog) -> None:

@@ -14,6 +14,7 @@ from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
 from service.errors import MetricsStoreDown
 from service.model.maintenance import (
+    Gathered,
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceRequest,
@@ -56,7 +57,7 @@ def ingests(metrics_url: str) -> Iterator[PostgresIngestLog]:
 def empty(url: str) -> None:
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.execute(text("TRUNCATE ingests, maintenance_runs CASCADE"))
+        connection.execute(text("TRUNCATE ingests, commit_rounds, maintenance_runs CASCADE"))
     engine.dispose()
 
 
@@ -164,6 +165,35 @@ def test_upserts_are_due_until_they_are_compacted(
     assert list(real_log.due(soon + 2 * HOUR)) == []
 
 
+def test_files_gather_until_they_are_compacted(
+    real_log: PostgresMaintenanceLog, ingests: PostgresIngestLog
+) -> None:
+    soon = datetime.now(UTC) + HOUR
+    for key in (LOGS, LOGS, ORDERS):
+        result = write_result(key)
+        ingests.accept(ingest_of([result]), [result])
+        assert list(real_log.gathered(Gathered(COMPACT, soon, 3))) == []
+        with ingests.round(key, 100) as pending:
+            assert pending is not None
+            pending.committed(CommitResult(key, 7, 1, 1, 1))
+    files = len(write_result().data_files) * 2
+    assert list(real_log.gathered(Gathered(COMPACT, soon, files))) == [LOGS]
+    assert list(real_log.gathered(Gathered(COMPACT, soon))) == [LOGS, ORDERS]
+    assert list(real_log.gathered(Gathered(COMPACT, soon, files + 1))) == []
+    assert list(real_log.gathered(Gathered(COMPACT, datetime.now(UTC) - HOUR))) == []
+
+    failed = record_of()
+    real_log.add(failed)
+    real_log.save(replace(ended(failed), state=MaintenanceState.FAILED, started_at=soon))
+    assert list(real_log.gathered(Gathered(COMPACT, soon))) == [LOGS, ORDERS]
+    tried = replace(record_of(), requested_at=soon + HOUR)
+    real_log.add(tried)
+    assert list(real_log.gathered(Gathered(COMPACT, soon))) == [ORDERS]
+    assert list(real_log.gathered(Gathered(EXPIRE, soon))) == [LOGS, ORDERS]
+    real_log.save(replace(ended(tried), started_at=soon))
+    assert list(real_log.gathered(Gathered(COMPACT, soon + 2 * HOUR))) == [ORDERS]
+
+
 def test_the_oldest_that_waits_for_a_table_is_known_whatever_its_branch(
     real_log: PostgresMaintenanceLog, ingests: PostgresIngestLog
 ) -> None:
@@ -194,6 +224,7 @@ QUESTIONS: list[Callable[[Log], object]] = [
     lambda log: log.open(),
     lambda log: log.alone(LOGS.table).__enter__(),
     lambda log: log.due(ACCEPTED_AT),
+    lambda log: log.gathered(Gathered(COMPACT, ACCEPTED_AT)),
     lambda log: log.oldest(LOGS.table),
 ]
 

@@ -10,7 +10,13 @@ from uuid import UUID
 from service.errors import MetricsStoreDown
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
-from service.model.maintenance import MaintenanceBounds, MaintenanceOperation, MaintenanceRecord
+from service.model.maintenance import (
+    Gathered,
+    MaintenanceBounds,
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceState,
+)
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from service.ports import Catalogs, Clock
@@ -26,6 +32,8 @@ class FakeMaintenanceLog:
         self.records: dict[UUID, MaintenanceRecord] = {}
         self.saved: list[MaintenanceRecord] = []
         self.upserted: dict[TableKey, datetime] = {}
+        self.files: dict[TableKey, list[datetime]] = {}
+        """When each file of a table was committed."""
         self.busy: set[TableName] = set()
         self.oldest_waiting: dict[TableName, datetime] = {}
         self.is_down = False
@@ -80,6 +88,21 @@ class FakeMaintenanceLog:
             or (each.started_at is not None and each.started_at > self.upserted.get(each.request.key, since))
         }
         return [key for key, moment in self.upserted.items() if moment <= since and key not in compacted]
+
+    def gathered(self, wanted: Gathered) -> Sequence[TableKey]:
+        self._require_up()
+        return [key for key, moments in self.files.items() if self._has_gathered(key, moments, wanted)]
+
+    def _has_gathered(self, key: TableKey, moments: Sequence[datetime], wanted: Gathered) -> bool:
+        runs = [
+            each
+            for each in self.records.values()
+            if each.request.key == key and wanted.operation in each.request.operations
+        ]
+        done = [each.started_at for each in runs if each.state is MaintenanceState.SUCCEEDED]
+        left = [each for each in moments if all(one is None or each > one for one in done)]
+        is_tried = any(each.requested_at > wanted.since for each in runs)
+        return not is_tried and len(left) >= wanted.file_count and min(left) <= wanted.since
 
     def oldest(self, table: TableName) -> datetime | None:
         self._require_up()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import duckdb
 import httpx
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
@@ -16,7 +19,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import BucketTransform
 from pyiceberg.types import DateType, LongType, NestedField, StringType
 
-from tests.integration.readers import Row, assert_read_alike, by_spark, data_files, named
+from tests.integration.readers import Row, assert_read_alike, by_spark, data_files, named, path_of
 
 pytestmark = pytest.mark.integration
 
@@ -70,6 +73,30 @@ def test_one_request_goes_to_tables_of_both_format_versions(
     for version, table in enumerate(tables, start=1):
         assert_read_alike(gateway, table, told(1, 2, 3))
         assert table.metadata.format_version == version
+
+
+def test_a_table_of_a_newer_format_is_refused_in_words(
+    gateway: httpx.Client, lake: SqlCatalog, new_table: NewTable
+) -> None:
+    table = new_table()
+    path = Path(table.metadata_location.removeprefix("file://"))
+    newer = path.with_name(f"00001-{uuid4()}.metadata.json")
+    # PyIceberg writes none of these itself.
+    metadata = json.loads(path.read_text("utf-8")) | {"format-version": 3, "next-row-id": 0}
+    newer.write_text(json.dumps(metadata), "utf-8")
+    name = f"laid.newer_{uuid4().hex}"
+    lake.register_table(name, newer.as_uri())
+    try:
+        body = {"writes": [write(table, 1), write(table, 2) | {"table": f"lake.{name}"}]}
+        refused = gateway.post("/ingest", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
+        assert refused.headers["Content-Type"] == "application/problem+json"
+        detail = f"lake.{name} has format version 3; tables up to version 2 can be written to."
+        assert refused.json()["detail"] == detail
+        assert refused.json()["errors"] == [{"detail": detail, "pointer": "/writes/1"}]
+        assert_read_alike(gateway, table, [])
+    finally:
+        lake.drop_table(name)
 
 
 def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table: NewTable) -> None:
@@ -126,3 +153,38 @@ def test_a_schema_in_another_order_moves_no_value(gateway: httpx.Client, new_tab
     expected = [one | {"more": None}, two | {"note": "n", "more": "m"}, three | {"more": None}]
     assert_read_alike(gateway, table, expected)
     assert table.schema().column_names == ["id", "day", "note", "more"]
+
+
+def test_bloom_filters_that_a_table_asks_for_are_in_the_files_that_have_its_columns(
+    gateway: httpx.Client, lake: SqlCatalog
+) -> None:
+    name = f"laid_{uuid4().hex[:8]}.filtered"
+    inner = {
+        "type": "struct",
+        "fields": [{"name": "city", "type": "string"}, {"name": "zip", "type": "long"}],
+    }
+    fields = [
+        {"name": "id", "type": "long"},
+        {"name": "note", "type": "string"},
+        {"name": "at", "type": inner},
+    ]
+    asked = {f"write.parquet.bloom-filter-enabled.column.{each}": "true" for each in ("note", "at.zip")}
+    first = {"table": f"lake.{name}", "schema": {"type": "struct", "fields": fields}}
+    first |= {"create": {"properties": asked}}
+    record: dict[str, Any] = {"id": 1, "note": "a", "at": {"city": "Ulm", "zip": 89073}}
+    schemas = {("id", "note"): {"note"}, ("at.zip", "id"): {"at, zip"}, ("at.city", "id"): set[str]()}
+    for columns in schemas:
+        given = {each: record[each] for each in ("id", "note") if each in columns}
+        part = {each[3:]: record["at"][each[3:]] for each in columns if each.startswith("at.")}
+        sent(gateway, first | {"writeSchema": columns, "records": [given | ({"at": part} if part else {})]})
+    found = {with_filters(path_of(each)) for each in data_files(lake.load_table(name))}
+    assert found == {frozenset(each) for each in schemas.values()}
+
+
+def with_filters(path: str) -> frozenset[str]:
+    """The file's columns that have a bloom filter, as DuckDB calls them."""
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            "SELECT path_in_schema FROM parquet_metadata(?) WHERE bloom_filter_offset IS NOT NULL", [path]
+        ).fetchall()
+    return frozenset(str(each[0]) for each in found)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.integration.asking import rows
+from tests.integration.readers import assert_read_alike, by_spark
 
 pytestmark = pytest.mark.integration
 
@@ -146,6 +151,105 @@ def test_what_differs_is_told_and_nothing_is_changed(
     assert not lake.table_exists(f"{name}_2".removeprefix("lake."))
     missing = send(gateway, f"{name}_2", {"id": 1}, schema=sent, evolve=True)
     assert (missing.status_code, missing.json()["code"]) == (404, "TABLE_NOT_FOUND")
+
+
+def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
+    gateway: httpx.Client, lake: SqlCatalog, name: str
+) -> None:
+    made = send(gateway, name, {"id": 1}, schema=schema(field("id", "int")), create={})
+    assert made.status_code == 200, made.text
+    required = schema(field("id", "int", required=True), field("note", "string"))
+    evolving = {
+        "table": name,
+        "schema": schema(field("id", "long"), field("new", "string")),
+        "evolve": True,
+        "writeSchema": ["new", "nope"],
+        "records": [{"new": "a"}],
+    }
+    creating = {
+        "table": f"{name}_2",
+        "schema": required,
+        "create": {},
+        "writeSchema": ["note"],
+        "records": [{"note": "a"}],
+    }
+    refused = gateway.post("/ingest", json={"writes": [evolving, creating]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
+    assert [(each["pointer"], each["field"], each["rule"]) for each in refused.json()["errors"]] == [
+        ("/writes/0/writeSchema", "nope", "UNKNOWN_COLUMN"),
+        ("/writes/1/writeSchema", "id", "REQUIRED_SKIPPED"),
+    ]
+    differing = evolving | {"schema": schema(field("id", "string"))}
+    upsert = creating | {"writeSchema": None, "equalityFields": ["id"]}
+    mixed = gateway.post("/ingest", json={"writes": [differing, creating, upsert]})
+    assert (mixed.status_code, mixed.json()["code"]) == (422, "INGEST_INVALID")
+    assert [each["pointer"] for each in mixed.json()["errors"]] == [
+        "/writes/0/schema",
+        "/writes/1/writeSchema",
+        "/writes/2",
+    ]
+    table = lake.load_table(name.removeprefix("lake."))
+    assert [(each.name, str(each.field_type)) for each in table.schema().fields] == [("id", "int")]
+    assert len(table.metadata.schemas) == 1
+    assert not lake.table_exists(f"{name}_2".removeprefix("lake."))
+    good = gateway.post(
+        "/ingest", json={"writes": [evolving | {"writeSchema": ["new"]}, creating | {"writeSchema": None}]}
+    )
+    # The one record lacks what the new table requires: that is known when the records are read.
+    assert good.json()["code"] == "RECORDS_INVALID"
+    assert [(each["table"], each["created"]) for each in good.json()["evolutions"]] == [
+        (f"{name}_2", True),
+        (name, False),
+    ]
+    fitting = {"writeSchema": None, "records": [{"id": 1, "note": "a"}]}
+    done = gateway.post("/ingest", json={"writes": [evolving | {"writeSchema": ["new"]}, creating | fitting]})
+    assert done.status_code == 200, done.text
+    assert lake.load_table(f"{name}_2".removeprefix("lake.")).scan().to_arrow().num_rows == 1
+
+
+def test_narrower_values_become_those_of_the_table(
+    gateway: httpx.Client, lake: SqlCatalog, name: str
+) -> None:
+    wide = {"at": "timestamp", "id": "long", "ratio": "double", "price": "decimal(20, 2)"}
+    narrow = {"at": "date", "id": "int", "ratio": "float", "price": "decimal(5, 2)"}
+    table_schema = schema(*(field(*each) for each in wide.items()))
+    layout = {"partitionSpec": [{"source": "at", "transform": "day"}]}
+    first = {"at": "2026-01-30T12:00:00", "id": 2**40, "ratio": 0.1, "price": "12345678901.25"}
+    made = send(gateway, name, first, schema=table_schema, create=layout)
+    assert made.status_code == 200, made.text
+    sent = schema(*(field(*each) for each in narrow.items()))
+    record = {"at": "2026-01-31", "id": 7, "ratio": 0.5, "price": "1.25"}
+    assert send(gateway, name, record, schema=sent).status_code == 200
+    arrow = pa.table(
+        {
+            "at": pa.array([date(2026, 2, 1)]),
+            "id": pa.array([8], pa.int32()),
+            "ratio": pa.array([0.25], pa.float32()),
+            "price": pa.array([Decimal("2.50")], pa.decimal128(5, 2)),
+        }
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, arrow.schema) as writer:
+        writer.write_table(arrow)
+    answer = gateway.post(
+        "/ingest",
+        params={"table": name, "schema": json.dumps(sent)},
+        content=sink.getvalue().to_pybytes(),
+        headers={"Content-Type": "application/vnd.apache.arrow.stream"},
+    )
+    assert answer.status_code == 200, answer.text
+    assert send(gateway, name, record).json()["code"] == "RECORDS_INVALID"
+    expected = [
+        {"at": datetime(2026, 1, 30, 12), "id": 2**40, "ratio": 0.1, "price": Decimal("12345678901.25")},
+        {"at": datetime(2026, 1, 31), "id": 7, "ratio": 0.5, "price": Decimal("1.25")},
+        {"at": datetime(2026, 2, 1), "id": 8, "ratio": 0.25, "price": Decimal("2.50")},
+    ]
+    table = lake.load_table(name.removeprefix("lake."))
+    assert_read_alike(gateway, table, expected)
+    assert by_spark(gateway, f"SELECT id FROM {name} WHERE at = TIMESTAMP_NTZ '2026-01-31 00:00:00'") == [
+        {"id": 7}
+    ]
+    assert table.scan(row_filter="at = '2026-01-31T00:00:00'").to_arrow()["id"].to_pylist() == [7]
 
 
 def test_clients_that_evolve_a_table_at_once_lose_nothing(

@@ -1,7 +1,7 @@
 """Every rule of `writeSchema` over HTTP: what breaks it, and what keeps it, which all readers read alike.
 
-Not here: `SORT_COLUMN_SKIPPED`, for nobody asks for order over HTTP; and the rules of initial defaults, which
-tables of the format versions that can be written to do not have (`test_data_files.py` has them).
+Not here: the rules of initial defaults, which tables of the format versions that can be written to do not
+have (`test_data_files.py` has them).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from pyiceberg.types import (
 
 from service.model.ingest import WriteRule
 from tests.integration.readers import Row, assert_read_alike, by_duckdb, by_spark, data_files, named, path_of
+from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 
@@ -289,7 +290,7 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     assert accepted.status_code == 200, accepted.text
     found = by_spark(gateway, f"SELECT * FROM {named(table)} ORDER BY id")
     assert found == [TOLD | {"note": "new"}, TOLD | {"id": 2, "note": "old"}]
-    # PyIceberg reads no equality deletes; what lies in the files, all can see.
+    # PyIceberg reads no equality deletes; what lies in the files all can see, and the rows once compacted.
     files = table.refresh().inspect.files().select(["content", "file_path"]).to_pylist()
     paths = {
         content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)
@@ -300,11 +301,13 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     ]
     [deletes] = paths[2]
     assert by_duckdb(deletes) == [{each: TOLD[each] for each in columns if each in keeps["equalityFields"]}]
+    compact(gateway, table)
+    assert_read_alike(gateway, table, found)
 
 
 def test_every_rule_that_can_be_broken_over_http_has_a_case() -> None:
     broken = {each.rule for each in CASES.values()} | {rule for rule, _, _, _ in UPSERTS.values()}
-    assert set(WriteRule) - broken == {WriteRule.SORT_COLUMN_SKIPPED, WriteRule.DEFAULT_DIFFERS}
+    assert set(WriteRule) - broken == {WriteRule.DEFAULT_DIFFERS}
 
 
 def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, new_table: NewTable) -> None:

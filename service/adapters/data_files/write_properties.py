@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.schema import Schema
-from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType
+from pyiceberg.types import BooleanType, DoubleType, FloatType, NestedField, PrimitiveType, StructType
 
 from service.adapters.data_files.dictionary_columns import dictionary_columns
 from service.model.identity import Identity
@@ -31,7 +31,10 @@ _LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10), "brotli": range(12)}
 _ZSTD_LEVEL = 3
 _PATHS_KEPT = 512
 _BLOOM_FILTER = "write.parquet.bloom-filter-enabled.column."
-_HAS_BLOOM_FILTERS = "bloom_filter_options" in signature(pq.ParquetWriter).parameters
+_PARAMETERS = signature(pq.ParquetWriter).parameters
+_HAS_BLOOM_FILTERS = "bloom_filter_options" in _PARAMETERS
+# Where pages cannot be bounded by their rows, they end with a batch of so many at the earliest.
+_PAGE_ROWS = "max_rows_per_page" if "max_rows_per_page" in _PARAMETERS else "write_batch_size"
 # What the split blocks of Parquet's filters take for each distinct value, at one false positive in a hundred.
 _BLOOM_BITS = 11
 _WITHOUT_BLOOM_FILTER = (BooleanType, FloatType, DoubleType)
@@ -73,7 +76,7 @@ class WriteProperties:
             "write_statistics": _paths(filed, _has_statistics) or False,
             "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
             "dictionary_pagesize_limit": self._number("write.parquet.dict-size-bytes", 2 * _MIB),
-            "write_batch_size": self._number("write.parquet.page-row-limit", 20_000),
+            _PAGE_ROWS: self._number("write.parquet.page-row-limit", 20_000),
             "store_decimal_as_integer": True,
         } | self._bloom_filters(schema, filed, rows.num_rows)
 
@@ -82,23 +85,21 @@ class WriteProperties:
             return {}
         most = self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS
         filters = {
-            column.name: {
+            path: {
                 "ndv": self._number(
-                    f"write.parquet.bloom-filter-ndv.column.{field.name}", max(1, min(row_count, most))
+                    f"write.parquet.bloom-filter-ndv.column.{name}", max(1, min(row_count, most))
                 ),
-                "fpp": self._share(f"write.parquet.bloom-filter-fpp.column.{field.name}", 0.01),
+                "fpp": self._share(f"write.parquet.bloom-filter-fpp.column.{name}", 0.01),
             }
-            for field, column in zip(schema.fields, filed, strict=True)
-            if self._has_bloom_filter(field)
+            for name, path, kind in _single_values(schema.fields, filed)
+            if self._has_bloom_filter(name, kind)
         }
         return {"bloom_filter_options": filters} if filters and _HAS_BLOOM_FILTERS else {}
 
-    def _has_bloom_filter(self, field: NestedField) -> bool:
-        wanted = self.properties.get(_BLOOM_FILTER + field.name, "")
-        kind = field.field_type
+    def _has_bloom_filter(self, name: str, kind: PrimitiveType) -> bool:
         # Of the two zeros, which are equal, a filter finds one; of truth values Parquet has none.
-        is_possible = isinstance(kind, PrimitiveType) and not isinstance(kind, _WITHOUT_BLOOM_FILTER)
-        return wanted.lower() == "true" and is_possible
+        is_possible = not isinstance(kind, _WITHOUT_BLOOM_FILTER)
+        return is_possible and self.properties.get(_BLOOM_FILTER + name, "").lower() == "true"
 
     def _level(self, codec: str) -> int | None:
         if codec not in _LEVELS:
@@ -115,6 +116,19 @@ class WriteProperties:
         text = self.properties.get(name, "").strip()
         digits = text.removeprefix("0.")
         return float(text) if text != digits and digits.isdecimal() and int(digits) else default
+
+
+def _single_values(
+    fields: Iterable[NestedField], filed: Iterable[pa.Field], name: str = "", path: str = ""
+) -> Iterator[tuple[str, str, PrimitiveType]]:
+    """Iceberg's name, Parquet's, and the type of what has one value in a row; scans ask no list."""
+    for field, column in zip(fields, filed, strict=True):
+        kind = field.field_type
+        if isinstance(kind, StructType):
+            inner = map(column.type.field, range(column.type.num_fields))
+            yield from _single_values(kind.fields, inner, f"{name}{field.name}.", f"{path}{column.name}.")
+        elif isinstance(kind, PrimitiveType):
+            yield name + field.name, path + column.name, kind
 
 
 def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:

@@ -29,12 +29,18 @@ from service.model.committables import write_results_from_bytes
 from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
 from service.model.writing import Committable, TableKey
 
-ROWS_AT_MOST = 10_000
-BYTES_AT_MOST = 64 << 20
 # A replica that went without a word must not keep its locks for as long as TCP would let it, which is hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundBounds:
+    """What one round has in memory at most: so many ingests, and what is written down of their files."""
+
+    ingests: int = 10_000
+    byte_count: int = 64 << 20
 
 
 class PostgresCommitRounds:
@@ -44,7 +50,8 @@ class PostgresCommitRounds:
     gets its round's id here, once, before anything is committed, and a commit looks for that id.
     """
 
-    def __init__(self, url: str, parallel_rounds: int) -> None:
+    def __init__(self, url: str, parallel_rounds: int, bounds: RoundBounds) -> None:
+        self._bounds = bounds
         # Every statement is a transaction: the lock is held for as long as a commit takes, and no transaction
         # may be open that long.
         self._engine = create_engine(
@@ -61,7 +68,7 @@ class PostgresCommitRounds:
         """As the port's `round`."""
         try:
             with advisory_lock(self._engine, *_lock_words(key)) as connection:
-                yield None if connection is None else _pending(connection, key, max_files)
+                yield None if connection is None else _pending(connection, key, max_files, self._bounds)
         except SQLAlchemyError as error:
             # The driver's own message may hold the address, the user and the values.
             raise MetricsStoreDown() from error
@@ -75,8 +82,10 @@ def _lock_words(key: TableKey) -> tuple[str, ...]:
     return (key.table.catalog, key.table.schema, key.table.table, key.branch)
 
 
-def _pending(connection: Connection, key: TableKey, max_files: int) -> PendingRound | None:
-    round_id = _open_round(connection, key) or _new_round(connection, key, max_files)
+def _pending(
+    connection: Connection, key: TableKey, max_files: int, bounds: RoundBounds
+) -> PendingRound | None:
+    round_id = _open_round(connection, key) or _new_round(connection, key, max_files, bounds)
     return None if round_id is None else _given(connection, key, round_id)
 
 
@@ -109,12 +118,12 @@ def _open_round(connection: Connection, key: TableKey) -> UUID | None:
     return connection.scalar(statement.order_by(row.arrival).limit(1))
 
 
-def _new_round(connection: Connection, key: TableKey, max_files: int) -> UUID | None:
+def _new_round(connection: Connection, key: TableKey, max_files: int, bounds: RoundBounds) -> UUID | None:
     row = IngestCommitRow
     size = func.length(row.results)
     statement = select(row.arrival, row.layout, row.is_upsert, row.file_count, size).where(is_waiting(key))
-    found = connection.execute(statement.order_by(row.arrival).limit(ROWS_AT_MOST))
-    members = next_round([WaitingCommit(*each) for each in found], max_files, BYTES_AT_MOST)
+    found = connection.execute(statement.order_by(row.arrival).limit(bounds.ingests))
+    members = next_round([WaitingCommit(*each) for each in found], max_files, bounds.byte_count)
     if not members:
         return None
     round_id = uuid4()

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from service.adapters.postgres.accepting import accepting
 from service.adapters.postgres.answering import answering, transaction
-from service.adapters.postgres.commit_rounds import PostgresCommitRounds
+from service.adapters.postgres.commit_rounds import PostgresCommitRounds, RoundBounds
 from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import CONNECTION
@@ -22,6 +22,7 @@ from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 
 KEYS_AT_ONCE = 1_000
+DEFAULT_BOUNDS = RoundBounds()
 COMMITS_AT_ONCE = 16
 """Of more tables the rows go after the ingest's, in the same transaction."""
 
@@ -32,13 +33,19 @@ class PostgresIngestLog:
     `parallel_rounds` is how many rounds may be open at once in this process; each has its own connection.
     """
 
-    def __init__(self, url: str, connections: int = 8, parallel_rounds: int = 4) -> None:
+    def __init__(
+        self,
+        url: str,
+        connections: int = 8,
+        parallel_rounds: int = 4,
+        round_bounds: RoundBounds = DEFAULT_BOUNDS,
+    ) -> None:
         self._engine = create_engine(
             url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
         )
         # Of one statement, which is a transaction by itself.
         self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._rounds = PostgresCommitRounds(url, parallel_rounds)
+        self._rounds = PostgresCommitRounds(url, parallel_rounds, round_bounds)
 
     def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
         """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.

@@ -7,18 +7,29 @@ from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Subquery,
+    and_,
+    create_engine,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import advisory_lock
 from service.adapters.postgres.answering import transaction
-from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
+from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.maintenance_rows import maintenance_record, maintenance_values, progress_values
 from service.adapters.postgres.maintenance_tables import MaintenanceRow
 from service.adapters.postgres.metrics_store import CONNECTION
 from service.errors import MetricsStoreDown
-from service.model.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
+from service.model.maintenance import Gathered, MaintenanceOperation, MaintenanceRecord, MaintenanceState
 from service.model.tables import TableName
 from service.model.writing import TableKey
 
@@ -101,6 +112,26 @@ class PostgresMaintenanceLog:
             found = session.execute(statement).all()
         return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
 
+    def gathered(self, wanted: Gathered) -> Sequence[TableKey]:
+        """Where as much has gathered by what was ingested, upserts or not."""
+        row, last = CommitRoundRow, _last_runs(wanted.operation)
+        key = (row.catalog, row.schema, row.table_name, row.branch)
+        is_same = [one == last.c[one.key] for one in key]
+        statement = (
+            select(*key)
+            .outerjoin(last, and_(*is_same))
+            .where(row.snapshot_id.is_not(None))
+            .where(or_(last.c.requested_at.is_(None), last.c.requested_at <= wanted.since))
+            .where(or_(last.c.done_at.is_(None), last.c.done_at < row.ended_at))
+            .group_by(*key)
+            .having(func.min(row.ended_at) <= wanted.since, func.sum(row.file_count) >= wanted.file_count)
+            .order_by(func.min(row.ended_at))
+            .limit(OPEN_AT_ONCE)
+        )
+        with transaction(self._engine) as session:
+            found = session.execute(statement).all()
+        return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
+
     def oldest(self, table: TableName) -> datetime | None:
         """When the oldest was accepted that waits for any branch of the table, in any replica."""
         row = IngestCommitRow
@@ -123,6 +154,23 @@ class PostgresMaintenanceLog:
 def _is_of(table: TableName) -> ColumnElement[bool]:
     row = MaintenanceRow
     return and_(row.catalog == table.catalog, row.schema == table.schema, row.table_name == table.table)
+
+
+def _last_runs(operation: MaintenanceOperation) -> Subquery:
+    """By table and branch: when the operation was last asked for, and when one began that was done."""
+    run = MaintenanceRow
+    is_done = run.state == MaintenanceState.SUCCEEDED.value
+    key = (run.catalog, run.schema, run.table_name, run.branch)
+    return (
+        select(
+            *key,
+            func.max(run.requested_at).label("requested_at"),
+            func.max(run.started_at).filter(is_done).label("done_at"),
+        )
+        .where(run.operations.contains([operation.value]))
+        .group_by(*key)
+        .subquery()
+    )
 
 
 def _has_compacted(since: datetime) -> ColumnElement[bool]:

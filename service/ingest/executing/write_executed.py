@@ -17,6 +17,7 @@ from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
 from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.sent_types import fields_as_sent
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
 from service.model.committables import write_results_from_bytes
@@ -174,9 +175,12 @@ class ExecutedWrite:
         return [outcome for each in told for outcome in each]
 
     def _plan(self) -> ReadPlan:
+        pairs = zip(self._request.writes, self._destinations, strict=True)
         fields = (
-            written_fields(each.table.schema, each.target.write_schema_column_ids)
-            for each in self._destinations
+            fields_as_sent(
+                written_fields(each.table.schema, each.target.write_schema_column_ids), write.schema
+            )
+            for write, each in pairs
         )
         return ReadPlan(tuple(map(ReadTarget, fields)), self._request.route)
 

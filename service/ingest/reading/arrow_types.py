@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SIMPLE: Mapping[str, pa.DataType] = {
@@ -17,6 +18,7 @@ _SIMPLE: Mapping[str, pa.DataType] = {
     "double": pa.float64(),
     "string": pa.string(),
     "date": pa.date32(),
+    MIDNIGHTS: pa.timestamp("us"),
     "time": pa.time64("us"),
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", "UTC"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +12,7 @@ from pyarrow import types
 
 from service.errors import IngestInvalid
 from service.ingest.reading.arrow_types import arrow_field
+from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 
@@ -54,7 +56,9 @@ def _converted(array: pa.Array, field: Field, name: str) -> pa.Array:
         case MapOf(key, value) if types.is_map(array.type):
             return _map(array, key, value, kind, name)
         case Primitive(primitive) if _fits(array.type, primitive, kind):
-            return _cast(array, kind, name)
+            # What is no whole day, or too far away, is told before it is a moment.
+            days = _cast(array, pa.date32(), name) if primitive == MIDNIGHTS else array
+            return _cast(days, kind, name)
         case _:
             raise IngestInvalid(f"Column {name}: {array.type} is no {_spelled(field)}.")
 
@@ -97,6 +101,7 @@ _FITTING: dict[str, Callable[[pa.DataType], bool]] = {
     "string": _is_text,
     "binary": _is_bytes,
     "date": types.is_date,
+    MIDNIGHTS: types.is_date,
     "time": types.is_time,
 }
 
@@ -114,12 +119,28 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
 
 def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
     try:
+        if types.is_decimal(kind):
+            _check_digits(array, kind, name)
         found = array.cast(kind)
         if types.is_date(kind) or (types.is_timestamp(kind) and kind.unit == "us"):
             _check_years(found, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Misfit(f"{name}: {str(error).splitlines()[0]:.200}") from None
     return found
+
+
+def _check_digits(array: pa.Array, kind: pa.DataType, name: str) -> None:
+    """Arrow does not always see that 128 bits cannot hold a number at a larger scale; some become others."""
+    whole = kind.precision - kind.scale
+    given = array.type
+    if given.precision - given.scale <= whole:
+        return
+    # Of shorter ones there is no least.
+    is_long = types.is_decimal128(given) or types.is_decimal256(given)
+    found = pc.min_max(array if is_long else array.cast(pa.decimal128(given.precision, given.scale)))
+    bound = Decimal(10) ** whole
+    if found["max"].is_valid and not -bound < found["min"].as_py() <= found["max"].as_py() < bound:
+        raise Misfit(f"{name}: a number has more than {whole} digits before the point")
 
 
 def _check_years(array: pa.Array, name: str) -> None:

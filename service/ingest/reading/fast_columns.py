@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from service.ingest.reading.arrow_types import arrow_field
 from service.ingest.reading.scalar_values import Convert, scalar_values
+from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.schemas import Field, Primitive
 
 Finish = Callable[[pa.Array], pa.Array]
@@ -40,6 +41,7 @@ class FastColumn:
 _EXACT_DOUBLE = 2.0**53
 # A number of so many digits comes through a double unchanged, as those do that arrive one by one.
 _EXACT_DIGITS = 15
+_MOST_DIGITS = 38
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _AS_THEY_ARE = ("boolean", "int", "long", "string")
 _NUMBERS = ("float", "double")
@@ -48,6 +50,7 @@ _DATE = "[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _PATTERNS = {
     "date": f"^{_DATE}$",
+    MIDNIGHTS: f"^{_DATE}$",
     "time": f"^{_TIME}$",
     "timestamp": f"^{_DATE}[T ]{_TIME}$",
     "timestamptz": f"^{_DATE}[T ]{_TIME}(Z|[+-][0-9]{{2}}:[0-9]{{2}})$",
@@ -110,10 +113,15 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _decimals(array: pa.Array, precision: int, scale: int) -> pa.Array:
+    # Arrow looks neither at the precision of what it reads, nor whether 128 bits hold its digits, as they are
+    # written or at this scale.
+    if pa.types.is_string(array.type):
+        too_long = f"[eE]|^[^.]{{{_MOST_DIGITS - scale + 1},}}|([0-9]\\.?){{{_MOST_DIGITS + 1}}}"
+        if pc.any(pc.match_substring_regex(array, too_long)).as_py():
+            raise Doubt
     values = array.cast(pa.decimal128(precision, scale))
     found = pc.min_max(values)
     bound = Decimal(10) ** (precision - scale)
-    # Arrow does not look at the precision of what it reads.
     if found["max"].is_valid and not -bound < found["min"].as_py() <= found["max"].as_py() < bound:
         raise Doubt
     return values

@@ -8,8 +8,10 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from uuid import UUID
+
+from service.ingest.reading.sent_types import MIDNIGHTS
 
 Convert = Callable[[object], object]
 """Gives the value for Arrow. Raises ValueError, with a reason, when it does not fit."""
@@ -27,7 +29,7 @@ def scalar_values(type_name: str) -> Convert | None:
     """What converts values for a primitive type, in Iceberg's spelling; None when no JSON stands for it.
 
     >>> scalar_values("decimal(5, 2)")("12.5")
-    Decimal('12.5')
+    Decimal('12.50')
     >>> scalar_values("int")(3_000_000_000)
     Traceback (most recent call last):
     ValueError: 3000000000 is out of the range of int
@@ -78,6 +80,8 @@ def _floating(type_name: str, largest: float) -> Convert:
 
 
 def _decimal(precision: int, scale: int) -> Convert:
+    unit, exactly = Decimal(1).scaleb(-scale), Context(prec=precision, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
     def convert(value: object) -> Decimal:
         number = _as_decimal(value)
         if number is None or not number.is_finite():
@@ -85,7 +89,8 @@ def _decimal(precision: int, scale: int) -> Convert:
         whole, fraction = _digits(number)
         if fraction > scale or whole > precision - scale:
             raise ValueError(f"{_shown(value)} does not fit decimal({precision}, {scale})")
-        return number
+        # Arrow counts zeros at the end as digits.
+        return number.quantize(unit, context=exactly)
 
     return convert
 
@@ -126,6 +131,10 @@ def _string(value: object) -> str:
 def _date(value: object) -> date:
     text = _matching(value, _DATE, "a date such as 2026-01-31")
     return date.fromisoformat(text)
+
+
+def _midnight(value: object) -> datetime:
+    return datetime.combine(_date(value), time.min)
 
 
 def _time(value: object) -> time:
@@ -196,6 +205,7 @@ _SIMPLE: Mapping[str, Convert] = {
     "double": _floating("double", math.inf),
     "string": _string,
     "date": _date,
+    MIDNIGHTS: _midnight,
     "time": _time,
     "timestamp": _timestamp,
     "timestamptz": _timestamptz,

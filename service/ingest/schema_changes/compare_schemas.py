@@ -25,6 +25,9 @@ class _Conversion(Enum):
     NEEDED = 0
 
 
+# The days that were sent become their first moments.
+_AS_MIDNIGHTS = ("date", "timestamp")
+
 _Finding = SchemaChange | SchemaDifference | _Conversion
 
 
@@ -102,7 +105,7 @@ def _in_type(given: FieldType, own: FieldType, path: Path) -> Iterator[_Finding]
 def _in_primitive(given: str, own: str, path: Path) -> Iterator[_Finding]:
     if given == own:
         return
-    if is_wider(own, than=given):
+    if is_wider(own, than=given) or (given, own) == _AS_MIDNIGHTS:
         yield _Conversion.NEEDED
     elif is_wider(given, than=own):
         yield WidenField(path, own, given)

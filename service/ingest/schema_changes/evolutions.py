@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from service.errors import GatewayError
 from service.model.schema_changes import (
     AddField,
     ColumnChange,
@@ -37,6 +39,16 @@ class Evolutions:
     def all(self) -> tuple[TableEvolution, ...]:
         """Those of each table that is another one now."""
         return tuple(self._found.values())
+
+
+@contextmanager
+def telling(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
+    """What fails inside tells what was made and changed by then: that stays."""
+    try:
+        yield
+    except GatewayError as failure:
+        failure.evolutions = made()
+        raise
 
 
 def told_change(change: SchemaChange) -> ColumnChange:

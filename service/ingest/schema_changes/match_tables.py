@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.errors import CreationInvalid, SchemaMismatch, TableChanged, TableNotFound
+from service.errors import CreationInvalid, TableChanged, TableNotFound
+from service.ingest.one_refusal import OneRefusal
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.ingest.schema_changes.creation_faults import creation_faults
-from service.ingest.schema_changes.evolutions import Evolutions
-from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
+from service.ingest.schema_changes.evolutions import Evolutions, telling
+from service.ingest.schema_changes.plan_table import TablePlan, plan_table
 from service.ingest_ports import TableChanges, WritableTables
 from service.model.ingest import Write
-from service.model.schema_changes import SchemaDifference, TableEvolution
-from service.model.schemas import TableSchema, fields_with_paths
-from service.model.table_creation import CreationFault, TableCreation, partition_name
+from service.model.schema_changes import TableEvolution
+from service.model.table_creation import TableCreation
 from service.model.tables import TableName
 from service.model.writing import MAIN, TableKey, WritableTable
 
-# PyIceberg commits to no newer one.
-_NEWEST_FORMAT = 2
 # Each time another writer has changed the same table meanwhile, and so has got on.
 _ATTEMPTS = 100
+
+Check = Callable[[Sequence[Write], Mapping[TableKey, WritableTable]], object]
+"""Raises IngestInvalid where a write cannot be made to its table, if that is among the tables."""
+_Plans = Mapping[TableName, TablePlan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,120 +33,89 @@ class MatchedTables:
     evolutions: tuple[TableEvolution, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The tables that are there, on whichever branch, and what the others are to be made from."""
-
-    tables: Mapping[TableName, WritableTable]
-    creations: Mapping[TableName, TableCreation]
-
-
 def match_tables(
-    writes: Sequence[Write], tables: WritableTables, changes: TableChanges, rules: ChangeRules
+    writes: Sequence[Write],
+    tables: WritableTables,
+    changes: TableChanges,
+    rules: ChangeRules,
+    check: Check,
 ) -> MatchedTables:
     """The tables as they are after all that the writes' schemas ask for was made and committed.
 
-    What is refused for one table is refused for all before any is changed. What others change meanwhile is
-    matched anew, so that of two who add the same column one does.
+    Before any is changed, all are planned, and `check` is asked about the planned ones: what is refused for
+    one is refused for all, and all of it is told at once. What others change meanwhile is matched anew, so
+    that of two who add the same column one does.
 
     Raises:
         TableNotFound: there is no such table, and nobody asks for it to be made.
         SchemaMismatch, CreationInvalid: with every reason at once.
-        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so.
+        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so, or the check.
         TableChanged: others change it all the time.
         CatalogDown: a catalog does not answer.
     """
     tried: set[TableName] = set()
     made = Evolutions()
-    for _ in range(_ATTEMPTS):
-        found = _look_up(writes, tables)
-        _check_sent(writes, found, rules)
-        plans = _plans(writes, found)
-        _check(found, plans, rules)
-        if not found.creations and not any(plan.changes for plan in plans.values()):
-            keys = dict.fromkeys(each.key for each in writes)
-            by_key = {key: replace(found.tables[key.table], key=key) for key in keys}
-            return MatchedTables(by_key, made.all())
-        for name, creation in found.creations.items():
-            if changes.create(name, creation):
-                made.created(name)
-            elif name in tried:
-                raise CreationInvalid(f"{name} is there already, and is no table that can be written to.")
-            tried.add(name)
-        for name, table in found.tables.items():
-            own = plans[name].changes if name in plans else ()
-            if own and changes.evolve(table, own):
-                made.evolved(name, own)
-    raise TableChanged("Others change the table's schema all the time. Send the ingest again.")
+    with telling(made.all):
+        for _ in range(_ATTEMPTS):
+            plans = _plans(writes, tables, rules, check)
+            if not any(each.is_change for each in plans.values()):
+                return MatchedTables(_by_key(writes, plans), made.all())
+            for name, plan in plans.items():
+                if plan.creation is not None:
+                    _create(name, plan.creation, changes, made, is_again=name in tried)
+                    tried.add(name)
+            _evolve(plans, changes, made)
+        raise TableChanged("Others change the table's schema all the time. Send the ingest again.")
 
 
-def _look_up(writes: Sequence[Write], tables: WritableTables) -> _Found:
-    known: dict[TableName, WritableTable] = {}
-    creations: dict[TableName, TableCreation] = {}
-    faults: list[CreationFault] = []
-    for name in dict.fromkeys(each.key.table for each in writes):
-        try:
-            known[name] = tables.writable(name, MAIN)
-        except TableNotFound:
-            maker = _maker(writes, name)
-            if maker is None:
-                raise
-            write, creations[name] = maker
-            faults += creation_faults(name, creations[name], write.place)
-    if faults:
-        raise CreationInvalid(f"The table cannot be made: {faults[0].reason}", faults)
-    return _Found(known, creations)
+def _create(
+    name: TableName, creation: TableCreation, changes: TableChanges, made: Evolutions, *, is_again: bool
+) -> None:
+    if changes.create(name, creation):
+        made.created(name)
+    elif is_again:
+        raise CreationInvalid(f"{name} is there already, and is no table that can be written to.")
 
 
-def _maker(writes: Sequence[Write], name: TableName) -> tuple[Write, TableCreation] | None:
-    """The first write that says what the table is to be made from."""
-    for each in writes:
-        if each.key.table == name and each.schema is not None and each.schema.create is not None:
-            schema = each.schema.schema or TableSchema(0, ())
-            return each, TableCreation(schema, each.schema.create)
-    return None
+def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:
+    for name, plan in plans.items():
+        # What was made right now is changed in the next round, as the catalog has it.
+        if plan.now is not None and plan.changes and changes.evolve(plan.now, plan.changes):
+            made.evolved(name, plan.changes)
 
 
-def _plans(writes: Sequence[Write], found: _Found) -> Mapping[TableName, SchemaPlan]:
-    plans: dict[TableName, SchemaPlan] = {}
-    for name, table in found.tables.items():
-        if table.format_version > _NEWEST_FORMAT:
-            # Nothing can be written to it, which is told later.
-            continue
-        names = [each.name for each in table.partition_fields]
-        plans[name] = plan_schema(_of(writes, name), table.schema, names)
-    for name, creation in found.creations.items():
-        names = [partition_name(each) for each in creation.layout.partition_fields]
-        plans[name] = plan_schema(_of(writes, name), creation.schema, names)
+def _plans(writes: Sequence[Write], tables: WritableTables, rules: ChangeRules, check: Check) -> _Plans:
+    own = {key.table: [each for each in writes if each.key.table == key.table] for key in _keys(writes)}
+    found = {name: _found(name, of_table, tables) for name, of_table in own.items()}
+    plans: dict[TableName, TablePlan] = {}
+    refusal = OneRefusal()
+    for name, of_table in own.items():
+        with refusal.gathering():
+            plans[name] = plan_table(name, of_table, found[name], rules)
+    if not refusal.is_empty or any(each.is_change for each in plans.values()):
+        with refusal.gathering():
+            check(_as_planned(writes, plans), _by_key(writes, plans))
+    refusal.check()
     return plans
 
 
-def _check_sent(writes: Sequence[Write], found: _Found, rules: ChangeRules) -> None:
-    for each in writes:
-        if each.schema is not None and each.schema.schema is not None:
-            table = found.tables.get(each.key.table)
-            own_count = 0 if table is None else _field_count(table.schema)
-            rules.check_sent(each.key.table, _field_count(each.schema.schema), own_count)
+def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> WritableTable | None:
+    try:
+        return tables.writable(name, MAIN)
+    except TableNotFound:
+        if any(each.schema is not None and each.schema.create is not None for each in writes):
+            return None
+        raise
 
 
-def _field_count(schema: TableSchema) -> int:
-    return sum(1 for _ in fields_with_paths(schema.columns))
+def _as_planned(writes: Sequence[Write], plans: _Plans) -> list[Write]:
+    return [plans[each.key.table].write(each) if each.key.table in plans else each for each in writes]
 
 
-def _of(writes: Sequence[Write], name: TableName) -> list[Write]:
-    return [each for each in writes if each.key.table == name]
+def _by_key(writes: Sequence[Write], plans: _Plans) -> dict[TableKey, WritableTable]:
+    known = [key for key in _keys(writes) if key.table in plans]
+    return {key: replace(plans[key.table].planned, key=key) for key in known}
 
 
-def _check(found: _Found, plans: Mapping[TableName, SchemaPlan], rules: ChangeRules) -> None:
-    differences: list[SchemaDifference] = [each for plan in plans.values() for each in plan.differences]
-    if differences:
-        names = " and ".join(str(name) for name, plan in plans.items() if plan.differences)
-        count = f"{len(differences)} place(s)"
-        raise SchemaMismatch(
-            f"The schema differs from that of {names} in {count}: {differences[0].detail}", differences
-        )
-    for name, creation in found.creations.items():
-        rules.check_creation(name, _field_count(creation.schema))
-    for name, plan in plans.items():
-        if plan.changes:
-            rules.check_evolution(name, plan.field_count)
+def _keys(writes: Sequence[Write]) -> list[TableKey]:
+    return list(dict.fromkeys(each.key for each in writes))

@@ -20,16 +20,21 @@ def present_columns(
     """The table's columns that at least one record of the write has, for each write; nothing if none asks.
 
     A body is read twice then: once for its columns, and once for its rows. Records that do not fit count.
+    Of a table that is not among the tables there are none.
 
     Raises:
         IngestInvalid: the body cannot be read.
     """
     if not any(isinstance(each.write_schema, InferredColumns) for each in request.writes):
         return (frozenset(),) * len(request.writes)
-    known = [{each.name for each in tables[write.key].schema.columns} for write in request.writes]
+    known = [_columns(tables.get(write.key)) for write in request.writes]
     return tuple(
         frozenset(names & own) for names, own in zip(_names(request, known, bounds), known, strict=True)
     )
+
+
+def _columns(table: WritableTable | None) -> set[str]:
+    return set() if table is None else {each.name for each in table.schema.columns}
 
 
 def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds) -> Sequence[set[str]]:

@@ -11,12 +11,11 @@ from service.model.writing import WritableTable
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What is written of a table. `is_sorted`: the files are asked to be in the table's order."""
+    """What is written of a table."""
 
     table: WritableTable
     column_ids: tuple[int, ...]
     equality_field_ids: tuple[int, ...] = ()
-    is_sorted: bool = False
 
     def skipped(self) -> Iterator[tuple[str, Field]]:
         """The fields that the files leave out, by their dotted names; not what lies inside of them."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.write_schema.kept import kept_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
@@ -19,26 +20,31 @@ NEWEST_FORMAT = 2
 def resolve_targets(
     writes: Sequence[Write], tables: Mapping[TableKey, WritableTable], present: Sequence[Set[str]]
 ) -> tuple[Destination, ...]:
-    """One for each write. `present` are the columns that its records have, where they are asked for.
+    """One for each write to these tables. `present` are the columns of its records, where they are asked for.
 
     Raises:
-        IngestInvalid: a table is of a format that cannot be written here.
-        WriteSchemaInvalid: a write schema breaks rules; with all of all writes.
+        IngestInvalid: a table cannot be written to in this way; with all that is wrong with all writes.
+        WriteSchemaInvalid: write schemas break rules, and nothing else is wrong; with all of all writes.
     """
     found: list[Destination] = []
-    violations: list[Violation] = []
-    detail = ""
+    refusal = OneRefusal()
     for write, columns in zip(writes, present, strict=True):
-        table = tables[write.key]
-        try:
-            found.append(Destination(table, resolve_target(write, table, columns)))
-        except WriteSchemaInvalid as error:
-            violations += [replace(each, place=write.place) for each in _violations(error)]
-            detail = detail or error.detail
-    if violations:
-        raise WriteSchemaInvalid(detail, violations)
-    check_one_upsert(each.target for each in found)
+        table = tables.get(write.key)
+        if table is not None:
+            with refusal.gathering(), refused_at(write.place):
+                found.append(Destination(table, _placed_target(write, table, columns)))
+    with refusal.gathering():
+        check_one_upsert(each.target for each in found)
+    refusal.check()
     return tuple(found)
+
+
+def _placed_target(write: Write, table: WritableTable, present: Set[str]) -> WriteTarget:
+    try:
+        return resolve_target(write, table, present)
+    except WriteSchemaInvalid as error:
+        own = [replace(each, place=write.place) for each in _violations(error)]
+        raise WriteSchemaInvalid(error.detail, own) from None
 
 
 def resolve_target(write: Write, table: WritableTable, present: Set[str] = frozenset()) -> WriteTarget:

@@ -26,7 +26,6 @@ def resolve_write_schema(
     table: WritableTable,
     present: Set[str] = frozenset(),
     equality_field_ids: tuple[int, ...] = (),
-    is_sorted: bool = False,
 ) -> WriteSchema | None:
     """The write schema; None where the whole table schema is written.
 
@@ -36,7 +35,7 @@ def resolve_write_schema(
         WriteSchemaInvalid: with every reason at once.
     """
     ids, violations = _columns(requested, table, present, equality_field_ids)
-    projection = Projection(table, ids, equality_field_ids, is_sorted)
+    projection = Projection(table, ids, equality_field_ids)
     violations = (*violations, *check_write_schema(projection))
     if not ids and not violations:
         violations = (Violation("", WriteRule.NOTHING_WRITTEN, "The write schema has no columns."),)

@@ -2,37 +2,145 @@
 
 from __future__ import annotations
 
+import io
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pyarrow as pa
 
 GIVE_UP_AFTER_S = 120.0
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
 TYPES = 4
 IDS_AT_MOST = 100
+EVENTS, COPIES, STATES = TABLES = ("lake.logs.events", "lake.logs.copies", "lake.logs.states")
+LETTERS = f"{EVENTS}__dead_letter"
+# Where some records are bad, ids that this divides have no day.
+_BAD_EVERY = 5
+
+
+class Kind(Enum):
+    """How records are sent, and what is to become of them."""
+
+    JSON = "records in JSON, with a write schema"
+    INFERRED = "records in JSON, with the columns that they have"
+    BOTH_TABLES = "two writes, to two tables, with write schemas in other orders"
+    NDJSON = "a body of NDJSON"
+    ARROW = "a stream of Arrow"
+    DEAD_LETTERS = "a body of NDJSON, some of it bad"
+    UPSERT = "rows by their keys, which other upserts have, too"
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Records of one log type, each id once, for one table or for both."""
+    """Records of one log type. Ids are new ones, but for upserts, where they are keys."""
 
+    number: int
+    kind: Kind
     ids: Sequence[int]
-    tables: Sequence[str]
     request_id: str = field(default_factory=lambda: str(uuid4()))
 
-    def body(self) -> dict[str, Any]:
-        """The request; the same each time."""
-        column = f"c{self.ids[0] // IDS_AT_MOST % TYPES}"
-        records = [{"id": each, "day": DAYS[each % len(DAYS)], column: f"{each}"} for each in self.ids]
-        writes = [
-            {"table": each, "writeSchema": ["id", "day", column], "records": records} for each in self.tables
-        ]
-        return {"writes": writes, "requestId": self.request_id}
+    @property
+    def tables(self) -> Sequence[str]:
+        """Where good records go."""
+        match self.kind:
+            case Kind.BOTH_TABLES:
+                return (EVENTS, COPIES)
+            case Kind.UPSERT:
+                return (STATES,)
+            case _:
+                return (EVENTS,)
+
+    @property
+    def column(self) -> str:
+        """All records of a delivery have this one beside `id` and `day`."""
+        return f"c{self.number % TYPES}"
+
+    @property
+    def good_ids(self) -> list[int]:
+        """Of the records that fit."""
+        return [each for each in self.ids if not self._is_bad(each)]
+
+    @property
+    def bad_lines(self) -> list[str]:
+        """The records that do not, as they are sent."""
+        return [json.dumps(self._record(each)) for each in self.ids if self._is_bad(each)]
+
+    def row(self, number: int) -> dict[str, Any]:
+        """What the table has of a good record, in Python's values."""
+        values = {f"c{each}": None for each in range(TYPES)} | {self.column: self._value(number)}
+        return {"id": number, "day": date.fromisoformat(_day(number)), **values}
+
+    def send(self, url: str) -> httpx.Response:
+        """Sends the request, the same each time."""
+        if self.kind in (Kind.NDJSON, Kind.ARROW, Kind.DEAD_LETTERS):
+            return self._send_body(f"{url}/ingest")
+        return httpx.post(f"{url}/ingest", json=self._json(), timeout=60, trust_env=False)
+
+    def _json(self) -> dict[str, Any]:
+        records = [self._record(each) for each in self.ids]
+        write: dict[str, Any]
+        named: dict[str, Any] = {"records": records, "writeSchema": ["id", "day", self.column]}
+        match self.kind:
+            case Kind.INFERRED:
+                write = {"table": EVENTS, "records": records, "writeSchema": "infer"}
+            case Kind.BOTH_TABLES:
+                other = {"table": COPIES, "records": records, "writeSchema": [self.column, "day", "id"]}
+                write = {"writes": [{"table": EVENTS, **named}, other]}
+            case Kind.UPSERT:
+                write = {"table": STATES, "mode": "upsert", "equalityFields": ["day", "id"], **named}
+            case _:
+                write = {"table": EVENTS, **named}
+        return {**write, "requestId": self.request_id}
+
+    def _send_body(self, address: str) -> httpx.Response:
+        query = {"table": EVENTS, "requestId": self.request_id, "writeSchema": f"{self.column},id,day"}
+        if self.kind is Kind.DEAD_LETTERS:
+            query["onError"] = "DEAD_LETTER"
+        is_arrow = self.kind is Kind.ARROW
+        return httpx.post(
+            address,
+            params=query,
+            content=self._arrow() if is_arrow else self._lines(),
+            headers={
+                "Content-Type": "application/vnd.apache.arrow.stream" if is_arrow else "application/x-ndjson"
+            },
+            timeout=60,
+            trust_env=False,
+        )
+
+    def _lines(self) -> bytes:
+        return "\n".join(json.dumps(self._record(each)) for each in self.ids).encode()
+
+    def _arrow(self) -> bytes:
+        days = pa.array([date.fromisoformat(_day(each)) for each in self.ids], pa.date32())
+        rows = pa.table({"day": days, "id": list(self.ids), self.column: list(map(self._value, self.ids))})
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        return sink.getvalue()
+
+    def _record(self, number: int) -> dict[str, Any]:
+        day = "never" if self._is_bad(number) else _day(number)
+        return {"id": number, "day": day, self.column: self._value(number)}
+
+    def _value(self, number: int) -> str:
+        # Of a key, which upsert was the last one.
+        return f"{self.number if self.kind is Kind.UPSERT else number}"
+
+    def _is_bad(self, number: int) -> bool:
+        return self.kind is Kind.DEAD_LETTERS and number % _BAD_EVERY == 0
+
+
+def _day(number: int) -> str:
+    return DAYS[number % len(DAYS)]
 
 
 class Address:
@@ -111,7 +219,7 @@ class Deliveries:
         while True:
             url = self._address.wait()
             try:
-                response = httpx.post(f"{url}/ingest", json=delivery.body(), timeout=60, trust_env=False)
+                response = delivery.send(url)
             except httpx.TransportError:
                 self.retries += 1
                 self._address.is_lost(url)

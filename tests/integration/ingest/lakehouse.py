@@ -120,8 +120,12 @@ class IngestLakehouse:
 
     def accept_result(self, result: WriteResult, log: IngestLog | None = None) -> IngestRecord:
         """Has what was written accepted."""
+        return self.accept_results([result], log)
+
+    def accept_results(self, results: Sequence[WriteResult], log: IngestLog | None = None) -> IngestRecord:
+        """Has all that was written for one ingest accepted."""
         record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(self.key, ()),))
-        return (log or self.log).accept(record, [result])
+        return (log or self.log).accept(record, results)
 
     def commit_all(self, *records: IngestRecord) -> None:
         """Has a new replica commit what waits."""

@@ -1,5 +1,5 @@
 """The whole gateway, with its JVM and its PostgreSQL, is killed at moments that nobody chose, while clients
-send. What they were told, and what they had to send again, is in the tables once.
+send ingests of every kind. What they were told, and what they had to send again, is in the tables once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,17 @@ from pyiceberg.types import DateType, LongType, NestedField, StringType
 
 from tests.integration.asking import rows
 from tests.integration.conftest import embedded_catalog
-from tests.integration.ingest.deliveries import DAYS, IDS_AT_MOST, TYPES, Address, Deliveries, Delivery
+from tests.integration.ingest.deliveries import (
+    IDS_AT_MOST,
+    LETTERS,
+    STATES,
+    TABLES,
+    TYPES,
+    Address,
+    Deliveries,
+    Delivery,
+    Kind,
+)
 from tests.integration.running import RunningGateway
 
 pytestmark = pytest.mark.integration
@@ -33,8 +42,13 @@ INGESTS_OF_A_LIFE = 10
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "5"))
 CLIENTS = 6
 LONGEST_PAUSE_S = 0.3
-SETTINGS = {"SLUICE_SPARK_MASTER": "local[1]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
-TABLES = ("events", "copies")
+SETTINGS = {
+    "SLUICE_SPARK_MASTER": "local[1]",
+    "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+    # Every file stays, and every snapshot is an ingest's.
+    "SLUICE_MAINTENANCE_INTERVAL_S": "0",
+}
+KEYS = 150
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),
     NestedField(2, "day", DateType()),
@@ -63,9 +77,10 @@ def test_a_gateway_that_is_killed_again_and_again_loses_nothing_and_repeats_noth
 
 
 def delivery(number: int, chance: random.Random) -> Delivery:
-    """Ids of its own; every third is for both tables."""
-    ids = range(number * IDS_AT_MOST, number * IDS_AT_MOST + chance.randint(1, IDS_AT_MOST))
-    return Delivery(ids, [f"lake.logs.{each}" for each in TABLES[: 2 if number % 3 == 0 else 1]])
+    """Ids of its own, or some of the keys; the kinds take turns."""
+    kind = list(Kind)[number % len(Kind)]
+    first = chance.randrange(KEYS - IDS_AT_MOST) if kind is Kind.UPSERT else number * IDS_AT_MOST
+    return Delivery(number, kind, range(first, first + chance.randint(1, IDS_AT_MOST)))
 
 
 @contextmanager
@@ -106,57 +121,86 @@ def make_tables(gateway: RunningGateway) -> None:
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         lake.create_namespace("logs")
         for each in TABLES:
-            lake.create_table(
-                f"logs.{each}", SCHEMA, partition_spec=BY_DAY, properties={"format-version": "2"}
-            )
+            name = each.removeprefix("lake.")
+            lake.create_table(name, SCHEMA, partition_spec=BY_DAY, properties={"format-version": "2"})
 
 
 def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str, Any], message: str) -> None:
     assert {each["state"] for each in answers.values()} == {"COMMITTED"}, message
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         for name in TABLES:
-            table = lake.load_table(f"logs.{name}")
-            ids = [number for each in deliveries if f"lake.logs.{name}" in each.tables for number in each.ids]
-            commits = [
-                commit
-                for each in answers.values()
-                for commit in each["commits"]
-                if commit["table"] == f"lake.logs.{name}"
-            ]
-            check_rows(gateway, table, ids, message)
-            check_files(table, sum(each["addedDataFiles"] for each in commits), message)
-            snapshots = {each.snapshot_id for each in table.metadata.snapshots}
-            assert snapshots == {each["snapshotId"] for each in commits}, message
-            [summary] = gateway.client.get("/ingest/summary", params={"table": f"lake.logs.{name}"}).json()[
-                "tables"
-            ]
+            table = lake.load_table(name.removeprefix("lake."))
+            # Where no record fits, nothing is committed.
+            sent = [each for each in deliveries if name in each.tables and each.good_ids]
+            snapshots = check_commits(table, name, answers, message)
+            if name == STATES:
+                check_states(gateway, table, sent, answers, message)
+            else:
+                check_rows(gateway, table, sent, message)
+            [summary] = gateway.client.get("/ingest/summary", params={"table": name}).json()["tables"]
             assert (summary["rounds"]["total"], summary["waiting"]) == (len(snapshots), 0), message
-            assert (summary["ingests"], summary["records"]) == (len(commits), len(ids)), message
+            records = sum(len(each.good_ids) for each in sent)
+            assert (summary["ingests"], summary["records"]) == (len(sent), records), message
+        letters = lake.load_table(LETTERS.removeprefix("lake."))
+        check_commits(letters, LETTERS, answers, message)
+        check_letters(letters, deliveries, answers, message)
     check_log(gateway, answers, message)
 
 
-def check_rows(gateway: RunningGateway, table: Table, ids: list[int], message: str) -> None:
+def check_commits(table: Table, name: str, answers: dict[str, Any], message: str) -> set[int]:
+    """Every snapshot, and every file that the table has, is there and was told to somebody."""
+    commits = [each for answer in answers.values() for each in answer["commits"] if each["table"] == name]
+    files = table.inspect.files().select(["content", "file_path"]).to_pylist()
+    paths = [each["file_path"] for each in files]
+    data = [each for each in files if each["content"] == 0]
+    assert len(paths) == len(set(paths)), message
+    assert len(data) == sum(each["addedDataFiles"] for each in commits), message
+    assert all(Path(each.removeprefix("file://")).is_file() for each in paths), message
+    snapshots = {each.snapshot_id for each in table.metadata.snapshots}
+    assert snapshots == {each["snapshotId"] for each in commits}, message
+    return snapshots
+
+
+def check_rows(gateway: RunningGateway, table: Table, sent: list[Delivery], message: str) -> None:
     """Each id once with its own values, as PyIceberg reads them, and as many as Spark counts."""
     found = table.scan().to_arrow().to_pylist()
-    expected = {each: row(each) for each in ids}
+    expected = {number: each.row(number) for each in sent for number in each.good_ids}
     assert len(found) == len(expected), message
     assert {each["id"]: each for each in found} == expected, message
     counted = rows(gateway.client, f"SELECT count(*), count(DISTINCT id) FROM lake.{'.'.join(table.name())}")
-    assert counted == [[len(ids), len(ids)]], message
+    assert counted == [[len(expected), len(expected)]], message
 
 
-def row(number: int) -> dict[str, Any]:
-    """What was sent under this id. All records of a delivery have the column of its first."""
-    column = f"c{number // IDS_AT_MOST % TYPES}"
-    values = {f"c{each}": None for each in range(TYPES)} | {column: str(number)}
-    return {"id": number, "day": date.fromisoformat(DAYS[number % len(DAYS)]), **values}
+def check_states(
+    gateway: RunningGateway, table: Table, sent: list[Delivery], answers: dict[str, Any], message: str
+) -> None:
+    """Each key once, whole, as the upsert left it that was committed last."""
+    numbers = {each.snapshot_id: each.sequence_number or 0 for each in table.metadata.snapshots}
+
+    def committed(each: Delivery) -> int:
+        [commit] = answers[each.request_id]["commits"]
+        return numbers[commit["snapshotId"]]
+
+    in_order = sorted(sent, key=committed)
+    expected = {number: each.row(number) for each in in_order for number in each.ids}
+    columns = ", ".join(field.name for field in SCHEMA.fields)
+    found = rows(gateway.client, f"SELECT {columns} FROM {STATES} ORDER BY id")
+    told = [
+        [str(value) if name == "day" else value for name, value in expected[key].items()]
+        for key in sorted(expected)
+    ]
+    assert found == told, message
 
 
-def check_files(table: Table, added: int, message: str) -> None:
-    """Every file that the table has is there, is in it once, and was told to somebody."""
-    files = [task.file.file_path for task in table.scan().plan_files()]
-    assert len(files) == len(set(files)) == added, message
-    assert all(Path(each.removeprefix("file://")).is_file() for each in files), message
+def check_letters(letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str) -> None:
+    """Each bad record once, beside the ingest that it was sent in."""
+    found = letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
+    bad = [(each.request_id, line) for each in deliveries for line in each.bad_lines]
+    assert sorted((each["request_id"], each["payload"]) for each in found) == sorted(bad), message
+    for each in found:
+        assert each["ingest_id"] == answers[each["request_id"]]["ingestId"], message
+    for each in deliveries:
+        assert answers[each.request_id]["rejected"]["count"] == len(each.bad_lines), message
 
 
 def check_log(gateway: RunningGateway, answers: dict[str, Any], message: str) -> None:

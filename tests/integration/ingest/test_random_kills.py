@@ -15,6 +15,8 @@ from typing import IO
 import pytest
 
 from service.model.ingest import IngestRecord, IngestState
+from service.model.writing import WriteResult
+from tests.contract.catalogs.plain_data_files import target_of, written
 from tests.integration.ingest.lakehouse import IngestLakehouse, data_files
 
 pytestmark = pytest.mark.integration
@@ -22,24 +24,42 @@ ROOT = Path(__file__).parents[3]
 KILLS = int(os.environ.get("SLUICE_SOAK_KILLS", "4"))
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "5"))
 LINES_AT_MOST = 12
+# An ingest has one or several of them.
+WRITE_SCHEMAS = ((1, 2), (1,), (2, 1))
 
 
 @pytest.mark.timeout(120 + 10 * KILLS)
 def test_replicas_that_are_killed_at_random_commit_every_row_once(lakehouse: IngestLakehouse) -> None:
     chance, ids = random.Random(SEED), count()
     records: list[IngestRecord] = []
+    results: list[WriteResult] = []
     for _ in range(KILLS):
         with two_replicas(lakehouse) as lines:
             for _ in range(chance.randint(1, LINES_AT_MOST)):
                 # Whatever was said before, a round for this one is still to be told of.
-                records.append(lakehouse.accept([next(ids)]))
+                new = write_somehow(lakehouse, chance, ids)
+                records.append(lakehouse.accept_results(new))
+                results += new
                 assert lines.readline()
     lakehouse.commit_all(*records)
-    assert lakehouse.ids() == list(range(len(records))), f"seed {SEED}"
+    assert lakehouse.ids() == list(range(next(ids))), f"seed {SEED}"
     assert lakehouse.states(records) == {IngestState.COMMITTED}
-    assert len(data_files(lakehouse.table())) == len(records)
+    assert len(data_files(lakehouse.table())) == len(results)
+    in_table = [each.file.file_path for each in lakehouse.table().scan().plan_files()]
+    assert sorted(in_table) == sorted(each.as_uri() for each in data_files(lakehouse.table()))
     snapshots = {lakehouse.record(each).commits[0].snapshot_id for each in records}
     assert snapshots == {each.snapshot_id for each in lakehouse.table().metadata.snapshots}
+
+
+def write_somehow(lakehouse: IngestLakehouse, chance: random.Random, ids: count[int]) -> list[WriteResult]:
+    """Files of one ingest, each of another write schema; ids go on where they were."""
+    table = lakehouse.table()
+    return [
+        written(
+            table, target_of(table, lakehouse.key, each), [next(ids) for _ in range(chance.randint(1, 3))]
+        )
+        for each in chance.sample(WRITE_SCHEMAS, chance.randint(1, len(WRITE_SCHEMAS)))
+    ]
 
 
 @contextmanager

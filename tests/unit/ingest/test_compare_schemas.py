@@ -107,6 +107,12 @@ LONG_ID, REQUIRED_ID, REQUIRED_EXTRA = (
             UPDATE,
             id="list, wider",
         ),
+        pytest.param(
+            (optional(1, "l", list_of("date")),),
+            (optional(1, "l", list_of("timestamp")),),
+            CONVERSION,
+            id="days for moments",
+        ),
         pytest.param((), (), SAME, id="nothing at all"),
     ],
 )
@@ -216,7 +222,7 @@ def test_a_table_can_take_over(
         (optional(1, "c", struct(ID)), optional(1, "c", map_of("string", "int")), "c", "TYPE_DIFFERS"),
         (optional(1, "c", "decimal(9, 3)"), optional(1, "c", "decimal(7, 2)"), "c", "TYPE_DIFFERS"),
         (optional(1, "c", "timestamp"), optional(1, "c", "date"), "c", "TYPE_DIFFERS"),
-        (optional(1, "c", "date"), optional(1, "c", "timestamp"), "c", "TYPE_DIFFERS"),
+        (optional(1, "c", "date"), optional(1, "c", "timestamptz"), "c", "TYPE_DIFFERS"),
         (optional(1, "c", "timestamptz"), optional(1, "c", "timestamp"), "c", "TYPE_DIFFERS"),
         (optional(1, "c", "double"), optional(1, "c", "int"), "c", "TYPE_DIFFERS"),
         (optional(1, "c", "int", write_default=1), optional(1, "c", "int"), "c", "DEFAULT_DIFFERS"),

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
 from uuid import UUID, uuid4
@@ -380,3 +381,22 @@ def test_while_too_many_wait_to_be_committed_only_those_are_answered_that_do_so_
     first.settled.result(WITHIN_S)
     ingests.accept(request(write({"id": 2, **DAY})), "ann").settled.result(WITHIN_S)
     ingests.close(WITHIN_S)
+
+
+def test_a_summary_counts_the_records_that_a_table_rejected(ingests: FakeIngests) -> None:
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    ingests.accept(streamed('{"id":1}', "nonsense", '{"id":"x"}', on_error=OnError.DEAD_LETTER), "ann")
+    lost = request(write({"id": "x"}, table=OTHER.key.table))
+    ingests.accept(replace(lost, on_error=OnError.DEAD_LETTER), "ann")
+    told = [
+        (each.table, each.record_count, each.rejected_record_count)
+        for each in ingests.summary(long_ago, None).tables
+    ]
+    assert told == [
+        ("lake.logs.events", 1, 2),
+        ("lake.logs.events__dead_letter", 2, 0),
+        ("lake.logs.others", 0, 1),
+        ("lake.logs.others__dead_letter", 1, 0),
+    ]
+    [one] = ingests.summary(long_ago, "lake.logs.others").tables
+    assert (one.table, one.rejected_record_count) == ("lake.logs.others", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -16,9 +17,19 @@ from service.errors import (
     TableChanged,
     TableNotFound,
     WriteNotAllowed,
+    WriteSchemaInvalid,
 )
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.model.ingest import ColumnNames, IngestRequest, Write
+from service.model.ingest import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    IngestRequest,
+    Violation,
+    Write,
+    WriteFault,
+    WriteRule,
+)
 from service.model.schema_changes import (
     AddField,
     ColumnChange,
@@ -27,7 +38,7 @@ from service.model.schema_changes import (
     SchemaDifference,
     TableEvolution,
 )
-from service.model.schemas import Field, Primitive, Struct, TableSchema
+from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
 from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
 from service.model.tables import PartitionField, SortField, TableName
 from service.model.writing import TableKey, WritableTable
@@ -163,14 +174,38 @@ def test_a_new_table_has_names_that_catalogs_keep_and_rows_that_can_be_told_apar
         send(ingests, Write(TableKey(MISSING), ({"id": 1},), schema=schema))
 
 
+def test_days_become_moments_where_the_schema_says_so() -> None:
+    at = Field(3, "at", Primitive("timestamp"))
+    seen = Field(4, "seen", ListOf(Field(5, "element", Primitive("timestamp"))))
+    ingests = FakeIngests(with_columns(ID, at, seen))
+    sent = (
+        replace(at, type=Primitive("date")),
+        Field(0, "seen", ListOf(Field(0, "element", Primitive("date")))),
+    )
+    record = {"at": "2026-01-31", "seen": ["2026-02-01", None]}
+    send(ingests, write(record, *sent, write_schema=("at", "seen"), evolves=False))
+    [[row]] = ingests.files.files.values()
+    assert row == {"at": datetime(2026, 1, 31), "seen": [datetime(2026, 2, 1), None]}
+    for value in ("2026-01-31T00:00:00", 1):
+        with pytest.raises(RecordsInvalid):
+            send(ingests, write({"at": value}, *sent, write_schema=("at",)))
+    with pytest.raises(RecordsInvalid):
+        send(ingests, write({"at": "2026-01-31"}, write_schema=("at",)))
+    ingests.close(WITHIN_S)
+
+
 def test_what_somebody_else_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:
     def other() -> None:
         table = ingests.tables.writable(EVENTS.key.table, "main")
         ingests.changes.evolve(table, [AddField((), Field(0, "new", LONG))])
 
     ingests.changes.before = other
-    with pytest.raises(SchemaMismatch, match="new is long in the table, which cannot become string"):
-        send(ingests, write({"new": "a"}, ID, NEW))
+    created = write({}, ID, table=MISSING, create=TableLayout())
+    with pytest.raises(
+        SchemaMismatch, match="new is long in the table, which cannot become string"
+    ) as refused:
+        send(ingests, created, write({"new": "a"}, ID, NEW))
+    assert refused.value.evolutions == (TableEvolution(MISSING, is_created=True),)
     assert not ingests.files.files
 
 
@@ -192,10 +227,75 @@ def test_nothing_is_changed_when_any_table_of_the_request_refuses(ingests: FakeI
 
 
 def test_bad_records_leave_the_table_evolved_and_nothing_written(ingests: FakeIngests) -> None:
-    with pytest.raises(RecordsInvalid):
+    with pytest.raises(RecordsInvalid) as refused:
         send(ingests, write({"new": 1}, ID, NEW))
+    added = ColumnChange("new", ColumnChangeKind.ADDED, after="string")
+    assert refused.value.evolutions == (TableEvolution(EVENTS.key.table, changes=(added,)),)
     assert (3, "new") in columns_of(ingests)
     assert not ingests.files.files
+
+
+def test_a_write_schema_that_breaks_rules_leaves_no_table_and_no_column_behind(ingests: FakeIngests) -> None:
+    required = replace(ID, is_required=True)
+    made = write({}, required, NOTE, table=MISSING, create=TableLayout(), write_schema=("note",))
+    evolved = write({}, ID, NEW, write_schema=("new", "nope"), place="/writes/1")
+    bad = write({}, table=OTHERS.key.table, write_schema=("nope",), place="/writes/2")
+    with pytest.raises(WriteSchemaInvalid) as refused:
+        send(ingests, made, evolved, bad)
+    told = [each for each in refused.value.violations if isinstance(each, Violation)]
+    assert [(each.place, each.column, each.rule) for each in told] == [
+        ("", "id", WriteRule.REQUIRED_SKIPPED),
+        ("/writes/1", "nope", WriteRule.UNKNOWN_COLUMN),
+        ("/writes/2", "nope", WriteRule.UNKNOWN_COLUMN),
+    ]
+    assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
+
+
+def test_what_is_wrong_with_any_write_is_told_with_all_the_rest(ingests: FakeIngests) -> None:
+    newer = replace(OTHERS, key=TableKey(TableName("lake", "logs", "newer")), format_version=3)
+    ingests.tables.put(newer)
+    differs = write({}, Field(1, "id", STRING), place="/writes/0", write_schema=("nope",))
+    made = write({}, table=MISSING, place="/writes/1", create=None)
+    made = replace(made, schema=RequestedSchema(None, create=TableLayout()))
+    bad = write({}, table=OTHERS.key.table, write_schema=("nope",), place="/writes/2")
+    no_upsert = replace(write({}, table=OTHERS.key.table, place="/writes/3"), equality_fields=("id",))
+    of_newer = write({}, table=newer.key.table, place="/writes/4")
+    with pytest.raises(IngestInvalid) as refused:
+        send(ingests, differs, made, bad, no_upsert, of_newer)
+    assert refused.value.code == "INGEST_INVALID"
+    # What is asked of the columns of a table that is not known yet is not told: it may be right.
+    assert [(type(each), each.place) for each in refused.value.violations if hasattr(each, "place")] == [
+        (SchemaDifference, "/writes/0"),
+        (CreationFault, "/writes/1/schema"),
+        (Violation, "/writes/2"),
+        (WriteFault, "/writes/3"),
+        (WriteFault, "/writes/4"),
+    ]
+    assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
+
+
+def test_fields_that_are_new_go_by_their_names_until_they_have_ids(ingests: FakeIngests) -> None:
+    # As of a table that has dropped columns: new ids are not those that follow the ones that are there.
+    ingests.changes.evolve(EVENTS, [AddField((), Field(0, "place", Struct((Field(0, "city", STRING),))))])
+    place = Field(3, "place", Struct((Field(4, "city", STRING), Field(0, "zip", LONG))))
+    dropped = replace(ingests.tables.writable(EVENTS.key.table, "main"), schema=with_columns(ID, NOTE).schema)
+    ingests.tables.put(dropped)
+    ingests.changes.evolved.clear()
+    part = Field(5, "place", Struct((Field(7, "zip", LONG),)))
+    asked = write({"place": {"zip": 1}}, ID, place)
+    with pytest.raises(WriteSchemaInvalid, match="has no field 9"):
+        send(ingests, replace(asked, write_schema=ColumnFields((replace(NOTE, field_id=9),))))
+    assert ingests.changes.evolved == []
+    send(ingests, replace(asked, write_schema=ColumnFields((part, ID))))
+    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    assert result.target.write_schema_column_ids == (7, 1)
+
+
+def test_columns_that_are_inferred_may_be_new(ingests: FakeIngests) -> None:
+    asked = replace(write({"new": "a"}, ID, NEW), write_schema=InferredColumns.INFER)
+    send(ingests, asked)
+    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    assert result.target.write_schema_column_ids == (3,)
 
 
 def test_a_missing_table_is_made_and_written_to(ingests: FakeIngests) -> None:

@@ -8,6 +8,7 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -31,8 +32,10 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
+from service.model.schemas import Field, Primitive, TableSchema
 from service.model.sources import SourceFile, SourceRecords
 from service.model.streams import MicroBatchFiles, MicroBatchRecords
+from service.model.table_creation import RequestedSchema
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingest_service import FakeIngests
@@ -69,6 +72,16 @@ def lines(*ids: object) -> bytes:
 
 def ids(ingests: FakeIngests) -> list[int]:
     return sorted(row["id"] for rows in ingests.files.files.values() for row in rows)
+
+
+def test_days_become_moments_where_the_schema_says_so(ingests: FakeIngests, tmp_path: Path) -> None:
+    at = Field(9, "at", Primitive("timestamp"))
+    ingests.tables.put(with_columns(ID, at))
+    (tmp_path / "a.json").write_bytes(b'{"id":1,"at":"2026-01-31"}')
+    sent = RequestedSchema(TableSchema(0, (ID, replace(at, type=Primitive("date")))))
+    ended(ingests, of_source(tmp_path, "*", replace(WRITE, write_schema=None, schema=sent)))
+    [[row]] = ingests.files.files.values()
+    assert row == {"id": 1, "at": datetime(2026, 1, 31)}
 
 
 def test_all_files_of_a_source_become_one_commit(ingests: FakeIngests, tmp_path: Path) -> None:

@@ -128,9 +128,9 @@ def test_a_partition_field_that_was_removed_needs_no_column() -> None:
     assert ids("id", table=table) == (1,)
 
 
-def test_a_sort_column_is_needed_only_where_order_is_asked_for() -> None:
+def test_a_column_that_the_table_is_sorted_by_may_be_skipped() -> None:
+    assert TABLE.sort_fields[0].source == "note"
     assert ids("id", "day") == (1, 2)
-    assert broken("id", "day", is_sorted=True) == [("note", "SORT_COLUMN_SKIPPED")]
 
 
 def test_equality_fields_are_written_and_hold_what_the_table_is_partitioned_by() -> None:

@@ -186,6 +186,50 @@ def test_upserts_are_compacted_by_themselves_after_a_while_and_once(
     assert len(maintained.upkeep.done) == 1
 
 
+def test_many_files_are_compacted_by_themselves_and_all_is_done_once_a_day(
+    catalogs: FakeCatalogs, clock: FakeClock
+) -> None:
+    everything = (COMPACT, MaintenanceOperation.EXPIRE, MaintenanceOperation.REMOVE_ORPHANS)
+    plan = replace(PLAN, operations=everything, appended_files=3, idle=24 * HOUR)
+    maintained = FakeMaintenances(catalogs, clock, plan)
+    many, few = TableKey(EVENTS, "audit"), TableKey(OTHERS)
+    maintained.log.files = {many: [clock.now()] * 3, few: [clock.now()] * 2}
+    maintained.run_open()
+    assert maintained.upkeep.done == []
+    clock.advance(HOUR)
+    maintained.run_open()
+    assert maintained.upkeep.done == [("compact", many)]
+    maintained.log.files[many] += [clock.now() + timedelta(minutes=1)] * 3
+    clock.advance(HOUR / 2)
+    maintained.run_open()
+    assert len(maintained.upkeep.done) == 1
+    clock.advance(HOUR)
+    maintained.run_open()
+    assert maintained.upkeep.done[1:] == [("compact", many)]
+    clock.advance(22 * HOUR)
+    maintained.run_open()
+    assert [(each[0], str(each[1])) for each in maintained.upkeep.done[2:]] == [
+        (operation, str(key if operation == "compact" else key.table))
+        for key in (many, few)
+        for operation in ("compact", "expire", "removeOrphans")
+    ]
+    clock.advance(48 * HOUR)
+    maintained.run_open()
+    assert len(maintained.upkeep.done) == 8
+
+
+def test_files_and_upserts_do_not_matter_where_nothing_is_compacted(
+    catalogs: FakeCatalogs, clock: FakeClock
+) -> None:
+    plan = replace(PLAN, operations=(MaintenanceOperation.EXPIRE,), appended_files=1)
+    maintained = FakeMaintenances(catalogs, clock, plan)
+    maintained.log.files = {KEY: [clock.now()]}
+    maintained.log.upserted = {KEY: clock.now()}
+    clock.advance(99 * HOUR)
+    maintained.run_open()
+    assert maintained.upkeep.done == []
+
+
 def test_nothing_is_done_by_itself_where_the_operator_says_so(
     catalogs: FakeCatalogs, clock: FakeClock
 ) -> None:

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +23,7 @@ from pyiceberg.types import DoubleType, LongType, NestedField, PrimitiveType, St
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid, RecordsInvalid
+from service.ingest.reading.parquet_pages import pages
 from service.model.writing import WriteResult
 from tests.unit.adapters.data_files import full_disk
 from tests.unit.adapters.data_files.states import (
@@ -384,6 +386,52 @@ def test_the_tables_properties_reach_the_file(tmp_path: Path, write: Write) -> N
     assert not footer.row_group(0).column(0).has_dictionary_page
 
 
+def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
+    tmp_path: Path, write: Write
+) -> None:
+    asked = ("id", "name", "amount", "place", "place.zip", "tags.element.tag", "nothing")
+    properties = {f"write.parquet.bloom-filter-enabled.column.{each}": "true" for each in asked}
+    state = state_of(tmp_path, properties=properties | {"write.parquet.row-group-limit": "60"})
+    rows = batch(
+        id=pa.array(range(0, 200, 2), pa.int64()),
+        name=[f"n{each}" for each in range(100)],
+        amount=[0.5] * 100,
+        place=[{"city": "Ulm", "zip": each} for each in range(100)],
+        tags=[[{"tag": "a"}]] * 100,
+    )
+    [path] = paths_of(write(state, (1, 3, 4, 5, 8), [rows]))
+    footer = pq.read_metadata(path)
+    for index in range(footer.num_row_groups):
+        group = footer.row_group(index)
+        columns = [group.column(each) for each in range(group.num_columns)]
+        with_filter = {each.path_in_schema for each in columns if each.bloom_filter_offset is not None}
+        # Of floating point there is none, nor of what is in lists; a struct is no column.
+        assert with_filter == {"id", "name", "place.zip"}
+
+    def is_excluded(column: str, value: object) -> bool:
+        with duckdb.connect() as connection:
+            found = connection.execute(
+                "SELECT bool_and(bloom_filter_excludes) FROM parquet_bloom_probe(?, ?, ?)",
+                [str(path), column, value],
+            ).fetchone()
+        assert found is not None
+        return bool(found[0])
+
+    assert not any(is_excluded("id", each) for each in range(0, 200, 2))
+    assert not any(is_excluded("name", f"n{each}") for each in range(100))
+    # One in a hundred may be taken for another one.
+    assert sum(is_excluded("id", each) for each in range(1, 200, 2)) > 80
+    assert sum(is_excluded("name", f"x{each}") for each in range(100)) > 80
+
+
+def test_pages_have_no_more_rows_than_the_table_wants(tmp_path: Path, write: Write) -> None:
+    properties = {"write.parquet.page-row-limit": "10"}
+    [path] = paths_of(write(state_of(tmp_path, properties=properties), (1,), [numbers(25)]))
+    column = pq.read_metadata(path).row_group(0).column(0)
+    with path.open("rb") as file:
+        assert [each.value_count for each in pages(file, column)] == [10, 10, 5]
+
+
 @pytest.mark.parametrize("value", ["", "fast", "-1", "99999999999999999999"])
 def test_properties_that_make_no_sense_count_as_not_set(tmp_path: Path, value: str, write: Write) -> None:
     names = (
@@ -391,6 +439,7 @@ def test_properties_that_make_no_sense_count_as_not_set(tmp_path: Path, value: s
         "compression-level",
         "row-group-limit",
         "page-size-bytes",
+        "page-row-limit",
         "dict-size-bytes",
     )
     properties = {f"write.parquet.{name}": value for name in names} | {"write.target-file-size-bytes": value}

@@ -17,6 +17,7 @@ from service.ingest.reading.exact_arrays import exact_array
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import BadRow
+from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.ingest import RecordFormat, Route
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
@@ -72,6 +73,8 @@ def written(array: pa.Array, kind: Any, required: bool = False) -> tuple[list[An
         (pa.array([b"x"], pa.large_binary()), "binary", [b"x"]),
         (pa.array([b"xy"], pa.binary(2)), "fixed[2]", [b"xy"]),
         (pa.array([b"x" * 16], pa.binary(16)), "uuid", [b"x" * 16]),
+        (pa.array([date(2026, 1, 1), date(1, 1, 1)]), MIDNIGHTS, [datetime(2026, 1, 1), datetime(1, 1, 1)]),
+        (pa.array([date(2026, 1, 1)], pa.date64()), MIDNIGHTS, [datetime(2026, 1, 1)]),
         (pa.nulls(2), "long", [None, None]),
     ],
 )
@@ -88,12 +91,17 @@ def test_values_of_types_that_lose_nothing_are_taken(array: pa.Array, kind: str,
         (pa.array([1, 2**24 + 1], pa.int64()), "float"),
         (pa.array([Decimal("1.00"), Decimal("1.23")]), "decimal(9, 1)"),
         (pa.array([Decimal("1.00"), Decimal("12345.00")]), "decimal(5, 2)"),
+        (pa.array([Decimal(1), Decimal(2**127 // 10**9)], pa.decimal128(38, 0)), "decimal(38, 10)"),
+        (pa.array([Decimal(1), Decimal("-170141183477483350079435638724")]), "decimal(38, 10)"),
+        (pa.array([Decimal(1), Decimal(10**75)], pa.decimal256(76, 0)), "decimal(38, 10)"),
+        (pa.array([Decimal(1), Decimal(10**17)], pa.decimal64(18, 0)), "decimal(38, 30)"),
         (pa.array([0, 1], pa.time64("ns")), "time"),
         (pa.array([0, 1], pa.timestamp("ns")), "timestamp"),
         (pa.array([0, 2**40], pa.timestamp("s")), "timestamp"),
         (pa.array([0, 2**62], pa.timestamp("us", "UTC")), "timestamptz"),
         (pa.array([0, 3_000_000], pa.date32()), "date"),
         (pa.array([0, -800_000], pa.date32()), "date"),
+        (pa.array([0, 2**31 - 1], pa.date32()), MIDNIGHTS),
     ],
 )
 def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Array, kind: str) -> None:
@@ -117,6 +125,7 @@ def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Arr
         (pa.array([NOON], pa.timestamp("us")), "timestamptz"),
         (pa.array([NOON], pa.timestamp("us", "UTC")), "timestamp"),
         (pa.array([date(2026, 1, 1)]), "timestamp"),
+        (pa.array([NOON], pa.timestamp("us")), MIDNIGHTS),
         (pa.array([b"x"]), "uuid"),
         (pa.array([b"xyz"], pa.binary(3)), "fixed[2]"),
         (pa.array([[1]]), "long"),

@@ -18,6 +18,7 @@ from service.ingest.reading.ndjson import is_plain, ndjson_rows
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import FIRST, BadRow, Rows
+from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.ingest import Route
 from service.model.schemas import Field, Primitive
 
@@ -28,7 +29,10 @@ TYPES = (
     "float",
     "double",
     "decimal(7, 2)",
+    "decimal(9, 0)",
     "decimal(15, 15)",
+    "decimal(18, 2)",
+    "decimal(38, 0)",
     "decimal(38, 10)",
     "string",
     "date",
@@ -38,6 +42,7 @@ TYPES = (
     "uuid",
     "binary",
     "fixed[2]",
+    MIDNIGHTS,
 )
 Outcome = tuple[dict[int, list[str]], dict[int, tuple[str, bytes, int | None, int | None]]]
 
@@ -197,16 +202,20 @@ def test_usual_records_take_the_fast_way() -> None:
         "c3": 0.1,
         "c4": math.pi,
         "c5": "12345.67",
-        "c6": None,
-        "c7": "1.5",
-        "c8": "naïve",
-        "c9": "2026-01-31",
-        "c10": "13:45:00",
-        "c11": "2026-01-31T13:45:00.123",
-        "c12": "2026-01-31T13:45:00Z",
-        "c13": "00000000-0000-0000-0000-000000000007",
-        "c14": "AAE=",
-        "c15": "AAE=",
+        "c6": "123456789",
+        "c7": None,
+        "c8": "12345.67",
+        "c9": "7",
+        "c10": "1.5",
+        "c11": "naïve",
+        "c12": "2026-01-31",
+        "c13": "13:45:00",
+        "c14": "2026-01-31T13:45:00.123",
+        "c15": "2026-01-31T13:45:00Z",
+        "c16": "00000000-0000-0000-0000-000000000007",
+        "c17": "AAE=",
+        "c18": "AAE=",
+        "c19": "2026-01-31",
     }
     block = (json.dumps(record, ensure_ascii=False) + "\n").encode() * 3
     assert is_plain(block, 3)

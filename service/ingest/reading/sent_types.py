@@ -1,0 +1,45 @@
+"""Types as they were sent, where the table's hold the same values in another form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from service.model.schemas import Field, Primitive, with_children
+from service.model.table_creation import RequestedSchema
+
+MIDNIGHTS = "date (as timestamp)"
+"""Days that become their first moments; only a reader knows this type.
+
+Source: `DataConverter` of Iceberg's dynamic sink.
+"""
+
+
+def fields_as_sent(fields: tuple[Field, ...], requested: RequestedSchema | None) -> tuple[Field, ...]:
+    """The table's fields as their values are read, by the schema that was sent and matches the table.
+
+    Of all other types that differ, the table's own reads what was sent.
+
+    >>> from service.model.schemas import TableSchema
+    >>> at = Field(1, "at", Primitive("timestamp"))
+    >>> sent = RequestedSchema(TableSchema(0, (Field(9, "at", Primitive("date")),)))
+    >>> fields_as_sent((at,), sent)[0].type
+    Primitive(name='date (as timestamp)')
+    """
+    if requested is None or requested.schema is None:
+        return fields
+    return _all_as_sent(fields, requested.schema.columns)
+
+
+def _all_as_sent(fields: tuple[Field, ...], sent: tuple[Field, ...]) -> tuple[Field, ...]:
+    partners = {each.name: each for each in sent}
+    return tuple(_as_sent(each, partners.get(each.name)) for each in fields)
+
+
+def _as_sent(field: Field, sent: Field | None) -> Field:
+    if sent is None:
+        return field
+    if (sent.type, field.type) == (Primitive("date"), Primitive("timestamp")):
+        return replace(field, type=Primitive(MIDNIGHTS))
+    if not field.children:
+        return field
+    return replace(field, type=with_children(field.type, _all_as_sent(field.children, sent.children)))

@@ -1,0 +1,139 @@
+"""What one table of a request has to become, or everything that is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from service.errors import CreationInvalid, SchemaMismatch
+from service.ingest.one_refusal import OneRefusal, refused_at
+from service.ingest.schema_changes.change_rules import ChangeRules
+from service.ingest.schema_changes.creation_faults import creation_faults
+from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
+from service.ingest.schema_changes.planned_columns import highest_id, planned_columns, with_planned_ids
+from service.model.ingest import ColumnFields, Write
+from service.model.schema_changes import SchemaChange
+from service.model.schemas import TableSchema, fields_with_paths
+from service.model.table_creation import TableCreation, partition_name
+from service.model.tables import TableName
+from service.model.writing import TableKey, WritableTable
+
+# The newest one that PyIceberg commits to, and what tables are made with.
+_FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """A table that is changed, or made from `creation`, or neither. `planned` is what comes of it.
+
+    Its new fields have provisional ids, above `known_id`. `now` is the table as it is, if it is there.
+    """
+
+    planned: WritableTable
+    now: WritableTable | None
+    known_id: int = 0
+    changes: tuple[SchemaChange, ...] = ()
+    creation: TableCreation | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.changes) or self.creation is not None
+
+    def write(self, write: Write) -> Write:
+        """The write as it is asked of the planned table."""
+        asked = write.write_schema
+        if not (self.is_change and isinstance(asked, ColumnFields)):
+            return write
+        columns = with_planned_ids(asked.columns, self.planned.schema.columns, self.known_id)
+        return replace(write, write_schema=ColumnFields(columns))
+
+
+def plan_table(
+    name: TableName, writes: Sequence[Write], table: WritableTable | None, rules: ChangeRules
+) -> TablePlan:
+    """What the table's writes ask for together; `table` is None where it is not there and has to be made.
+
+    Raises:
+        SchemaMismatch, CreationInvalid: with every reason at once.
+        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so.
+    """
+    _check_sent(name, writes, table, rules)
+    if table is None:
+        return _made(name, writes, rules)
+    if table.format_version > _FORMAT:
+        # Nothing can be written to it, which is told later.
+        return TablePlan(table, table)
+    plan = _plan(name, writes, table.schema, [each.name for each in table.partition_fields])
+    if not plan.changes:
+        return TablePlan(table, table)
+    rules.check_evolution(name, plan.field_count)
+    planned = replace(table, schema=_planned(table.schema, plan))
+    return TablePlan(planned, table, highest_id(table.schema.columns), plan.changes)
+
+
+def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> TablePlan:
+    creation = _creation(name, writes)
+    layout = creation.layout
+    partition_fields = tuple(replace(each, name=partition_name(each)) for each in layout.partition_fields)
+    plan = _plan(name, writes, creation.schema, [each.name for each in partition_fields])
+    rules.check_creation(name, _field_count(creation.schema))
+    if plan.changes:
+        rules.check_evolution(name, plan.field_count)
+    planned = WritableTable(
+        TableKey(name),
+        UUID(int=0),
+        _FORMAT,
+        _planned(creation.schema, plan),
+        0,
+        partition_fields,
+        layout.sort_fields,
+        b"",
+    )
+    return TablePlan(planned, None, 0, plan.changes, creation)
+
+
+def _creation(name: TableName, writes: Sequence[Write]) -> TableCreation:
+    """What the first write that asks for it says the table is to be made from."""
+    for each in writes:
+        if each.schema is not None and each.schema.create is not None:
+            creation = TableCreation(each.schema.schema or TableSchema(0, ()), each.schema.create)
+            faults = list(creation_faults(name, creation, each.place))
+            if faults:
+                raise CreationInvalid(f"The table cannot be made: {faults[0].reason}", faults)
+            return creation
+    raise AssertionError("a table that nobody makes is looked up before")
+
+
+def _plan(
+    name: TableName, writes: Sequence[Write], schema: TableSchema, partition_names: Sequence[str]
+) -> SchemaPlan:
+    plan = plan_schema(writes, schema, partition_names)
+    if plan.differences:
+        count = f"{len(plan.differences)} place(s)"
+        raise SchemaMismatch(
+            f"The schema differs from that of {name} in {count}: {plan.differences[0].detail}",
+            plan.differences,
+        )
+    return plan
+
+
+def _planned(schema: TableSchema, plan: SchemaPlan) -> TableSchema:
+    return replace(schema, columns=planned_columns(schema.columns, plan.changes))
+
+
+def _check_sent(
+    name: TableName, writes: Sequence[Write], table: WritableTable | None, rules: ChangeRules
+) -> None:
+    own_count = 0 if table is None else _field_count(table.schema)
+    refusal = OneRefusal()
+    for each in writes:
+        if each.schema is not None and each.schema.schema is not None:
+            with refusal.gathering(), refused_at(f"{each.place}/schema"):
+                rules.check_sent(name, _field_count(each.schema.schema), own_count)
+    refusal.check()
+
+
+def _field_count(schema: TableSchema) -> int:
+    return sum(1 for _ in fields_with_paths(schema.columns))

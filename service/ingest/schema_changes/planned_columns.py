@@ -1,0 +1,56 @@
+"""A schema as it will be, before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from service.ingest.schema_changes.change_schema import change_schema
+from service.model.schema_changes import SchemaChange
+from service.model.schemas import Field, fields_with_paths, with_children
+
+
+def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange]) -> tuple[Field, ...]:
+    """The columns as the changes will leave them.
+
+    New fields have provisional ids beyond all that are there: the catalog may give them others.
+
+    >>> from service.model.schema_changes import AddField
+    >>> from service.model.schemas import Primitive
+    >>> changes = [AddField((), Field(0, "at", Primitive("date")))]
+    >>> [each.field_id for each in planned_columns((Field(4, "id", Primitive("int")),), changes)]
+    [4, 5]
+    """
+    ids = count(highest_id(columns) + 1)
+    return tuple(_with_ids(each, ids) for each in change_schema(columns, changes))
+
+
+def highest_id(columns: tuple[Field, ...]) -> int:
+    """The highest id of all fields, those inside others too; 0 without any."""
+    return max((each.field_id for _, each in fields_with_paths(columns)), default=0)
+
+
+def with_planned_ids(
+    given: tuple[Field, ...], planned: tuple[Field, ...], known_id: int
+) -> tuple[Field, ...]:
+    """The given fields, where those whose partners are new have their partners' provisional ids.
+
+    Nobody can know the ids of new fields: they go by their names. New are ids above `known_id`.
+    """
+    partners = {each.name: each for each in planned}
+    return tuple(_with_planned_id(each, partners.get(each.name), known_id) for each in given)
+
+
+def _with_planned_id(field: Field, partner: Field | None, known_id: int) -> Field:
+    if partner is None:
+        return field
+    new_id = partner.field_id if partner.field_id > known_id else field.field_id
+    children = with_planned_ids(field.children, partner.children, known_id)
+    return replace(field, field_id=new_id, type=with_children(field.type, children))
+
+
+def _with_ids(field: Field, ids: Iterator[int]) -> Field:
+    new_id = field.field_id or next(ids)
+    children = [_with_ids(each, ids) for each in field.children]
+    return replace(field, field_id=new_id, type=with_children(field.type, children))

@@ -1,0 +1,131 @@
+"""Records of every form that do not fit: kept, mended as they were kept, and sent again like any other."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import Table
+
+from tests.integration.asking import rows
+from tests.integration.log_tables import lines, named
+from tests.integration.readers import assert_read_alike
+
+pytestmark = pytest.mark.integration
+
+TOO_LARGE, MENDED = 2**64 - 1, 7
+CONTENT_TYPES = {
+    "NDJSON": "application/x-ndjson",
+    "CSV": "text/csv",
+    "ARROW_STREAM": "application/vnd.apache.arrow.stream",
+    "PARQUET": "application/vnd.apache.parquet",
+}
+COLUMNS = ["note", "amount", "id"]
+BAD = (2, 5)
+NOTES = {1: "plain", 2: 'a,"b"\nc', 3: "🙂", 4: None, 5: "", 6: "\\"}
+RECORDS: list[dict[str, Any]] = [
+    {"id": each, "note": note, "amount": TOO_LARGE if each in BAD else each} for each, note in NOTES.items()
+]
+
+
+@pytest.fixture
+def table(lake: SqlCatalog, log_table: Table) -> Iterator[Table]:
+    yield log_table
+    letters = f"{'.'.join(log_table.name())}__dead_letter"
+    if lake.table_exists(letters):
+        lake.drop_table(letters)
+
+
+def as_arrow_table() -> pa.Table:
+    amounts = pa.array([each["amount"] for each in RECORDS], pa.uint64())
+    kinds = pa.table({"id": [each["id"] for each in RECORDS], "note": [each["note"] for each in RECORDS]})
+    return kinds.append_column("amount", amounts)
+
+
+def body(form: str) -> bytes:
+    match form:
+        case "NDJSON":
+            return lines(RECORDS)
+        case "CSV":
+            sink = io.BytesIO()
+            pacsv.write_csv(as_arrow_table(), sink)
+            return sink.getvalue()
+        case "ARROW_STREAM":
+            sink = io.BytesIO()
+            with pa.ipc.new_stream(sink, as_arrow_table().schema) as writer:
+                writer.write_table(as_arrow_table())
+            return sink.getvalue()
+        case _:
+            sink = io.BytesIO()
+            pq.write_table(as_arrow_table(), sink)
+            return sink.getvalue()
+
+
+def send_body(gateway: httpx.Client, table: Table, form: str, content: bytes, **query: str) -> httpx.Response:
+    asked = {"table": named(table), "writeSchema": ",".join(COLUMNS), "onError": "DEAD_LETTER"} | query
+    return gateway.post(
+        "/ingest", params=asked, content=content, headers={"Content-Type": CONTENT_TYPES[form]}
+    )
+
+
+def send_records(gateway: httpx.Client, table: Table, records: list[dict[str, Any]]) -> httpx.Response:
+    asked = {"table": named(table), "writeSchema": COLUMNS, "onError": "DEAD_LETTER", "records": records}
+    return gateway.post("/ingest", json=asked)
+
+
+def letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]]:
+    """Form and payload of each."""
+    sql = f"SELECT format, payload FROM {named(table)}__dead_letter ORDER BY position, payload"
+    return [(each[0], each[1]) for each in rows(gateway, sql)]
+
+
+@pytest.mark.parametrize("form", ["JSON", *CONTENT_TYPES])
+def test_letters_of_every_form_are_mended_and_sent_again(
+    gateway: httpx.Client, table: Table, form: str
+) -> None:
+    response = (
+        send_records(gateway, table, RECORDS)
+        if form == "JSON"
+        else send_body(gateway, table, form, body(form))
+    )
+    assert response.status_code == 200, response.text
+    assert response.json()["rejected"]["count"] == len(BAD)
+    kept = letters_of(gateway, table)
+    assert {each for each, _ in kept} == {"CSV" if form == "CSV" else "NDJSON"}
+    for each, payload in kept:
+        assert str(TOO_LARGE) in payload
+        mended = payload.replace(str(TOO_LARGE), str(MENDED))
+        again = (
+            send_records(gateway, table, [json.loads(mended)])
+            if form == "JSON"
+            else send_body(gateway, table, each, mended.encode())
+        )
+        assert again.status_code == 200, again.text
+        assert (again.json()["commits"][0]["addedRecords"], again.json()["rejected"]["count"]) == (1, 0)
+    assert_read_alike(
+        gateway,
+        table,
+        [
+            {**each, "kind": None, "amount": MENDED if each["id"] in BAD else each["amount"]}
+            for each in RECORDS
+        ],
+    )
+    assert letters_of(gateway, table) == kept
+
+
+def test_a_letter_that_is_not_mended_becomes_one_again(gateway: httpx.Client, table: Table) -> None:
+    assert send_body(gateway, table, "CSV", body("CSV")).status_code == 200
+    first = letters_of(gateway, table)
+    for form, payload in first:
+        again = send_body(gateway, table, form, payload.encode())
+        assert again.status_code == 200, again.text
+        assert (again.json()["rejected"]["count"], len(again.json()["commits"])) == (1, 1)
+    assert sorted(letters_of(gateway, table)) == sorted([*first, *first])

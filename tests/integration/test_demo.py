@@ -1,0 +1,101 @@
+"""`make demo` as a newcomer runs it: from an empty folder to two answers and a commit."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import psutil
+import pytest
+
+from tests.integration.running import COMMAND, REPOSITORY, environment, share_jars
+
+pytestmark = pytest.mark.integration
+
+WITHIN_S = 270
+
+
+@pytest.fixture(scope="module")
+def data_dir() -> Iterator[Path]:
+    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    path = Path(mkdtemp(prefix="sluice-demo-"))
+    share_jars(path)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def told(data_dir: Path) -> str:
+    """All that it says, in lines as wide as they are."""
+    ran = subprocess.run(
+        [*COMMAND, "demo"],
+        cwd=REPOSITORY,
+        env=environment(data_dir, {}) | {"COLUMNS": "160"},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.timeout(WITHIN_S + 30)
+def test_a_question_is_answered_from_the_files_that_its_year_is_in(told: str) -> None:
+    narrowed, _, plain = told.partition("without dynamic filtering\n")
+    selected, total = files_of("store_returns", narrowed)
+    assert 0 < selected < total / 3
+    # Spark itself leaves out the returns of no day, which join nothing.
+    assert files_of("store_returns", plain) == (total - 1, total)
+    assert not re.search(r" 0 of 0$", told, re.MULTILINE)
+    assert "keys of lake.tpcds.date_dim where" in told
+    assert "APPLIED" in told
+    months = re.findall(r"^│ +(\d+) │ +(\d+) │ +[\d.]+ │$", told, re.MULTILINE)
+    assert [int(month) for month, _ in months] == list(range(1, 13))
+
+
+@pytest.mark.timeout(WITHIN_S + 30)
+def test_log_types_with_write_schemas_of_their_own_are_one_snapshot(told: str) -> None:
+    kinds = re.findall(r"^│ +(\w+) │ +40 │ +300 │ +(\d+) │$", told, re.MULTILINE)
+    assert [name for name, _ in kinds] == ["http", "auth", "db", "cache", "queue"]
+    files = sum(int(count) for _, count in kinds)
+    assert f": 1,500 records, {files} files, " in told
+    assert len(re.findall(r"until snapshot \d+ was committed", told)) == 1
+
+
+@pytest.mark.timeout(WITHIN_S + 30)
+def test_a_question_opens_no_file_that_lacks_its_column(told: str) -> None:
+    _, _, rest = told.partition("was committed")
+    selected, total = files_of("events", rest)
+    assert 0 < selected <= total / 5
+    assert re.search(r"^ +[1-9]\d* requests\.", rest, re.MULTILINE)
+
+
+@pytest.mark.timeout(WITHIN_S + 30)
+def test_nothing_runs_on_and_nothing_was_cut(told: str, data_dir: Path) -> None:
+    assert "The gateway has stopped." in told
+    assert "Traceback" not in told
+    assert "None" not in told
+    own = [each for each in psutil.process_iter() if is_of(each, str(data_dir))]
+    assert not own
+
+
+def is_of(process: psutil.Process, folder: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in each for each in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def files_of(table: str, text: str) -> tuple[int, int]:
+    """Data files of this table's scan: selected, and of how many."""
+    found = re.search(
+        rf"^  lake\.\w+\.{table}\n(?:    .*\n)*?    data files +([\d,]+) of ([\d,]+)$", text, re.MULTILINE
+    )
+    assert found is not None, text
+    selected, total = (int(each.replace(",", "")) for each in found.groups())
+    return selected, total
