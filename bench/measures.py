@@ -27,6 +27,7 @@ from bench import (
     star_queries,
     tpcds,
     tpcds_lake,
+    two_workers,
     unprunable_keys,
     unprunable_tables,
 )
@@ -96,6 +97,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "micro-batch": Measure(micro_batch.__doc__ or "", micro_batch.measure, micro_batch.draw),
         "large-ingest": Measure(large_ingest.__doc__ or "", large_ingest.measure, large_ingest.draw),
         "ndjson": Measure(ndjson.__doc__ or "", ndjson.measure, ndjson.draw),
+        "two-workers": Measure(two_workers.__doc__ or "", two_workers.measure, two_workers.draw),
         "one-round": Measure(one_round.__doc__ or "", one_round.measure, one_round.draw),
         "small-ingests": Measure(small_ingests.__doc__ or "", small_ingests.measure, small_ingests.draw),
     }

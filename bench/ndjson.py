@@ -24,7 +24,7 @@ from bench.gateway_process import GatewayProcess, gateway_process
 from bench.lakehouse import Lake
 from bench.measurement import Measurement, Row, spread
 from bench.tpcds_lake import IS_FULL, REMARKS, SCALE
-from bench.wide_logs import LogType, log_types
+from bench.wide_logs import log_types
 from bench.wide_tables import make_table
 
 ROWS = 200_000 if IS_FULL else max(5_000, int(200_000 * SCALE))
@@ -36,7 +36,7 @@ PLAIN, COMPRESSED = "NDJSON", "NDJSON, zstd"
 def measure(lake: Lake) -> Measurement:
     """Rows per CPU-second and per second, of both."""
     log_type = log_types()[0]
-    body = _lines(log_type)
+    body = as_ndjson(log_type.rows(ROWS, 1))
     bodies = {PLAIN: (body, ""), COMPRESSED: (pa.compress(body, "zstd", asbytes=True), "zstd")}
     samples: dict[str, list[dict[str, float]]] = {each: [] for each in bodies}
     asked = {"table": make_table(lake, "ndjson"), "writeSchema": ",".join(log_type.columns)}
@@ -65,8 +65,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     axes.legend()
 
 
-def _lines(log_type: LogType) -> bytes:
-    rows = log_type.rows(ROWS, 1).to_pylist()
+def as_ndjson(table: pa.Table) -> bytes:
+    """The rows of a log type, a line each."""
+    rows = table.to_pylist()
     for each in rows:
         moment: datetime = each["event_time"]
         each["event_time"] = moment.isoformat()

@@ -1,0 +1,197 @@
+"""One large ingest, on `local[2]` and on a Spark cluster of two workers.
+
+Whether anything but its address changes what a job does. 400,000 records in eight files of NDJSON, four log
+types with 40 of 500 columns each, are routed by type to write schemas of their own: one `POST /ingest` with a
+`source`, written by Spark's executors. Two gateways take it in turn, one with Spark in its own JVM on two
+threads, the other with a standalone cluster on loopback, two workers of one core and one executor each. Files
+are the same if they have the same columns, records, and metrics by column: counts of values and NULLs,
+and bounds. One round to warm up, five to measure. All processes share the machine's cores, so the ratio says
+what a cluster costs, not what more machines gain.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+from matplotlib.figure import Figure
+from pyiceberg.manifest import DataFile
+from pyiceberg.table import Table
+
+from bench.client import Client
+from bench.gateway_process import gateway_process
+from bench.lakehouse import Lake, share_jars
+from bench.measurement import Measurement, Row, spread
+from bench.ndjson import as_ndjson
+from bench.tpcds_lake import IS_FULL, REMARKS, SCALE, open_catalog
+from bench.wide_logs import LogType, log_types
+from bench.wide_tables import make_table
+from tests.integration.spark_cluster import spark_cluster
+
+ROWS = 400_000 if IS_FULL else max(8_000, int(400_000 * SCALE))
+TYPES, FILES_OF_A_TYPE = 4, 2
+WARM_UP, ROUNDS = (1, 5) if IS_FULL else (1, 2)
+LOCAL, CLUSTER = "local[2]", "two workers"
+HOST = "127.0.0.1"
+ROOT = Path(__file__).parent.parent
+# Small ones, since two drivers and two executors share the machine; rows are never in the JVM.
+MEMORY = {"SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a round took and left; `files` counts files that are the same."""
+
+    took_s: float
+    records: int
+    byte_count: int
+    files: Counter[str]
+
+
+def measure(lake: Lake) -> Measurement:
+    """Seconds of both, and whether their files are the same."""
+    types = log_types()[:TYPES]
+    found: dict[str, list[Written]] = {LOCAL: [], CLUSTER: []}
+    with tempfile.TemporaryDirectory(prefix="sluice-two-workers-") as name, open_catalog(lake) as catalog:
+        folder = Path(name)
+        _put_files(folder / "inbox", types)
+        names = {LOCAL: make_table(lake, "on_local"), CLUSTER: make_table(lake, "on_cluster")}
+        tables = {way: catalog.load_table(each.removeprefix("lake.")) for way, each in names.items()}
+        with _both(lake, folder) as urls:
+            for number in range(WARM_UP + ROUNDS):
+                for way in (LOCAL, CLUSTER) if number % 2 else (CLUSTER, LOCAL):
+                    body = _job(names[way], types, folder / "inbox")
+                    written = _written(urls[way], body, tables[way])
+                    if number >= WARM_UP:
+                        found[way].append(written)
+        workers = len({each.parts[-4] for each in (folder / "cluster" / "work").glob("*/*/*/stderr")})
+    samples = {
+        way: [{"took_s": each.took_s, "records": each.records, "bytes": each.byte_count} for each in of]
+        for way, of in found.items()
+    }
+    return Measurement(_rows(found, workers), samples, REMARKS)
+
+
+def draw(figure: Figure, measurement: Measurement) -> None:
+    """Seconds, round by round."""
+    axes = figure.subplots()
+    for way, samples in measurement.samples.items():
+        axes.plot(range(1, len(samples) + 1), [each["took_s"] for each in samples], "o-", label=way)
+    axes.set(xlabel="round", ylabel="s")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+
+
+def _put_files(inbox: Path, types: Sequence[LogType]) -> None:
+    inbox.mkdir()
+    for number in range(FILES_OF_A_TYPE):
+        for each in types:
+            rows = each.rows(ROWS // TYPES // FILES_OF_A_TYPE, number)
+            (inbox / f"{each.name}-{number}.ndjson").write_bytes(as_ndjson(rows))
+
+
+@contextmanager
+def _both(lake: Lake, folder: Path) -> Iterator[Mapping[str, str]]:
+    """The addresses of two gateways that are ready."""
+    allowed = {"SLUICE_INGEST_SOURCE_PREFIXES": (folder / "inbox").as_uri()}
+    other = Lake(folder / "data", lake.catalogs)
+    share_jars(lake.data_dir, other.data_dir)
+    local = lake.environment() | MEMORY | allowed | {"SLUICE_SPARK_MASTER": LOCAL}
+    with gateway_process(local) as first, spark_cluster(folder / "cluster", _free_port()) as master:
+        properties = {
+            "spark.driver.host": HOST,
+            "spark.executor.memory": "512m",
+            # What the executors' Python has as a wheel elsewhere.
+            "spark.pyspark.python": sys.executable,
+            "spark.executorEnv.PYTHONPATH": str(ROOT),
+        }
+        cluster = {"SLUICE_SPARK_MASTER": master, "SLUICE_SPARK_CONF": json.dumps(properties)}
+        with gateway_process(other.environment() | MEMORY | allowed | cluster) as second:
+            yield {LOCAL: first.url, CLUSTER: second.url}
+
+
+def _job(table: str, types: Sequence[LogType], inbox: Path) -> bytes:
+    to = {each.name: {"table": table, "writeSchema": each.columns} for each in types}
+    source = {"uri": f"{inbox.as_uri()}/*.ndjson", "format": "ndjson"}
+    return orjson.dumps({"route": {"field": "log_type", "to": to}, "source": source})
+
+
+def _written(url: str, body: bytes, table: Table) -> Written:
+    client = Client(url)
+    began = time.perf_counter()
+    status, content = client.post("/ingest", body)
+    took_s = time.perf_counter() - began
+    client.close()
+    answer = orjson.loads(content)
+    if status != 200 or answer["state"] != "COMMITTED":
+        raise RuntimeError(f"{status}: {content[:500]!r}")
+    [commit] = answer["commits"]
+    parent = next(
+        each.parent_snapshot_id
+        for each in table.refresh().snapshots()
+        if each.snapshot_id == commit["snapshotId"]
+    )
+    before = set() if parent is None else {each.file_path for each in _files(table, parent)}
+    added = [each for each in _files(table, commit["snapshotId"]) if each.file_path not in before]
+    return Written(
+        took_s,
+        sum(each.record_count for each in added),
+        sum(each.file_size_in_bytes for each in added),
+        Counter(map(_what_it_holds, added)),
+    )
+
+
+def _files(table: Table, snapshot_id: int) -> list[DataFile]:
+    return [each.file for each in table.scan(snapshot_id=snapshot_id).plan_files()]
+
+
+def _what_it_holds(file: DataFile) -> str:
+    metrics: list[Any] = [
+        sorted(each.items())
+        for each in (file.value_counts, file.null_value_counts, file.lower_bounds, file.upper_bounds)
+    ]
+    return repr((file.record_count, pq.read_schema(file.file_path[7:]).names, metrics))
+
+
+def _rows(found: Mapping[str, Sequence[Written]], workers: int) -> Sequence[Row]:
+    pairs = list(zip(found[LOCAL], found[CLUSTER], strict=True))
+    differing = sum(((one.files - other.files) + (other.files - one.files)).total() for one, other in pairs)
+    rows = [Row("workers that had an executor", workers, "", target="exactly 2", is_met=workers == 2)]
+    for way, of in found.items():
+        records = [each.records for each in of]
+        rows += [
+            Row(
+                f"{way}: records of a round",
+                min(records),
+                "",
+                min(records),
+                max(records),
+                f"exactly {ROWS:,}",
+                set(records) == {ROWS},
+            ),
+            spread(f"{way}: files of a round", [each.files.total() for each in of], ""),
+            spread(f"{way}: bytes of a round", [each.byte_count / 1e6 for each in of], "MB"),
+            spread(f"{way}: until it is committed", [each.took_s for each in of], "s"),
+        ]
+    return [
+        *rows,
+        Row("files that only one of them has", differing, "", target="none", is_met=differing == 0),
+        spread("time, two workers to local[2]", [two.took_s / one.took_s for one, two in pairs], "times"),
+    ]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
