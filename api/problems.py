@@ -24,6 +24,7 @@ from api.errors import (
     status_of_code,
 )
 from api.faults import faults_of
+from api.schemas.evolutions import evolution_answer
 from service.errors import (
     CallerError,
     ColumnNotFound,
@@ -35,9 +36,9 @@ from service.errors import (
     TooManyIngests,
     TooManyQueries,
 )
-from service.model.ingest import BadRecord, IngestRecord, Violation
+from service.model.ingest import BadRecord, IngestRecord, Violation, WriteFault
 from service.model.query import QueryError
-from service.model.schema_changes import SchemaDifference
+from service.model.schema_changes import SchemaDifference, TableEvolution
 from service.model.table_creation import CreationFault
 
 MEDIA_TYPE = "application/problem+json"
@@ -69,7 +70,7 @@ def _violation(violation: object) -> dict[str, Any]:
             return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
         case SchemaDifference(column, kind, detail, place):
             return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}
-        case CreationFault(place, reason):
+        case CreationFault(place, reason) | WriteFault(place, reason):
             return {"detail": reason, "pointer": place}
         case BadRecord():
             return bad_record(violation)
@@ -91,9 +92,10 @@ def bad_record(bad: BadRecord) -> dict[str, Any]:
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
     """The answer for an error; `instance` is the path that was asked for."""
-    ids = {} if query_id is None else {"queryId": query_id}
+    ids: dict[str, object] = {} if query_id is None else {"queryId": query_id}
+    more = ids | _evolutions(error.evolutions)
     return _respond(
-        status_of(error), error.code, error.detail, instance, errors_of(error), ids, headers_of(error)
+        status_of(error), error.code, error.detail, instance, errors_of(error), more, headers_of(error)
     )
 
 
@@ -111,7 +113,15 @@ def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
     status = status_of_code(code)
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
     errors = [{"detail": f"{each.key.table}: {each.error_code}: {each.error_detail}"} for each in failed]
-    return _respond(status, code, detail, instance, errors, {"ingestId": record.ingest_id}, headers)
+    ids: dict[str, object] = {"ingestId": record.ingest_id}
+    more = ids | _evolutions(record.evolutions)
+    return _respond(status, code, detail, instance, errors, more, headers)
+
+
+def _evolutions(made: Sequence[object]) -> dict[str, object]:
+    """What was committed before the error, in the words of the ingest's answer."""
+    told = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
+    return {"evolutions": [each.model_dump(by_alias=True) for each in told]} if told else {}
 
 
 def headers_of(error: GatewayError) -> dict[str, str]:
@@ -136,7 +146,7 @@ def _respond(
     detail: str,
     instance: str,
     errors: Sequence[Mapping[str, Any]],
-    ids: Mapping[str, UUID],
+    more: Mapping[str, object],
     headers: Mapping[str, str],
 ) -> Response:
     problem: dict[str, object] = {
@@ -147,7 +157,7 @@ def _respond(
         "code": code,
         "instance": instance,
         "errors": errors,
-        **ids,
+        **more,
     }
     return Response(_json(problem), int(status), dict(headers), MEDIA_TYPE)
 

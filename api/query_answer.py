@@ -155,7 +155,7 @@ def _pruning(record: QueryRecord) -> PruningAnswer:
     metrics = [each.metrics for each in record.scans]
     applied = [each for each in record.filters if each.is_applied]
     return PruningAnswer(
-        filters=len(record.filters),
+        filters=sum(each.is_candidate for each in record.filters),
         applied=len(applied),
         cached=sum(each.source is FilterSource.CACHED for each in applied),
         data_files=selection_answer(_sum(each.data_files for each in metrics)),

@@ -12,8 +12,9 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
     {
         Reason.APPLIED: "The scan was narrowed by it.",
         Reason.DISABLED: "Dynamic filtering was switched off.",
-        Reason.NOT_A_QUERY: "The text is not one query that the gateway can read as a tree.",
-        Reason.NO_EQUI_JOIN: "The tables are not joined by an equality.",
+        Reason.NOT_A_QUERY: "The text, or the part of it that reads this table, is no query that the gateway"
+        " can see through.",
+        Reason.NO_EQUI_JOIN: "No equality joins the table with another.",
         Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",
         Reason.BUILD_NOT_DETERMINISTIC: "What gives keys may answer anew each time, is a closed view, or is"
         " chosen by a condition that cannot be asked by itself.",
@@ -23,14 +24,17 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.KEY_IS_COMPUTED: "The key is an expression that cannot be seen through.",
         Reason.TYPE_NOT_CONVERTIBLE: "The two keys' types cannot be converted exactly.",
         Reason.NOT_SELECTIVE: "The keys match about everything there is.",
-        Reason.NOT_WORTH_COLLECTING: "The scan is too small for the keys to pay.",
+        Reason.NOT_WORTH_COLLECTING: "The scan is too small, or what keys would come from too large, for"
+        " them to pay.",
         Reason.RANGES_ONLY: "Only a list narrows this column, and there are too many keys for one.",
         Reason.THRESHOLD_EXCEEDED: "There are more keys than may be kept.",
         Reason.COLLECT_TIMED_OUT: "The keys were not there in time.",
         Reason.COLLECT_FAILED: "Collecting the keys failed.",
         Reason.SNAPSHOT_MOVED: "A table changed while the keys were collected.",
-        Reason.REWRITE_REJECTED: "The engine did not take the rewritten text; the query ran as it was sent.",
-        Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters, or it is a closed view.",
+        Reason.REWRITE_REJECTED: "The table cannot be replaced in this text, or the engine did not take the"
+        " rewritten one; the query ran as it was sent.",
+        Reason.SOURCE_NOT_SUPPORTED: "The table's source takes no dynamic filters, or it is empty, or behind"
+        " a closed view.",
     }
 )
 

@@ -37,7 +37,8 @@ from service.query.collect import Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
-from service.query.prune import Pruner, PruningBounds
+from service.query.prune import Pruner
+from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
 from service.query.run import QueryPorts
 from spark_session.engine_relations import EngineRelations

@@ -13,12 +13,15 @@ OF_THEIR_OWN = frozenset(
     f"test_{each}.py"
     for each in (
         "data_files",
+        "demo",
         "demo_data",
         "embedded_servers",
         "engine",
         "kafka_streams",
         "key_collector",
+        "large_bodies",
         "lifecycle",
+        "maintenance_schedule",
         "object_stores",
         "replicas",
         "session_catalog",

@@ -20,6 +20,7 @@ from api.demonstration.demo_ingest import show_ingest
 from api.demonstration.demo_scans import show_scans
 from api.settings import Settings
 from service.errors import CannotStart
+from service.model.filtering import JoinType
 
 READY_WITHIN_S = 180.0
 STOP_WITHIN_S = 60.0
@@ -93,7 +94,7 @@ def _show_answer(console: Console, answer: dict[str, Any]) -> None:
 
 
 def _show_filters(console: Console, explanation: dict[str, Any]) -> None:
-    for each in explanation["filters"]:
+    for each in (one for one in explanation["filters"] if one["joinType"] != JoinType.NONE):
         probe, build = each["probe"], each["build"]
         console.print(
             f"  {probe['table']}.{probe['columns'][0]} in the {each['values']:,} keys of "

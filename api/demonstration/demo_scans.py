@@ -10,11 +10,13 @@ LEVELS = {"partitions": "partitions", "manifests": "manifests", "dataFiles": "da
 
 
 def show_scans(console: Console, explanation: dict[str, Any]) -> None:
-    """A line for each level of each scan."""
+    """A line for each level of each scan; of a table that was in memory, its files are all that is known."""
     for scan in explanation["scans"]:
         console.print(f"  {scan['table']}", highlight=False)
         for level, name in LEVELS.items():
             share = scan[level]
+            if not share["total"]:
+                continue
             console.print(f"    {name:11}{share['selected']:>12,} of {share['total']:,}", highlight=False)
         rows = scan["rows"]
         console.print(f"    {'rows':11}{rows['read']:>12,} of {rows['total']:,}", highlight=False)

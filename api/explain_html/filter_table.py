@@ -18,7 +18,7 @@ _HEAD = "<tr><th>filter</th><th>narrows</th><th>by the keys of</th><th>keys</th>
 def filter_table(filters: Sequence[FilterRecord]) -> str:
     """A row for each filter, those that were applied first."""
     if not filters:
-        return '<p class="none">No join of this query gave a candidate.</p>'
+        return '<p class="none">No table was read.</p>'
     rows = sorted(filters, key=lambda each: not each.is_applied)
     body = "".join(_row(each) for each in rows)
     return f'<div class="wide"><table><thead>{_HEAD}</thead><tbody>{body}</tbody></table></div>'
@@ -26,7 +26,9 @@ def filter_table(filters: Sequence[FilterRecord]) -> str:
 
 def _row(record: FilterRecord) -> str:
     cells = [
-        f"<b>{escape(record.filter_id)}</b><small>{record.join_type.value}</small>",
+        f"<b>{escape(record.filter_id)}</b><small>{record.join_type.value}</small>"
+        if record.is_candidate
+        else "–",
         f"{escape(str(record.probe.table))}<small>{escape(', '.join(record.probe.columns))}</small>",
         _build(record.build),
         _keys(record),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.errors import Fault, InvalidRequest
+from api.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
 from api.schemas.query_request import Parameter as ParameterBody
-from api.schemas.query_request import QueryBody, TypedParameter
 from api.settings import Settings
 from service.model.query import Parameter, Parameters, PruningRequest, QueryRequest
 
@@ -31,22 +31,48 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
         byte_limit=body.byte_limit or settings.byte_limit,
         request_id=body.request_id,
         tags=body.tags,
-        pruning=PruningRequest(
-            is_enabled=body.dynamic_filtering.enabled,
-            is_verified=body.dynamic_filtering.verify,
-            min_table_bytes=body.dynamic_filtering.min_table_bytes,
-        ),
+        pruning=_pruning(body.dynamic_filtering),
+    )
+
+
+def _pruning(asked: DynamicFiltering) -> PruningRequest:
+    return PruningRequest(
+        is_enabled=asked.enabled,
+        is_verified=asked.verify,
+        min_table_bytes=asked.min_table_bytes,
+        max_filter_bytes=asked.max_filter_bytes,
+        collect_timeout_ms=asked.collect_timeout,
+        max_in_list=asked.max_in_list,
+        max_ranges=asked.max_ranges,
+        rewrites=None if asked.rewrites is None else frozenset(asked.rewrites),
     )
 
 
 def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
     if body.timeout == 0:
         yield Fault("a timeout is at least 1ms", "/timeout")
+    filtering = body.dynamic_filtering
+    timeout_ms = settings.dynamic_filtering_collect_timeout_s * 1000
+    max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
     bounds = [
         ("timeout", body.timeout, settings.max_query_timeout_s * 1000, "ms"),
         ("rowLimit", body.row_limit, settings.max_row_limit, " rows"),
         ("byteLimit", body.byte_limit, settings.max_byte_limit, " bytes"),
         ("parameters", len(body.parameters), settings.max_parameters, " parameters"),
+        ("dynamicFiltering/maxFilterBytes", filtering.max_filter_bytes, max_filter_bytes, " bytes"),
+        ("dynamicFiltering/collectTimeout", filtering.collect_timeout, timeout_ms, "ms"),
+        (
+            "dynamicFiltering/maxInList",
+            filtering.max_in_list,
+            settings.dynamic_filtering_max_in_list,
+            " keys",
+        ),
+        (
+            "dynamicFiltering/maxRanges",
+            filtering.max_ranges,
+            settings.dynamic_filtering_max_ranges,
+            " ranges",
+        ),
     ]
     for name, value, maximum, unit in bounds:
         if value is not None and value > maximum:

@@ -43,7 +43,7 @@ class FilterAnswer(WireModel):
     probe: ProbeAnswer
     build: BuildAnswer
     source: FilterSource
-    values: Annotated[int, Field(description="how many keys there are")]
+    values: Annotated[int, Field(description="how many keys there are, a NULL among them")]
     bytes: Annotated[int, Field(description="of the keys, as they are cached")]
     form: FilterForm
     ranges: Annotated[

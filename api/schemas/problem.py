@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from api.schemas.evolutions import EvolutionAnswer
 from api.schemas.wire import WireModel
 
 
@@ -35,6 +36,9 @@ class Problem(WireModel):
     code: Annotated[str, Field(description="stable; docs/errors.md lists every one")]
     instance: Annotated[str, Field(description="the path that was asked for")]
     errors: list[ProblemError]
+    evolutions: Annotated[
+        list[EvolutionAnswer] | None, Field(description="tables that were made or changed before; that stays")
+    ] = None
     query_id: Annotated[UUID | None, Field(description="the query that failed; /explain knows it")] = None
     ingest_id: Annotated[UUID | None, Field(description="the ingest that failed; /ingest/{id} knows it")] = (
         None

@@ -37,7 +37,10 @@ class PruningSummaryQuery(StrictModel):
 
 
 class FilterCounts(WireModel):
-    """How many filters could have narrowed scans of the table, and what became of them."""
+    """How many filters could have narrowed scans of the table, and what became of them.
+
+    A query that read it and had no candidate on it counts as one, with its reason.
+    """
 
     total: int
     applied: int

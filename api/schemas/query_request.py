@@ -12,6 +12,7 @@ from api.schemas.durations import DurationMs, WaitMs
 from api.schemas.wire import StrictModel
 from service.model.query import JsonScalar
 from service.model.results import ResultFormat
+from service.model.rewrites import RewriteKind
 
 
 class OnWaitTimeout(StrEnum):
@@ -47,6 +48,7 @@ Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
 Format = Annotated[ResultFormat, Field(strict=False)]
+Rewrite = Annotated[RewriteKind, Field(strict=False)]
 
 
 class TypedParameter(StrictModel):
@@ -63,7 +65,10 @@ _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read
 
 
 class DynamicFiltering(StrictModel):
-    """How far the scans of this query may be narrowed by the keys that it joins."""
+    """How far the scans of this query may be narrowed by the keys that it joins.
+
+    What is left out is as the operator has set it, and no bound is above the operator's.
+    """
 
     enabled: Annotated[bool, Field(description="false: the query runs as it is written")] = True
     verify: Annotated[
@@ -71,7 +76,23 @@ class DynamicFiltering(StrictModel):
     ] = False
     min_table_bytes: Annotated[
         int | None,
-        Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all; unset: the operator's"),
+        Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all, whatever it costs"),
+    ] = None
+    max_filter_bytes: Annotated[
+        int | None, Field(ge=0, le=2**53, description="larger sets of keys narrow by ranges, if at all")
+    ] = None
+    collect_timeout: Annotated[
+        DurationMs | None, Field(description="how long the query waits for its filters")
+    ] = None
+    max_in_list: Annotated[
+        int | None, Field(ge=0, le=2**53, description="keys in a list at most; 0: ranges only")
+    ] = None
+    max_ranges: Annotated[int | None, Field(ge=1, le=2**53, description="ranges of one filter at most")] = (
+        None
+    )
+    rewrites: Annotated[
+        list[Rewrite] | None,
+        Field(max_length=len(RewriteKind), description="what else may be changed in the text; []: nothing"),
     ] = None
 
 

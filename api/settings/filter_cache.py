@@ -18,7 +18,7 @@ class FilterCacheSettings(BaseModel):
         86_400, ge=1, le=31_536_000, description="how long a filter's keys are cached"
     )
     filter_cache_value_bytes: int = Field(
-        16 * MIB, ge=KIB, le=512 * MIB, description="keys of one filter, as they are cached; more are not"
+        33 * MIB, ge=KIB, le=512 * MIB, description="keys of one filter, as they are cached; more are not"
     )
     filter_cache_local_bytes: int = Field(
         64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys it used last"

@@ -121,6 +121,26 @@ async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, ga
     assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
 
 
+async def test_all_that_are_no_schemas_are_told_with_their_places(client: httpx.AsyncClient) -> None:
+    none = {"nothing": 1}
+    both = {"table": "lake.logs.events", "schema": none, "writeSchema": none}
+    bodies: list[tuple[dict[str, Any], str, str]] = [
+        ({"writes": [both | EVENTS, EVENTS, EVENTS | both]}, "/writes/0", "/writes/2"),
+        (
+            {"route": {"field": "id", "to": {"a/b": both, "*": both}}, "records": EVENTS["records"]},
+            "/route/to/a~1b",
+            "/route/to/*",
+        ),
+    ]
+    for body, first, second in bodies:
+        refused = await send(client, **body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID"), refused.text
+        pointers = list(dict.fromkeys(each["pointer"] for each in refused.json()["errors"]))
+        assert pointers == [
+            f"{place}/{name}" for place in (first, second) for name in ("schema", "writeSchema")
+        ]
+
+
 async def test_several_tables_are_written_with_one_request(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:

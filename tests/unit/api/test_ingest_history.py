@@ -67,6 +67,7 @@ async def test_a_summary_says_what_was_written_and_what_it_cost(client: httpx.As
                 "waiting": 1,
                 "failedByCode": {"TABLE_CHANGED": 1},
                 "records": 30,
+                "rejectedRecords": 0,
                 "dataFiles": 4,
                 "bytes": 500,
                 "writeMs": {"p50": 1, "p95": 2, "max": 3},

@@ -74,7 +74,13 @@ async def test_all_of_a_table_are_listed_with_the_schedule(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     assert (await client.get(PATH)).json() == {
-        "schedule": {"isOn": True, "intervalS": 3600, "operations": ["compact"]},
+        "schedule": {
+            "isOn": True,
+            "intervalS": 3600,
+            "appendedFiles": 0,
+            "idleS": 0,
+            "operations": ["compact"],
+        },
         "maintenances": [],
     }
     await client.post(PATH, json=COMPACT)

@@ -43,6 +43,10 @@ def test_the_documentation_lists_every_code_with_its_status() -> None:
     assert len(rows) == len(dict(rows))
 
 
+def filtering(**said: Any) -> dict[str, Any]:
+    return {"sql": "select 1", "dynamicFiltering": said}
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("body", "pointer", "detail"),
@@ -67,6 +71,12 @@ def test_the_documentation_lists_every_code_with_its_status() -> None:
         ({"sql": "select 1", "parameters": [1] * 1001}, "/parameters", "1000 parameters at most"),
         ({"sql": "select 1", "tags": {"a": 1}}, "/tags/a", "Input should be a valid string"),
         ({"sql": "select 1", "tags": {str(each): "" for each in range(33)}}, "/tags", "at most 32"),
+        (filtering(maxInList=201), "/dynamicFiltering/maxInList", "200 keys at most"),
+        (filtering(maxRanges=33), "/dynamicFiltering/maxRanges", "32 ranges at most"),
+        (filtering(maxRanges=0), "/dynamicFiltering/maxRanges", "greater than or equal to 1"),
+        (filtering(maxFilterBytes=2**25 + 1), "/dynamicFiltering/maxFilterBytes", "33554432 bytes at most"),
+        (filtering(collectTimeout="11s"), "/dynamicFiltering/collectTimeout", "10000ms at most"),
+        (filtering(rewrites=["ALL"]), "/dynamicFiltering/rewrites/0", "Input should be 'READ_OPTIONS'"),
         ({"sql": "select 1", "a/b~c": 1}, "/a~1b~0c", "Extra inputs are not permitted"),
     ],
 )

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
-from service.model.query import Parameter
+from service.model.query import Parameter, PruningRequest
+from service.model.rewrites import RewriteKind
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -103,9 +104,27 @@ async def test_all_fields_reach_the_gateway(client: httpx.AsyncClient, gateway: 
         byteLimit=2048,
         requestId=str(request_id),
         tags={"dashboard": "returns"},
+        dynamicFiltering={
+            "verify": True,
+            "minTableBytes": 0,
+            "maxFilterBytes": 1024,
+            "collectTimeout": "500ms",
+            "maxInList": 0,
+            "maxRanges": 1,
+            "rewrites": ["READ_OPTIONS"],
+        },
     )
     assert response.status_code == 200
     [query] = gateway.queries.values()
+    assert query.request.pruning == PruningRequest(
+        is_verified=True,
+        min_table_bytes=0,
+        max_filter_bytes=1024,
+        collect_timeout_ms=500,
+        max_in_list=0,
+        max_ranges=1,
+        rewrites=frozenset({RewriteKind.READ_OPTIONS}),
+    )
     assert query.request.parameters == {"year": Parameter(2000), "day": Parameter("2000-01-01", "DATE")}
     assert (query.request.catalog, query.request.schema) == ("other", "sales")
     bounds = (query.request.timeout_ms, query.request.row_limit, query.request.byte_limit)
