@@ -85,7 +85,9 @@ def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:
 
 
 def _plans(writes: Sequence[Write], tables: WritableTables, rules: ChangeRules, check: Check) -> _Plans:
-    own = {key.table: [each for each in writes if each.key.table == key.table] for key in _keys(writes)}
+    own: dict[TableName, list[Write]] = {}
+    for each in writes:
+        own.setdefault(each.key.table, []).append(each)
     found = {name: _found(name, of_table, tables) for name, of_table in own.items()}
     plans: dict[TableName, TablePlan] = {}
     refusal = OneRefusal()
