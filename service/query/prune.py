@@ -159,9 +159,9 @@ class Pruner:
         """The predicate, or the reason for which there is none."""
         if not outcome.data.is_filtering:
             return outcome, None
-        if bounds.is_too_large(outcome.data):
+        within, is_too_large = bounds.form_of(outcome.data)
+        if is_too_large:
             outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-        within = bounds.form_of(outcome.data)
         if len(found.probe.columns) > 1:
             return self._formed_together(found, outcome, within)
         held = self._held(found.probe, found.probe.columns[0])

@@ -31,13 +31,14 @@ class PruningBounds:
             max_filter_bytes=asked.max_filter_bytes,
         )
 
-    def is_too_large(self, data: DynamicFilteringData) -> bool:
-        """Whether the keys are more than the caller wants."""
-        return self.max_filter_bytes is not None and size_in_arrow(data.values) > self.max_filter_bytes
+    def form_of(self, data: DynamicFilteringData) -> tuple[FormBounds, bool]:
+        """How long a predicate of these keys becomes, and whether they are more than the caller wants.
 
-    def form_of(self, data: DynamicFilteringData) -> FormBounds:
-        """How long a predicate of these keys becomes: without lists, if they are too large."""
-        return replace(self.form, max_in_list=0, max_listed=0) if self.is_too_large(data) else self.form
+        It has no lists then.
+        """
+        if self.max_filter_bytes is None or size_in_arrow(data.values) <= self.max_filter_bytes:
+            return self.form, False
+        return replace(self.form, max_in_list=0, max_listed=0), True
 
 
 def _form(bounds: FormBounds, asked: PruningRequest) -> FormBounds:

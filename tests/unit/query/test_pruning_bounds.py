@@ -38,4 +38,5 @@ def test_a_set_that_is_too_large_for_the_caller_becomes_ranges(
     max_bytes: int | None, max_in_list: int
 ) -> None:
     bounds = OPERATORS.within(PruningRequest(max_filter_bytes=max_bytes))
-    assert bounds.form_of(keys_of((1,), (2,))).max_in_list == max_in_list
+    form, is_too_large = bounds.form_of(keys_of((1,), (2,)))
+    assert (form.max_in_list, is_too_large) == (max_in_list, max_in_list == 0)
