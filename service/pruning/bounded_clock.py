@@ -24,9 +24,14 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
     >>> bounded_clock(parse_one("d.at > now() - INTERVAL 2 HOURS", read="spark"), days).sql("spark")
     "d.at >= CAST('2000-02-28' AS DATE) + INTERVAL '0' HOUR - INTERVAL '2' HOURS"
     """
-    if not days or not _has_clock(condition):
+    if not days or not _asks_moment(condition):
         return condition
     return _Bounds(days[0], days[-1] + _PAST_THE_LAST).condition(condition.transform(_day_of_clock))
+
+
+def has_clock(expression: exp.Expr) -> bool:
+    """Whether there is anything in it that this or the day's own rule may put something in the place of."""
+    return _asks_moment(expression) or expression.find(exp.CurrentDate) is not None
 
 
 class _Bounds:
@@ -57,12 +62,12 @@ class _Bounds:
 
     def _comparison(self, great: exp.Expr, small: exp.Expr) -> exp.Expr | None:
         """Whether the one may be greater than or equal to the other; None when no side is known to move."""
-        if _has_clock(great) is _has_clock(small):
+        if _asks_moment(great) is _asks_moment(small):
             return None
         great_at_most, small_at_least = _at(great, self._latest), _at(small, self._earliest)
         if great_at_most is None or small_at_least is None:
             return None
-        if _has_clock(small):
+        if _asks_moment(small):
             return exp.GTE(this=great_at_most, expression=small_at_least)
         return exp.LTE(this=small_at_least, expression=great_at_most)
 
@@ -73,7 +78,7 @@ def _at(side: exp.Expr, midnight: date) -> exp.Expr | None:
     Only one interval is added or subtracted: after hours, a month may turn moments round.
     """
     side = side.unnest()
-    if not _has_clock(side):
+    if not _asks_moment(side):
         return side.copy()
     day = exp.cast(exp.Literal.string(midnight.isoformat()), exp.DType.DATE)
     # With hours added to it, if only none, a day is a moment: text is compared with it as with the clock.
@@ -101,7 +106,7 @@ def _day_of_clock(node: exp.Expr) -> exp.Expr:
             return node
 
 
-def _has_clock(expression: exp.Expr) -> bool:
+def _asks_moment(expression: exp.Expr) -> bool:
     return any(map(_is_clock, expression.walk()))
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, relations_in
-from service.pruning.bounded_clock import bounded_clock
+from service.pruning.bounded_clock import bounded_clock, has_clock
 from service.pruning.column_classes import column_classes
 from service.pruning.dated import dated
 from service.pruning.is_faithful import is_faithful
@@ -55,8 +55,9 @@ class QueryGraphs:
 
     def _opened_of(self, graph: JoinGraph) -> OpenedGraph:
         asked, left_out = _parted(graph.conjuncts, self._stands_alone)
-        known = (dated(bounded_clock(each, self._days), self._days) for each in asked)
-        standing = replace(graph, conjuncts=tuple(known))
+        if self._has_clock:
+            asked = [dated(bounded_clock(each, self._days), self._days) for each in asked]
+        standing = replace(graph, conjuncts=tuple(asked))
         opened = open_relations(standing, self._opened_scope, self._written)
         faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
         more = _alone(unfaithful).union(*(opened.members.get(each, ()) for each in _alone(left_out)))
@@ -121,6 +122,11 @@ class QueryGraphs:
     @cached_property
     def _shared(self) -> frozenset[int]:
         return shared_selects(self._root, self._mentions)
+
+    @cached_property
+    def _has_clock(self) -> bool:
+        """Most queries have none, and need not be looked through for each condition."""
+        return has_clock(self._root.expression)
 
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:
