@@ -29,7 +29,7 @@ def left_out(
     # Whoever reads a SELECT comes before it.
     for scope in reversed(list(root.traverse())):
         graph = graph_of(scope)
-        joined = frozenset() if graph is None else frozenset(_joined(graph))
+        joined = {*_joined(graph), *_joined_by_subqueries(scope, graph_of)}
         for name, (_, source) in scope.selected_sources.items():
             is_out = id(scope) in joined_further_out
             if isinstance(source, Scope):
@@ -48,8 +48,16 @@ def _reason(graph: JoinGraph | None, is_joined: bool, is_joined_further_out: boo
     return Reason.KEY_IS_COMPUTED if is_joined_further_out else Reason.NO_EQUI_JOIN
 
 
-def _joined(graph: JoinGraph) -> Iterator[str]:
+def _joined_by_subqueries(scope: Scope, graph_of: GraphOf) -> Iterator[str]:
+    """The relations of the SELECT that its subqueries compare with their own: `EXISTS (… f.k = d.k)`."""
+    for graph in map(graph_of, scope.subquery_scopes):
+        yield from () if graph is None else set(_joined(graph)) - graph.relations.keys()
+
+
+def _joined(graph: JoinGraph | None) -> Iterator[str]:
     """The relations that have a column in an equality with another one, or in a subquery's list."""
+    if graph is None:
+        return
     for each in graph.other_equalities:
         yield each.before.column.relation
         yield each.added.column.relation
