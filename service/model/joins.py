@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -134,6 +134,31 @@ class Candidate:
     probe_key: exp.Expr | None = None
     build_key: exp.Expr | None = None
     is_null_safe: bool = False
+
+    @classmethod
+    def of_sides(
+        cls,
+        join_type: JoinType,
+        probe: KeySide,
+        build: KeySide,
+        allowed: Iterable[str],
+        build_graph: JoinGraph,
+        refusal: Reason | None = None,
+        *,
+        is_null_safe: bool = False,
+    ) -> Candidate:
+        """That of the two sides of one comparison."""
+        return cls(
+            join_type,
+            probe.column,
+            build.column,
+            frozenset(allowed),
+            build_graph,
+            refusal,
+            probe.expression,
+            build.expression,
+            is_null_safe,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,5 @@ def converted_join(graph: JoinGraph, classes: Classes) -> Iterator[Candidate]:
         for probe, build in (sides, sides[::-1]):
             are_plain = probe.expression is build.expression is None
             if not are_plain or build.column not in classes.get(probe.column, ()):
-                yield Candidate(
-                    JoinType.INNER,
-                    probe.column,
-                    build.column,
-                    frozenset(graph.relations.keys() - {probe.column.relation}),
-                    graph,
-                    probe_key=probe.expression,
-                    build_key=build.expression,
-                )
+                allowed = graph.relations.keys() - {probe.column.relation}
+                yield Candidate.of_sides(JoinType.INNER, probe, build, allowed, graph)

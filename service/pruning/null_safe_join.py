@@ -23,13 +23,5 @@ def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
         if sides is None or any(each.column.relation in graph.null_supplied for each in sides):
             continue
         for probe, build in (sides, sides[::-1]):
-            yield Candidate(
-                JoinType.INNER,
-                probe.column,
-                build.column,
-                frozenset(graph.relations.keys() - {probe.column.relation}),
-                graph,
-                probe_key=probe.expression,
-                build_key=build.expression,
-                is_null_safe=True,
-            )
+            allowed = graph.relations.keys() - {probe.column.relation}
+            yield Candidate.of_sides(JoinType.INNER, probe, build, allowed, graph, is_null_safe=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from service.model.filtering import JoinType, Reason
 from service.model.joins import Candidate, JoinEquality, JoinGraph, KeySide
@@ -35,13 +35,13 @@ def _kept_and_filled(
     yield _refused(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
     if kept.column.relation not in graph.null_supplied:
         allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
-        yield _candidate(graph, equality, filled, kept, frozenset(allowed))
+        yield _candidate(graph, equality, filled, kept, allowed)
 
 
 def _refused(
     graph: JoinGraph, equality: JoinEquality, probe: KeySide, build: KeySide, reason: Reason
 ) -> Candidate:
-    return _candidate(graph, equality, probe, build, frozenset(), reason)
+    return _candidate(graph, equality, probe, build, (), reason)
 
 
 def _candidate(
@@ -49,17 +49,9 @@ def _candidate(
     equality: JoinEquality,
     probe: KeySide,
     build: KeySide,
-    allowed: frozenset[str],
+    allowed: Iterable[str],
     refusal: Reason | None = None,
 ) -> Candidate:
-    return Candidate(
-        equality.join_type,
-        probe.column,
-        build.column,
-        allowed,
-        graph,
-        refusal,
-        probe_key=probe.expression,
-        build_key=build.expression,
-        is_null_safe=equality.is_null_safe,
+    return Candidate.of_sides(
+        equality.join_type, probe, build, allowed, graph, refusal, is_null_safe=equality.is_null_safe
     )

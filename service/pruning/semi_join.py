@@ -52,15 +52,8 @@ def _candidates(
         if is_null_safe and (outer.relation in graph.null_supplied or own.relation in inner.null_supplied):
             # As in a join: the NULLs that stand for a row would be keys.
             continue
-        yield Candidate(
-            JoinType.LEFT_SEMI,
-            outer,
-            own,
-            frozenset(inner.relations),
-            inner,
-            probe_key=probe.expression,
-            build_key=build.expression,
-            is_null_safe=is_null_safe,
+        yield Candidate.of_sides(
+            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, is_null_safe=is_null_safe
         )
 
 
