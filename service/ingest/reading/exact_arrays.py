@@ -112,9 +112,14 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
     if types.is_timestamp(kind):
         return types.is_timestamp(given) and (given.tz is None) == (kind.tz is None)
     if types.is_decimal(kind):
-        return bool(types.is_decimal(given))
+        return bool(types.is_decimal(given)) and abs(given.scale) <= _decimal_digits(given)
     # Of UUIDs and other bytes of one length.
     return bool(types.is_fixed_size_binary(given) and given == kind)
+
+
+def _decimal_digits(kind: pa.DataType) -> int:
+    """How many digits it can have at most: numbers of a larger scale Arrow cannot spell, and divides to 0."""
+    return 76 if types.is_decimal256(kind) else 38
 
 
 def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:

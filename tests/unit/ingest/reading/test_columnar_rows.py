@@ -119,6 +119,8 @@ def test_a_value_that_would_change_is_bad_and_the_others_are_taken(array: pa.Arr
         (pa.array([1]), "boolean"),
         (pa.array([0.1]), "float"),
         (pa.array([0.1]), "decimal(9, 2)"),
+        (pa.array([Decimal("1e-39")], pa.decimal128(2, 39)), "decimal(38, 0)"),
+        (pa.array([Decimal("1e-77")], pa.decimal256(2, 77)), "decimal(38, 0)"),
         (pa.array([1]), "string"),
         (pa.array([b"x"]), "string"),
         (pa.array(["2026-01-01"]), "date"),
