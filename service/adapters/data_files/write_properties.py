@@ -83,12 +83,11 @@ class WriteProperties:
     def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
         if not any(name.startswith(_BLOOM_FILTER) for name in self.properties):
             return {}
-        most = self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS
+        # There are no more values than rows, whatever the property says.
+        most = min(row_count, self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS)
         filters = {
             path: {
-                "ndv": self._number(
-                    f"write.parquet.bloom-filter-ndv.column.{name}", max(1, min(row_count, most))
-                ),
+                "ndv": max(1, min(most, self._number(f"write.parquet.bloom-filter-ndv.column.{name}", most))),
                 "fpp": self._share(f"write.parquet.bloom-filter-fpp.column.{name}", 0.01),
             }
             for name, path, kind in _single_values(schema.fields, filed)
