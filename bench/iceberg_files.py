@@ -33,6 +33,13 @@ def parts(table: TableMetadata, rows: pa.Table) -> Iterator[Part]:
         start += run["counts"]
 
 
+def slices(table: TableMetadata, rows: pa.Table, count: int) -> Iterator[Part]:
+    """The rows of a table without partitions in so many parts, in their order."""
+    step = -(-rows.num_rows // count)
+    for start in range(0, rows.num_rows, step):
+        yield PartitionKey([], table.spec(), table.schema()), rows.slice(start, step)
+
+
 def append_files(transaction: Transaction, files: Iterable[Part]) -> None:
     """Each part as a file of its own, in one snapshot with one new manifest."""
     writers = _Writers(transaction)

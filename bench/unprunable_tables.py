@@ -15,7 +15,7 @@ from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransfor
 from pyiceberg.types import NestedField, TimestampType
 from rich.progress import track
 
-from bench.iceberg_files import append_files, parts
+from bench.iceberg_files import append_files, parts, slices
 from bench.lakehouse import Lake
 from bench.tpcds_lake import SCHEMA as TPCDS
 from bench.tpcds_lake import SUFFIX, load, open_catalog
@@ -105,13 +105,11 @@ def _promotion_days(catalog: Catalog, name: str) -> None:
 
 
 def _sales_sorted(catalog: Catalog, name: str) -> None:
-    """Loaded in the order of the days, without partitions."""
+    """In the order of the days, without partitions: as a compaction that sorts leaves a table."""
     rows = _rows_of(catalog, "store_sales").sort_by("ss_sold_date_sk")
     schema = catalog.load_table(f"{TPCDS}.store_sales").schema()
-    step = -(-rows.num_rows // SORTED_FILES)
     with _created(catalog, name, schema, "ss_sold_date_sk") as transaction:
-        for start in range(0, rows.num_rows, step):
-            transaction.append(rows.slice(start, step))
+        append_files(transaction, slices(transaction.table_metadata, rows, SORTED_FILES))
 
 
 def _sales_by_customer(catalog: Catalog, name: str) -> None:
