@@ -53,6 +53,13 @@ class WritableTables(Protocol):
 class TableChanges(Protocol):
     """Makes tables, and changes their schemas."""
 
+    def check_creation(self, name: TableName, creation: TableCreation) -> None:
+        """Returns where `create` would not refuse it, as far as that can be told without asking the catalog.
+
+        Raises:
+            CreationInvalid: it would.
+        """
+
     def create(self, name: TableName, creation: TableCreation) -> bool:
         """Makes the table, and the schemas around it that are missing; False when it is there by now.
 

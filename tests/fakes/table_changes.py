@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from uuid import uuid4
 
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, CreationInvalid, TableNotFound
 from service.ingest.schema_changes.change_schema import change_schema
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field, TableSchema, fields_with_paths, with_children
@@ -15,6 +15,8 @@ from service.model.table_creation import TableCreation, partition_name
 from service.model.tables import TableName
 from service.model.writing import MAIN, TableKey, WritableTable
 from tests.fakes.writable_tables import FakeWritableTables
+
+CATALOG = "lake"
 
 
 class FakeTableChanges:
@@ -31,7 +33,16 @@ class FakeTableChanges:
         self.created: list[TableName] = []
         self.evolved: list[tuple[TableName, tuple[SchemaChange, ...]]] = []
 
+    def check_creation(self, name: TableName, creation: TableCreation) -> None:
+        if name.catalog != CATALOG:
+            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
+        if creation.schema.identifier_field_ids - {
+            each.field_id for each in creation.schema.columns if each.is_required
+        }:
+            raise CreationInvalid(f"{name} cannot be made: an identifier field is optional.")
+
     def create(self, name: TableName, creation: TableCreation) -> bool:
+        self.check_creation(name, creation)
         self._begin(name)
         if self.never:
             return False

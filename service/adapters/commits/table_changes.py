@@ -61,6 +61,14 @@ class PyIcebergTableChanges:
         self._first_pause_s = first_pause_s
         self._conflicts_within_s = conflicts_within_s
 
+    def check_creation(self, name: TableName, creation: TableCreation) -> None:
+        """Returns where Iceberg knows such a table, and there is such a catalog.
+
+        Raises:
+            CreationInvalid: one of them is not so.
+        """
+        self._new_table(name, creation)
+
     def create(self, name: TableName, creation: TableCreation) -> bool:
         """Makes the table, and the schemas around it that are missing; False when it is there by now.
 
@@ -68,12 +76,7 @@ class PyIcebergTableChanges:
             CreationInvalid: the catalog does not take such a table.
             CatalogDown: the catalog does not answer.
         """
-        if not self._catalogs.is_configured(name.catalog):
-            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
-        try:
-            made = NewTable.of(creation)
-        except (ValueError, ValidationError) as error:
-            raise CreationInvalid(f"{name} cannot be made: {error}") from error
+        made = self._new_table(name, creation)
         return self._catalogs.ask(name.catalog, lambda catalog: _created(catalog, name, made))
 
     def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
@@ -98,6 +101,14 @@ class PyIcebergTableChanges:
             return is_done
         except _NOT_THERE as error:
             raise TableNotFound(str(name)) from error
+
+    def _new_table(self, name: TableName, creation: TableCreation) -> NewTable:
+        if not self._catalogs.is_configured(name.catalog):
+            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
+        try:
+            return NewTable.of(creation)
+        except (ValueError, ValidationError) as error:
+            raise CreationInvalid(f"{name} cannot be made: {error}") from error
 
     def _attempt(self, catalog: Catalog, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
         # Not the opened tables: many read those, and a commit changes the one that it is made from.

@@ -57,7 +57,7 @@ def match_tables(
     made = Evolutions()
     with telling(made.all):
         for _ in range(_ATTEMPTS):
-            plans = _plans(writes, tables, rules, check)
+            plans = _plans(writes, tables, changes, rules, check)
             if not any(each.is_change for each in plans.values()):
                 return MatchedTables(_by_key(writes, plans), made.all())
             for name, plan in plans.items():
@@ -84,7 +84,9 @@ def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:
             made.evolved(name, plan.changes)
 
 
-def _plans(writes: Sequence[Write], tables: WritableTables, rules: ChangeRules, check: Check) -> _Plans:
+def _plans(
+    writes: Sequence[Write], tables: WritableTables, changes: TableChanges, rules: ChangeRules, check: Check
+) -> _Plans:
     own: dict[TableName, list[Write]] = {}
     for each in writes:
         own.setdefault(each.key.table, []).append(each)
@@ -93,7 +95,10 @@ def _plans(writes: Sequence[Write], tables: WritableTables, rules: ChangeRules, 
     refusal = OneRefusal()
     for name, of_table in own.items():
         with refusal.gathering():
-            plans[name] = plan_table(name, of_table, found[name], rules)
+            plan = plan_table(name, of_table, found[name], rules)
+            if plan.creation is not None:
+                changes.check_creation(name, plan.creation)
+            plans[name] = plan
     if not refusal.is_empty or any(each.is_change for each in plans.values()):
         with refusal.gathering():
             check(_as_planned(writes, plans), _by_key(writes, plans))

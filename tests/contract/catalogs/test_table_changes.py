@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 from uuid import uuid4
 
@@ -292,8 +293,16 @@ def test_what_iceberg_refuses_is_told(sql: RealPlace) -> None:
     table = sql.made()
     with pytest.raises(SchemaMismatch, match="place"):
         sql.changes.evolve(table, [AddField((), Field(0, "place", STRING))])
-    with pytest.raises(CreationInvalid, match="no catalog nowhere"):
-        sql.changes.create(TableName("nowhere", "s", "t"), CREATION)
+
+
+def test_a_table_that_cannot_be_made_is_told_before_and_when_it_is_to_be_made(place: Place) -> None:
+    nowhere = TableName("nowhere", "s", "t")
+    others = replace(place.name, table="others")
     optional_identifier = TableCreation(TableSchema(0, COLUMNS, frozenset({30})))
-    with pytest.raises(CreationInvalid, match="cannot be made"):
-        sql.changes.create(TableName("lake", sql.name.schema, "others"), optional_identifier)
+    for refused in (place.changes.check_creation, place.changes.create):
+        with pytest.raises(CreationInvalid, match="no catalog nowhere"):
+            refused(nowhere, CREATION)
+        with pytest.raises(CreationInvalid, match="cannot be made"):
+            refused(others, optional_identifier)
+    place.changes.check_creation(others, CREATION)
+    assert place.changes.create(others, CREATION)

@@ -226,6 +226,14 @@ def test_nothing_is_changed_when_any_table_of_the_request_refuses(ingests: FakeI
     assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
 
 
+def test_a_table_that_the_catalog_would_not_make_leaves_the_others_unmade(ingests: FakeIngests) -> None:
+    made = write({}, ID, table=MISSING, create=TableLayout())
+    nowhere = write({}, ID, table=TableName("nowhere", "s", "t"), create=TableLayout())
+    with pytest.raises(CreationInvalid, match="no catalog nowhere"):
+        send(ingests, made, nowhere)
+    assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
+
+
 def test_bad_records_leave_the_table_evolved_and_nothing_written(ingests: FakeIngests) -> None:
     with pytest.raises(RecordsInvalid) as refused:
         send(ingests, write({"new": 1}, ID, NEW))
