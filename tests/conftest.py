@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
@@ -29,6 +31,10 @@ OF_THEIR_OWN = frozenset(
     )
 )
 """Files of integration tests that start servers of their own; so do the folders below."""
+
+# JVMs of tests live for a minute: to compile their code well, and to collect garbage with all cores, takes
+# two fifths of all the CPU that they take. The setting is Java's own.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 # The other process may have the core just then: no test says anything about time.
 settings.register_profile("sluice", deadline=None)

@@ -1,7 +1,6 @@
 """Every TPC-DS text returns the same rows narrowed, with fresh and with cached keys, and as it is written.
 
-`SLUICE_TEST_TPCDS_SCALE` says over how much data: 0.01 (a hundredth of a gigabyte) if nobody says; 0.1, as
-`make soak` does, takes five minutes on two cores.
+`SLUICE_TEST_TPCDS_SCALE` says over how many gigabytes of data.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tests.equivalence.harness import Harness
 from tests.equivalence.tpcds_texts import NAMES, tpcds_texts
 from tests.integration.running import REPOSITORY
 
-SCALE = float(os.environ.get("SLUICE_TEST_TPCDS_SCALE", "0.01"))
+SCALE = float(os.environ.get("SLUICE_TEST_TPCDS_SCALE", "0.1"))
 JARS = REPOSITORY / ".sluice" / "jars"
 # The star queries, of which every one has a filter that pays.
 STARS = ("q3", "q7", "q19", "q27", "q42", "q43", "q52", "q55", "q68", "q73", "q79", "q98")
