@@ -7,8 +7,9 @@ from typing import Protocol
 from uuid import UUID
 
 from service.errors import GatewayError
+from service.model.micro_batches import MicroBatch
 from service.model.sources import SourceFile
-from service.model.streams import BatchDone, MicroBatch, StreamRecord, StreamSource, StreamState
+from service.model.streams import BatchDone, StreamRecord, StreamSource, StreamState
 
 
 class StreamLease(Protocol):

@@ -31,15 +31,14 @@ from service.ingest.one_refusal import OneRefusal
 from service.model.ingest import (
     ColumnFields,
     ColumnNames,
-    Compression,
     InferredColumns,
     IngestRequest,
-    RecordFormat,
     RequestedWriteSchema,
     Route,
     StreamedRecords,
     Write,
 )
+from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceRecords
 from service.model.writing import TableKey
 

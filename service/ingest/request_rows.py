@@ -13,8 +13,9 @@ from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
 from service.ingest.reading.rows_at_once import rows_at_once
-from service.model.ingest import BadRecord, IngestRequest, RecordFormat, StreamedRecords
+from service.model.ingest import BadRecord, IngestRequest, StreamedRecords
 from service.model.json_records import JsonRecords
+from service.model.record_formats import RecordFormat
 from service.model.schemas import Field
 
 WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)

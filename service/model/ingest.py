@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from uuid import UUID
 
+from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.record_formats import Compression, RecordFormat
 from service.model.schema_changes import TableEvolution
 from service.model.schemas import Field
+from service.model.sources import SourceRecords
 from service.model.table_creation import RequestedSchema
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
-
-if TYPE_CHECKING:
-    from service.model.sources import SourceRecords
-    from service.model.streams import MicroBatchFiles, MicroBatchRecords
 
 
 class IngestState(StrEnum):
@@ -25,23 +24,6 @@ class IngestState(StrEnum):
     ACCEPTED = "ACCEPTED"
     COMMITTED = "COMMITTED"
     FAILED = "FAILED"
-
-
-class RecordFormat(StrEnum):
-    """How records are spelled in a stream of bytes. `NDJSON`: a JSON object on each line."""
-
-    NDJSON = "NDJSON"
-    CSV = "CSV"
-    ARROW_STREAM = "ARROW_STREAM"
-    PARQUET = "PARQUET"
-
-
-class Compression(StrEnum):
-    """How a stream of bytes is compressed as a whole."""
-
-    NONE = "NONE"
-    GZIP = "GZIP"
-    ZSTD = "ZSTD"
 
 
 class OnError(StrEnum):

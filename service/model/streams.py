@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from uuid import UUID, uuid5
 
 from service.model.ingest import OnError, Route, Write
-from service.model.sources import SourceFile, SourceRecords
-from service.model.writing import TableKey
-
-R = TypeVar("R")
+from service.model.sources import SourceRecords
 
 
 class StreamState(StrEnum):
@@ -94,46 +91,6 @@ class BatchDone:
     at: datetime
     record_count: int
     rejected_count: int
-
-
-class MicroBatch(Protocol):
-    """What has come since the last one. After a crash the same one is given again, with the same records."""
-
-    @property
-    def checkpoint_id(self) -> UUID:
-        """What tells this stream's position from any other's."""
-
-    @property
-    def batch_id(self) -> int:
-        """Grows by one with every micro-batch of a checkpoint."""
-
-    def files(self) -> Sequence[str]:
-        """The addresses of the files that have come, if a folder is read."""
-
-    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
-        """What the function, which is picklable, makes of each part's messages, on executors."""
-
-
-@dataclass(frozen=True, slots=True)
-class MicroBatchRecords:
-    """The messages of a micro-batch; tables in `left_out` have theirs already, from an earlier try."""
-
-    batch: MicroBatch
-    left_out: frozenset[TableKey] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class MicroBatchFiles:
-    """The files of a micro-batch, whose records are as those of a source.
-
-    `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says, and
-    SourceChanged where one is gone.
-    """
-
-    batch: MicroBatch
-    records: SourceRecords
-    found: Callable[[Sequence[str]], Sequence[SourceFile]]
-    left_out: frozenset[TableKey] = frozenset()
 
 
 def batch_request_id(checkpoint_id: UUID, batch_id: int, attempt: int = 0) -> UUID:

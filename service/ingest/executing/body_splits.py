@@ -11,7 +11,8 @@ from service.ingest.executing.task_count import in_groups
 from service.ingest.reading.batches import parquet_row_groups
 from service.ingest.reading.decompressed import decompressed
 from service.model.body_splits import BodySplit, RowGroups
-from service.model.ingest import Compression, RecordFormat, StreamedRecords
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
 
 _BLOCK_BYTES = 4 * 1024**2
 BodyPart = BodySplit | RowGroups

@@ -12,7 +12,8 @@ from service.ingest.executing.task_count import in_groups, task_count
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener
-from service.model.ingest import Compression, RecordFormat, StreamedRecords
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
 from service.model.writing import WritableTable
 

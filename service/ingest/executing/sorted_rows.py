@@ -11,7 +11,8 @@ from service.errors import CallerError, IngestInvalid
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.ingest.request_rows import WITH_LINES, Unfit
-from service.model.ingest import BadRecord, RecordFormat
+from service.model.ingest import BadRecord
+from service.model.record_formats import RecordFormat
 from service.model.writing import Destination
 
 TOLD_AT_MOST = 100

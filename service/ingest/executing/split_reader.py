@@ -16,7 +16,7 @@ from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import Position, Rows
 from service.ingest_ports import LaidBody, SplitOpener
 from service.model.body_splits import BodySplit, RowGroups
-from service.model.ingest import Compression, RecordFormat
+from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceRecords, SourceSplit
 
 Split = SourceSplit | BodySplit | RowGroups

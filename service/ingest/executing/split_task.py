@@ -16,7 +16,7 @@ from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_rows import read_rows
 from service.ingest_ports import DataFiles
 from service.model.committables import write_results_to_bytes
-from service.model.ingest import RecordFormat
+from service.model.record_formats import RecordFormat
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable
 

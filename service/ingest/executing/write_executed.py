@@ -28,8 +28,8 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
+from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile, SourceRecords
-from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 

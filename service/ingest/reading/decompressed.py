@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from service.errors import IngestInvalid
-from service.model.ingest import Compression
+from service.model.record_formats import Compression
 
 _BUFFER_BYTES = 1024**2
 

@@ -10,7 +10,8 @@ from service.ingest.reading.columnar_rows import columnar_names
 from service.ingest.reading.csv_rows import csv_names
 from service.ingest.reading.ndjson_names import ndjson_names
 from service.ingest.reading.read_bounds import ReadBounds
-from service.model.ingest import RecordFormat, Route
+from service.model.ingest import Route
+from service.model.record_formats import RecordFormat
 
 
 def present_names(

@@ -12,7 +12,7 @@ from service.ingest.reading.ndjson import ndjson_rows
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.reading.rows import FIRST, Position, Rows
-from service.model.ingest import RecordFormat
+from service.model.record_formats import RecordFormat
 
 
 def read_rows(

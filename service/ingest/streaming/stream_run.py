@@ -15,14 +15,12 @@ from service.model.ingest import (
     IngestRequest,
     IngestState,
 )
+from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile
 from service.model.streams import (
     BatchDone,
     DirectorySource,
     KafkaSource,
-    MicroBatch,
-    MicroBatchFiles,
-    MicroBatchRecords,
     StreamDefinition,
     StreamRecord,
     batch_request_id,

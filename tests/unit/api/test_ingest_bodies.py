@@ -20,15 +20,14 @@ from service.model.ingest import (
     BadRecord,
     ColumnFields,
     ColumnNames,
-    Compression,
     InferredColumns,
     IngestRequest,
     OnError,
-    RecordFormat,
     Route,
     StreamedRecords,
 )
 from service.model.json_records import JsonRecords
+from service.model.record_formats import Compression, RecordFormat
 from service.model.table_creation import TableLayout
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running

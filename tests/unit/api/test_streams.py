@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.model.ingest import Compression, RecordFormat
+from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceRecords
 from tests.fakes.gateway import FakeGateway
 

@@ -20,7 +20,8 @@ from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.model.body_splits import BodySplit
-from service.model.ingest import Compression, RecordFormat, StreamedRecords
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
 from service.model.schemas import Field, Primitive
 
 PLAN = ReadPlan((ReadTarget((Field(1, "id", Primitive("long")), Field(2, "note", Primitive("string")))),))

@@ -15,7 +15,7 @@ from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import TargetRows
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.compare_schemas import compare_schemas
-from service.model.ingest import RecordFormat
+from service.model.record_formats import RecordFormat
 from service.model.schema_changes import AddField, MakeOptional, SchemaMatch
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, with_children
 

@@ -29,10 +29,11 @@ from service.errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import FIELDS
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts
-from service.model.ingest import IngestRequest, OnError, RecordFormat, Route, StreamedRecords, Write
+from service.model.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
+from service.model.micro_batches import MicroBatchRecords
+from service.model.record_formats import RecordFormat
 from service.model.schemas import TableSchema
 from service.model.sources import SourceBounds, SourceRecords
-from service.model.streams import MicroBatchRecords
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
 from tests.fakes.executors import FakeExecutors

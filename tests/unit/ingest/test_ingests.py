@@ -28,18 +28,17 @@ from service.errors import (
 from service.model.ingest import (
     BadRecord,
     ColumnNames,
-    Compression,
     InferredColumns,
     IngestRequest,
     IngestState,
     OnError,
-    RecordFormat,
     RequestedWriteSchema,
     Route,
     StreamedRecords,
     Violation,
     Write,
 )
+from service.model.record_formats import Compression, RecordFormat
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingest_service import FakeIngests

@@ -27,7 +27,8 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.ingest import ColumnNames, InferredColumns, OnError, RecordFormat, Write
+from service.model.ingest import ColumnNames, InferredColumns, OnError, Write
+from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
 from service.model.streams import (
     DirectorySource,

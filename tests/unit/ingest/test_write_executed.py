@@ -27,14 +27,14 @@ from service.model.ingest import (
     IngestRequest,
     IngestState,
     OnError,
-    RecordFormat,
     Route,
     StreamedRecords,
     Write,
 )
+from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, Primitive, TableSchema
 from service.model.sources import SourceFile, SourceRecords
-from service.model.streams import MicroBatchFiles, MicroBatchRecords
 from service.model.table_creation import RequestedSchema
 from service.model.tables import TableName
 from service.model.writing import TableKey

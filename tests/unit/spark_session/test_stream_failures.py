@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.errors import StreamFailed, StreamSourceDown
-from service.model.ingest import RecordFormat
+from service.model.record_formats import RecordFormat
 from service.model.sources import SourceRecords
 from service.model.streams import DirectorySource, KafkaSource
 from spark_session.stream_failures import NO_KAFKA, StreamFailures

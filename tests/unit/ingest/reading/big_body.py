@@ -23,7 +23,7 @@ from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import TargetRows
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.ingest import Compression, RecordFormat
+from service.model.record_formats import Compression, RecordFormat
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable
 from tests.unit.adapters.data_files.states import EVENTS, state_of, target_of

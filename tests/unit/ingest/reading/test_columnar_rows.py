@@ -18,7 +18,8 @@ from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import BadRow
 from service.ingest.reading.sent_types import MIDNIGHTS
-from service.model.ingest import RecordFormat, Route
+from service.model.ingest import Route
+from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 NOON = datetime(2026, 1, 1, 12)
