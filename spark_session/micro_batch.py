@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class SparkMicroBatch:
-    """Implements `service.model.streams.MicroBatch`; to be used within Spark's callback, by its thread."""
+    """Implements `service.model.micro_batches.MicroBatch`, within Spark's callback, by its thread."""
 
     def __init__(
         self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures
@@ -33,13 +33,13 @@ class SparkMicroBatch:
         self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
 
     def files(self) -> Sequence[str]:
-        """See `service.model.streams.MicroBatch`."""
+        """See `service.model.micro_batches.MicroBatch`."""
         with spark_errors(self._session):
             # Where the name of one looks like a pattern, Spark lists others twice.
             return sorted({row[0] for row in self._rows.collect()})
 
     def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
-        """See `service.model.streams.MicroBatch`."""
+        """See `service.model.micro_batches.MicroBatch`."""
         try:
             with spark_errors(self._session):
                 results: list[R] = self._rows.rdd.mapPartitions(partial(of_partition, function)).collect()
