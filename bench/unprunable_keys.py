@@ -7,9 +7,9 @@ partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicF
 with cached filters, in turn: three rounds to warm up, nine to measure. The files that each way read are
 below: where they are the same, as with buckets, Spark's own pruning works after all.
 
-What limits the mean are those two: Spark prunes buckets by itself. The sorted fact lies in 60 manifests, and
-to look through them takes both ways alike 160 ms, more than half of the narrowed query; the whole of its
-three columns is read in 270 ms.
+What limits the mean are two of them: Spark prunes buckets by itself, and reads all 58 files with dates of
+the sorted fact, of which two columns are asked for, in a tenth of a second. The narrowed query takes another
+tenth, to plan and to start its jobs: no filter makes it five times as fast.
 """
 
 from __future__ import annotations
