@@ -9,11 +9,12 @@ how long a round takes. How long the rounds needed for the rest after the last a
 row is counted, and `GET /ingest/summary` tells the rounds. Lost is what is in no snapshot then.
 
 What limits it is that one Python process computes one thing at a time. Of 13 to 15 ms of CPU for each ingest
-(on a machine on which 67 were acknowledged in a second), by samples of who holds the interpreter, a fifth is writing its file of 40 columns, a fifth its share of a
-commit round (a manifest, a list of manifests, the table's metadata, what the log is told), a third HTTP, from
-the socket through the layers that check the body to the answer, a twentieth each reading the records, asking
-the catalog for the table, and making the ingest durable. A third of the machine is idle meanwhile. Threads
-beyond two that compute at once only take the interpreter from each other.
+(on a machine on which 67 were acknowledged in a second), by samples of who holds the interpreter, a fifth is
+writing its file of 40 columns, a fifth its share of a commit round (a manifest, a list of manifests, the
+table's metadata, what the log is told), a third HTTP, from the socket through the layers that check the body
+to the answer, a twentieth each reading the records, asking the catalog for the table, and making the ingest
+durable. A third of the machine is idle meanwhile. Threads beyond two that compute at once only take the
+interpreter from each other.
 """
 
 from __future__ import annotations
