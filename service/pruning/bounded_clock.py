@@ -31,7 +31,7 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
 
 def has_clock(expression: exp.Expr) -> bool:
     """Whether there is anything in it that this or the day's own rule may put something in the place of."""
-    return _asks_moment(expression) or expression.find(exp.CurrentDate) is not None
+    return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in expression.walk())
 
 
 class _Bounds:
