@@ -6,15 +6,13 @@ to warm up. Every text has the same time, six seconds: those that are quick get 
 those for which that is too little two. A ratio is that of the medians; in brackets are the extremes of single
 rounds. The JVM has 6 GB instead of the default's 2: q72 as it is written does not fit into those.
 
-What limits the mean: the facts are partitioned by day, so Spark prunes by itself wherever a date selects.
-q47 reads 426 files and q90 all, either way, for the same CPU. Two to five rounds in between a hundred other
-texts do not tell a tenth of half a second: which texts are just under 0.9, changes from run to run. Where
-Spark prunes each mention of a common table expression by itself (q39a, q39b), filters of both together only
-add their own cost. q72 is slower since Spark knows more: narrowed before it is planned, the sales are small
-enough to be broadcast, as they would be with the days written by hand. Their join with the inventory by item
-alone gives many times as many rows, and those are then shuffled towards the customers' demographics;
-with the larger estimate it sorts and merges, and has found the demographics small by the time it comes to
-them.
+What limits the mean: the facts are partitioned by day, so Spark prunes by itself wherever a date selects. q47
+reads 426 files and q90 all, either way, for the same CPU. Two to five rounds in between a hundred other texts
+do not tell a tenth of half a second: which texts are just under 0.9, changes from run to run. q72 is slower
+since Spark knows more: narrowed before it is planned, the sales are small enough to be broadcast, as they
+would be with the days written by hand. Their join with the inventory by item alone gives many times as many
+rows, and those are then shuffled towards the customers' demographics; with the larger estimate it sorts and
+merges, and has found the demographics small by the time it comes to them.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicF
 with cached filters, in turn: three rounds to warm up, nine to measure. The files that each way read are
 below: where they are the same, as with buckets, Spark's own pruning works after all.
 
-What limits the mean are two of them: Spark prunes buckets by itself, and reads all 58 files with dates of
-the sorted fact, of which two columns are asked for, in a tenth of a second. The narrowed query takes another
-tenth, to plan and to start its jobs: no filter makes it five times as fast.
+What limits the mean are two of them: Spark prunes buckets by itself, and of the sorted fact, of which two
+columns are asked for, it reads all 58 files with dates in 0.2 s altogether; the query that reads three of
+them takes half of that.
 """
 
 from __future__ import annotations
