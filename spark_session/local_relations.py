@@ -42,7 +42,6 @@ class LocalRelationStore:
         self, gateway: JavaGateway, children: ChildSessions, rows: RowCollector, max_bytes: int
     ) -> None:
         self._java = java_instance(gateway, "LocalRelations")
-        self._gateway = gateway
         self._children = children
         self._rows = rows
         self._lock = threading.Lock()
@@ -79,15 +78,11 @@ class LocalRelationStore:
         Raises:
             QueryFailed: one of them is not here any more.
         """
-        if not relations:
-            return
-        views = self._gateway.jvm.java.util.HashMap()
         for name, fingerprint in relations.items():
             kept = self._get(fingerprint)
             if kept is None:
                 raise QueryFailed("Rows that this query was to read from memory are not there any more.")
-            views.put(name, kept.plan)
-        self._java.bind(child._jsparkSession, views)
+            self._java.bind(child._jsparkSession, name, kept.plan)
 
     def _get(self, fingerprint: str) -> _Kept | None:
         with self._lock:

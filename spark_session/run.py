@@ -79,7 +79,7 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
     session.guard.allow_queries_only(child, statement.sql)
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
-        child.conf.set(name, value)
+        child._jconf.setConfString(name, value)
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
     session.guard.allow_reading_only(asked)
     return asked
@@ -114,10 +114,7 @@ def plan_text(frame: DataFrame) -> str:
     Empty when the JVM was lost after the answer.
     """
     try:
-        jvm = frame.sparkSession._jvm
-        assert jvm is not None
-        mode = jvm.org.apache.spark.sql.execution.ExplainMode.fromString("extended")
-        return str(frame._jdf.queryExecution().explainString(mode))
+        return str(frame._jdf.queryExecution().toString())
     except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
         # The last two: PySpark was made to forget the context meanwhile.
         return ""

@@ -1,18 +1,23 @@
 import java.util.Arrays;
-import java.util.Iterator;
-import java.util.Map;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.analysis.LocalTempView$;
+import org.apache.spark.sql.catalyst.analysis.SchemaUnsupported$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
-import org.apache.spark.sql.classic.Dataset$;
-import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Rows that stay in the driver, and the views by which queries read them. */
 public final class LocalRelations {
+
+    private static final scala.Option NONE = scala.Option.apply(null);
+    private static final scala.collection.immutable.Seq NOTHING =
+        CollectionConverters.asScala(Arrays.asList(new Object[0])).toSeq();
 
     /** What collected rows take of memory. */
     public long sizeOf(Object rows) {
@@ -30,17 +35,30 @@ public final class LocalRelations {
             (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
         scala.collection.immutable.Seq all =
             CollectionConverters.asScala(Arrays.asList((InternalRow[]) rows)).toSeq();
-        return new LocalRelation(columns, all, false, scala.Option.apply(null));
+        return new LocalRelation(columns, all, false, NONE);
     }
 
-    /** Gives the session a temporary view of each relation, by its name. */
-    public void bind(Object session, Map relations) {
-        Iterator each = relations.entrySet().iterator();
-        while (each.hasNext()) {
-            Map.Entry named = (Map.Entry) each.next();
-            Dataset$.MODULE$
-                .ofRows((SparkSession) session, (LogicalPlan) named.getValue())
-                .createOrReplaceTempView((String) named.getKey());
-        }
+    /**
+     * Gives the session a temporary view of the relation.
+     *
+     * `createOrReplaceTempView` does the same by a query of its own, which is planned, explained and told to
+     * all listeners before: several milliseconds for each view of each query.
+     */
+    public void bind(Object session, String name, Object relation) {
+        new CreateViewCommand(
+            new TableIdentifier(name),
+            NOTHING,
+            NONE,
+            NONE,
+            scala.collection.immutable.Map$.MODULE$.empty(),
+            NONE,
+            (LogicalPlan) relation,
+            false,
+            true,
+            LocalTempView$.MODULE$,
+            SchemaUnsupported$.MODULE$,
+            true,
+            NOTHING
+        ).run((SparkSession) session);
     }
 }

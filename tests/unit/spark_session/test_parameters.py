@@ -90,8 +90,8 @@ def test_a_positional_value_is_named_by_its_place() -> None:
 
 
 def test_nothing_to_bind_is_nothing() -> None:
-    assert spark_arguments(()) is None
-    assert spark_arguments({}) is None
+    assert spark_arguments(()) == {}
+    assert spark_arguments({}) == {}
 
 
 @pytest.mark.parametrize("value", [1, None])
