@@ -48,9 +48,9 @@ def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target
     ]
 
 
-def faults_row(contest: Contest) -> Row:
+def faults_row(*contests: Contest) -> Row:
     """Whether anything was not as it should be; the remarks say what."""
-    count = len(contest.faults)
+    count = sum(len(each.faults) for each in contests)
     return Row("samples that are not as they should be", count, "", target="none", is_met=count == 0)
 
 
