@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from service.model.file_sizes import FileSizes
 from service.model.filtering import KeyValue
 
 
@@ -13,10 +14,12 @@ class ColumnValues:
 
     `values`: every value, sorted, when the metadata tells them all; there may be fewer in the rows, never
     others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: a value lies
-    in so few files that a filter on the column leaves most of them out.
+    in so few files that a filter on the column leaves most of them out. `sizes`: how large the files are with
+    which values; None where the metadata of single files was not read.
     """
 
     values: tuple[KeyValue, ...] | None
     lower: KeyValue | None
     upper: KeyValue | None
     is_tight: bool
+    sizes: FileSizes | None = field(default=None, compare=False, repr=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from service.model.column_values import ColumnValues
+from service.model.file_sizes import FileShare
 from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
 from service.model.keys import converted_range
 from service.pruning.day_ranges import day_ranges
@@ -62,7 +64,7 @@ def _form(
         if narrowed.is_all:
             return Reason.NOT_SELECTIVE
         formed = ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
-        return replace(formed, share=narrowed.share)
+        return replace(formed, share=_share(held, formed.ranges))
     keys = narrow(data.values, held)
     if keys.is_all:
         return Reason.NOT_SELECTIVE
@@ -78,7 +80,13 @@ def _form(
         keys.domain,
         bounds.max_listed,
     )
-    return replace(formed, share=keys.share)
+    ranges = formed.ranges or sorted((key[0], key[0]) for key in keys.values)
+    return replace(formed, share=_share(held, ranges))
+
+
+def _share(held: ColumnValues | None, ranges: Sequence[KeyRange]) -> FileShare | None:
+    """What is left of the probe's files; None when nobody knows, or there is nothing in them."""
+    return held.sizes.share(ranges) if held is not None and held.sizes is not None else None
 
 
 def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:

@@ -17,11 +17,6 @@ class NarrowedKeys:
     domain: tuple[KeyValue, ...] | None = None
     is_all: bool = False
 
-    @property
-    def share(self) -> float | None:
-        """The part of the probe's values that is left; None when nobody knows them."""
-        return len(self.values) / len(self.domain) if self.domain else None
-
 
 def narrow(keys: tuple[Key, ...], held: ColumnValues | None) -> NarrowedKeys:
     """The keys that a row of the probe may have.

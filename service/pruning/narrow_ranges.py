@@ -13,11 +13,10 @@ from service.model.filtering import KeyRange
 
 @dataclass(frozen=True, slots=True)
 class NarrowedRanges:
-    """`is_all`: the ranges leave nothing out that the probe holds. `share`: as in `NarrowedKeys`."""
+    """`is_all`: the ranges leave nothing out that the probe holds."""
 
     ranges: tuple[KeyRange, ...]
     is_all: bool = False
-    share: float | None = None
 
 
 def narrow_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> NarrowedRanges:
@@ -42,5 +41,4 @@ def narrow_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> Narr
 def _to_values(ranges: Sequence[KeyRange], values: Sequence[Any]) -> NarrowedRanges:
     counts = [bisect_right(values, high) - bisect_left(values, low) for low, high in ranges]
     kept = tuple(each for each, count in zip(ranges, counts, strict=True) if count)
-    share = sum(counts) / len(values) if values else None
-    return NarrowedRanges(kept, is_all=sum(counts) == len(values), share=share)
+    return NarrowedRanges(kept, is_all=sum(counts) == len(values))

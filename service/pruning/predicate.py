@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from service.model.file_sizes import FileShare
 from service.model.filtering import FilterForm, Key, KeyRange, KeyValue
 from service.model.keys import converted
 
@@ -23,13 +24,13 @@ class FormedPredicate:
     """A predicate, its form, and the inclusive ranges that it stands for (none for a list).
 
     `is_exact`: of the rows that the probe holds, it is true of those with a key, and of no others. `share`
-    is that of the probe's values which it leaves, from 0 to 1; None when nobody knows them.
+    is that of the probe's files which it leaves; None when nobody knows them.
     """
 
     condition: exp.Expr
     form: FilterForm
     ranges: tuple[KeyRange, ...] = ()
-    share: float | None = None
+    share: FileShare | None = None
     is_exact: bool = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
+from service.model.file_sizes import FileShare
 from service.model.tables import TableFacts
 
 KIB, MIB = 1024, 1024**2
@@ -20,7 +21,7 @@ SMALLEST_SPLIT = MIB
 SLACK = 1.1
 
 
-def read_options(table: TableFacts, share: float, slots: int) -> Mapping[str, str]:
+def read_options(table: TableFacts, share: FileShare, slots: int) -> Mapping[str, str]:
     """Iceberg's read options for a scan that is left this share of the table's files.
 
     As many tasks as the engine has slots, but none larger than Iceberg would make it: a few hundred small
@@ -29,7 +30,7 @@ def read_options(table: TableFacts, share: float, slots: int) -> Mapping[str, st
     Source: Iceberg's `file-open-cost` and `split-size`.
     """
     open_cost = LOCAL_OPEN_COST if _is_local(table.location) else OPEN_COST
-    weight = max(table.total_bytes * share, ceil(table.data_file_count * share) * open_cost)
+    weight = max(table.total_bytes * share.of_bytes, ceil(table.data_file_count * share.of_files) * open_cost)
     split = min(max(int(weight / slots * SLACK), SMALLEST_SPLIT), LARGEST_SPLIT)
     return {"file-open-cost": str(open_cost), "split-size": str(split)}
 

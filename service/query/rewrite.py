@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from service.model.file_sizes import WHOLE, FileShare
 from service.model.filtering import FilterForm, FilterRecord
 from service.model.pruning import ScanRecord
 from service.model.relations import HeldRelation
@@ -165,17 +166,18 @@ def _options(
             mentions.setdefault((facts.name, facts.snapshot_id), []).append((reference.end, facts))
     for places in mentions.values():
         if any(end in shares for end, _ in places):
-            options = read_options(places[0][1], max(shares.get(end, 1.0) for end, _ in places), bounds.slots)
+            share = max(shares.get(end, WHOLE) for end, _ in places)
+            options = read_options(places[0][1], share, bounds.slots)
             found |= dict.fromkeys((end for end, _ in places), options)
     return found
 
 
-def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, float]:
+def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, FileShare]:
     """What filters leave of each mention, where it is known."""
-    shares: dict[int, float] = {}
+    shares: dict[int, FileShare] = {}
     for each in applied:
         if each.formed.share is not None:
-            shares[each.end] = min(each.formed.share, shares.get(each.end, 1.0))
+            shares[each.end] = min(each.formed.share, shares.get(each.end, WHOLE))
     return shares
 
 

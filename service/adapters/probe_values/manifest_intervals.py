@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pyiceberg.manifest import DataFileContent, ManifestContent, ManifestFile
 from pyiceberg.table import Table
@@ -18,8 +19,13 @@ from service.adapters.probe_values.file_interval import (
     interval_of_bounds,
 )
 
-IntervalCounts = Counter[Interval]
-"""How many files have which interval."""
+
+@dataclass(frozen=True, slots=True)
+class HeldIntervals:
+    """How many files have which interval, and how many bytes those have; None when nobody looked."""
+
+    counts: Counter[Interval]
+    byte_counts: Counter[Interval] | None
 
 
 def data_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
@@ -33,10 +39,11 @@ def file_count(manifests: Iterable[ManifestFile]) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
-def intervals_of_files(table: Table, manifest: ManifestFile, field: NestedField) -> IntervalCounts | None:
+def intervals_of_files(table: Table, manifest: ManifestFile, field: NestedField) -> HeldIntervals | None:
     """Reads the manifest; None when the metadata of a file does not tell its interval."""
     position = _identity_position(table, manifest, field)
-    counts: IntervalCounts = Counter()
+    counts: Counter[Interval] = Counter()
+    byte_counts: Counter[Interval] = Counter()
     for entry in manifest.fetch_manifest_entry(table.io):
         if entry.data_file.content != DataFileContent.DATA:
             continue
@@ -45,10 +52,11 @@ def intervals_of_files(table: Table, manifest: ManifestFile, field: NestedField)
             return None
         if interval is not NoInterval.NO_VALUE:
             counts[interval] += 1
-    return counts
+            byte_counts[interval] += entry.data_file.file_size_in_bytes
+    return HeldIntervals(counts, byte_counts)
 
 
-def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> IntervalCounts | None:
+def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> HeldIntervals | None:
     """The interval of all the manifest's files together, without reading it; None when that is not known.
 
     Only a column that is a partition field itself is summarized in the list of manifests.
@@ -58,9 +66,20 @@ def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Ta
         return None
     summary = manifest.partitions[position]
     if summary.lower_bound is None and summary.upper_bound is None and summary.contains_null:
-        return Counter()
+        return HeldIntervals(Counter(), None)
     interval = interval_of_bounds(summary.lower_bound, summary.upper_bound, field.field_type)
-    return None if isinstance(interval, NoInterval) else Counter([interval])
+    return None if isinstance(interval, NoInterval) else HeldIntervals(Counter([interval]), None)
+
+
+def together(held: Sequence[HeldIntervals]) -> HeldIntervals:
+    """Those of all; of the bytes nothing, unless all tell them."""
+    counts: Counter[Interval] = Counter()
+    byte_counts: Counter[Interval] = Counter()
+    for each in held:
+        counts.update(each.counts)
+        byte_counts.update(each.byte_counts or ())
+    is_told = all(each.byte_counts is not None for each in held)
+    return HeldIntervals(counts, byte_counts if is_told else None)
 
 
 def _identity_position(table: Table, manifest: ManifestFile, field: NestedField) -> int | None:

@@ -25,6 +25,7 @@ from pyiceberg.types import (
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.probe_values.column_values import column_values
+from service.adapters.probe_values.manifest_intervals import HeldIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.model.column_values import ColumnValues
 from service.model.tables import TableName
@@ -33,6 +34,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues
 
 SALES = TableName("lake", "shop", "sales")
+FILE_BYTES = 1_000
 SCHEMA = Schema(
     NestedField(1, "sale_id", IntegerType()),
     NestedField(2, "day", DateType()),
@@ -77,7 +79,9 @@ class FakeProbeLakehouse:
         for row in self._rows:
             if (value := row.get(column)) is not None:
                 files.setdefault(row["day"], []).append(value)
-        return column_values(Counter((min(each), max(each)) for each in files.values()))
+        intervals = Counter((min(each), max(each)) for each in files.values())
+        byte_counts = Counter({each: count * FILE_BYTES for each, count in intervals.items()})
+        return column_values(HeldIntervals(intervals, byte_counts))
 
 
 class PyIcebergProbeLakehouse:

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from service.model.column_values import ColumnValues
+from service.model.file_sizes import WHOLE, FileShare
 from service.model.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, ProbeLakehouse
 
@@ -45,6 +46,21 @@ def test_other_columns_have_bounds(lakehouse: ProbeLakehouse) -> None:
     assert amounts == ColumnValues(None, Decimal("-3.00"), Decimal("99.00"), is_tight=False)
     cities = _asked(lakehouse, snapshot_id, "city")
     assert cities == ColumnValues(None, "Aachen", "Zwickau", is_tight=False)
+
+
+def test_a_columns_files_have_sizes(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append(
+        [{"day": MONDAY, "sale_id": 1}, {"day": MONDAY, "sale_id": 9}, {"day": TUESDAY, "sale_id": 11}]
+    )
+    values = _asked(lakehouse, snapshot_id, "sale_id")
+    assert values is not None
+    assert values.sizes is not None
+    assert values.sizes.share([(1, 11)]) == WHOLE
+    for found in ([(2, 3), (5, 6)], [(10, 12)]):
+        share = values.sizes.share(found)
+        assert share.of_files == 0.5
+        assert 0.4 < share.of_bytes < 0.6
+    assert values.sizes.share([(10, 10)]) == FileShare(0.0, 0.0)
 
 
 def test_moments_have_their_time_zone(lakehouse: ProbeLakehouse) -> None:

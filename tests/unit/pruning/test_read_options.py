@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from service.model.file_sizes import WHOLE, FileShare
 from service.pruning.read_options import LOCAL_OPEN_COST, MIB, OPEN_COST, read_options
 from tests.unit.pruning.tables import TABLES
 
@@ -24,11 +25,19 @@ def test_tasks_are_as_large_as_what_is_left_for_each_slot(
     files: int, size: int, share: float, slots: int, split: int
 ) -> None:
     table = replace(SALES, location="file:/lake/sales", data_file_count=files, total_bytes=size)
-    options = read_options(table, share, slots)
+    options = read_options(table, FileShare(share, share), slots)
     assert options == {"file-open-cost": str(LOCAL_OPEN_COST), "split-size": str(split)}
 
 
 def test_files_of_an_object_store_cost_what_iceberg_takes_them_to_cost() -> None:
     table = replace(SALES, location="s3://lake/sales", data_file_count=30, total_bytes=MIB)
-    options = read_options(table, 1.0, 2)
+    options = read_options(table, WHOLE, 2)
     assert options == {"file-open-cost": str(OPEN_COST), "split-size": str(66 * MIB)}
+
+
+def test_few_large_files_are_cut_by_their_bytes_and_many_small_ones_by_their_number() -> None:
+    table = replace(SALES, location="file:/lake/sales", data_file_count=1_000, total_bytes=100 * MIB)
+    large = read_options(table, FileShare(of_bytes=0.5, of_files=0.01), 2)
+    small = read_options(table, FileShare(of_bytes=0.01, of_files=0.5), 2)
+    assert large["split-size"] == str(int(50 * MIB / 2 * 1.1))
+    assert small["split-size"] == str(int(500 * LOCAL_OPEN_COST / 2 * 1.1))
