@@ -29,6 +29,7 @@ from service.pruning.number_placeholders import number_placeholders
 from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
+from service.pruning.unsure_tables import unsure_tables
 from service.query.opened_views import OpenedViews
 from service.query.unpinned import Unpinned, has_changed, has_moved
 
@@ -212,6 +213,8 @@ class Detections:
         tree = qualify(versioned, tables, question.catalog, question.schema)
         if tree is None:
             return None
+        unsure = unsure_tables(tree, parsed, question.names)
+        tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in unsure}
         context = DetectionContext(
             tables=tables,
             parameters=by_name(question.request.parameters),

@@ -61,9 +61,10 @@ class Narrowing:
             rewrites=frozenset(),
         )
 
-    def ran(self, is_verified: bool = False) -> LiveQuery:
+    def ran(self, is_verified: bool = False, sql: str = SQL) -> LiveQuery:
         """The query, after its end."""
-        query = self.bench.of(QueryRequest(SQL, pruning=PruningRequest(is_verified=is_verified)))
+        pruning = PruningRequest(is_verified=is_verified)
+        query = self.bench.of(QueryRequest(sql, catalog="lake", schema="shop", pruning=pruning))
         run_query(query, replace(self.bench.ports, pruner=self.pruner))
         return query
 
@@ -79,6 +80,28 @@ def test_keys_are_collected_and_then_cached() -> None:
         FilterSource.CACHED,
     ]
     assert [each.sql.count("IN (3, 9)") for each in narrowing.engine.runs] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param(
+            "WITH calendar AS (SELECT * FROM calendar WHERE year = 2000)"
+            " SELECT f.note FROM sales AS f JOIN calendar AS d ON f.day_key = d.day_key"
+            " WHERE f.item_key < (SELECT max(c.day_key) FROM shop.calendar AS c)",
+            id="behind a common table expression of its own name",
+        ),
+        pytest.param(
+            f"{SQL} AND f.item_key < (SELECT max(c.day_key) FROM calendar TABLESAMPLE (10 PERCENT) AS c)",
+            id="as a sample",
+        ),
+    ],
+)
+def test_a_table_that_is_read_unpinned_in_another_place_gives_no_keys(sql: str) -> None:
+    narrowing = Narrowing()
+    query = narrowing.ran(sql=sql)
+    assert Reason.APPLIED not in narrowing.reasons(query)
+    assert [each.sql for each in narrowing.engine.runs] == [sql]
 
 
 def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_them() -> None:
