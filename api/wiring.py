@@ -33,7 +33,7 @@ from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import Clock
 from service.pruning.form import FormBounds
-from service.query.collect import Collector
+from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
@@ -205,7 +205,9 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
         parts.filter_cache,
         executor,
         clock,
-        settings.dynamic_filtering_collect_timeout_s,
+        CollectBounds(
+            settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_collection_s
+        ),
     )
     # Not the collectors': queries wait for keys, and nobody waits for these.
     fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")

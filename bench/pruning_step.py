@@ -14,7 +14,6 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from itertools import count
-from uuid import uuid4
 
 from matplotlib.figure import Figure
 
@@ -56,7 +55,7 @@ def measure(lake: Lake) -> Measurement:
         def prune(sql: str) -> PrunedQuery:
             pruning = PruningRequest() if IS_FULL else PruningRequest(min_table_bytes=0)
             request = QueryRequest(sql, (), "lake", SCHEMA, pruning=pruning)
-            return pruner.prune(uuid4(), request, lambda: False)
+            return pruner.prune(request, lambda: False)
 
         pruned = _warmed(texts, prune, hosted)
         times = _timed(texts, prune)

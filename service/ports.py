@@ -332,6 +332,9 @@ class FilterCache(Protocol):
             FilterCollectionTimedOut: another collects, and was not done in time.
         """
 
+    def held(self, fingerprint: str) -> ObtainedKeys | None:
+        """The keys, if this process has them: at once, nobody is asked for them."""
+
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
         """The keys, if they are there now; None also where the cache is of no use. Nobody is waited for."""
 

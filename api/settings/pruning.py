@@ -18,6 +18,12 @@ class PruningSettings(BaseModel):
     dynamic_filtering_collect_timeout_s: int = Field(
         10, ge=1, le=600, description="how long a query waits for its filters"
     )
+    dynamic_filtering_max_collection_s: int = Field(
+        120,
+        ge=1,
+        le=86_400,
+        description="after which a filter is collected no longer, though no query waits for it any more",
+    )
     dynamic_filtering_collectors: int = Field(
         8, ge=1, le=256, description="filters that are collected at the same time"
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import structlog
 
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError, QueryCanceled
 from service.model.filtering import (
     DynamicFilter,
     DynamicFilteringData,
@@ -23,6 +24,14 @@ from service.query.engine_keys import Collecting, EngineKeys, used_parameters
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class CollectBounds:
+    """Seconds: how long a query waits for its filters, and how long one is collected, whoever waits."""
+
+    wait_s: float
+    collect_s: float
+
+
 class Collector:
     """Collects keys. A failure is an outcome with a reason, never an exception."""
 
@@ -33,14 +42,14 @@ class Collector:
         cache: FilterCache,
         executor: Executor,
         clock: Clock,
-        timeout_s: float,
+        bounds: CollectBounds,
     ) -> None:
         self._reader = reader
         self._engine_keys = engine_keys
         self._cache = cache
         self._executor = executor
         self._clock = clock
-        self._timeout_s = timeout_s
+        self._bounds = bounds
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
@@ -51,31 +60,56 @@ class Collector:
                 self._cache.forget(each)
 
     def collect(
-        self, filters: Sequence[DynamicFilter], asked: Collecting
+        self, filters: Sequence[DynamicFilter], cached_only: Sequence[DynamicFilter], asked: Collecting
     ) -> tuple[Mapping[str, FilterOutcome], int]:
         """An outcome for each filter, by its id, and the milliseconds that all took together.
 
         Filters with the same keys are collected once. One that another feeds waits for that other's keys.
+        `cached_only` are never collected: of those whose keys are not in the cache, there is no outcome.
         """
         # Only what waits for nobody is waited for, so no two wait for one another.
         leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
+        collected = {each.fingerprint for each in filters}
         began_ms = self._clock.elapsed_ms()
-        futures: dict[str, Future[FilterOutcome]] = {}
-        for each in filters:
-            if each.fingerprint not in futures:
+        found: dict[str, FilterOutcome] = {}
+        futures: dict[str, Future[FilterOutcome | None]] = {}
+        for each in (*filters, *cached_only):
+            if each.fingerprint in found or each.fingerprint in futures:
+                continue
+            # What is here already does not queue behind what has to be collected.
+            held = self._held(each)
+            if held is not None:
+                found[each.fingerprint] = held
+            elif each.fingerprint in collected:
                 futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves)
+            else:
+                futures[each.fingerprint] = self._executor.submit(self._cached, each)
         wait(futures.values(), timeout=self._within_s(asked))
-        outcomes = {each.filter_id: _outcome(futures[each.fingerprint]) for each in filters}
+        for fingerprint, future in futures.items():
+            outcome = _outcome(future)
+            if outcome is not None:
+                found[fingerprint] = outcome
+        outcomes = {
+            each.filter_id: found[each.fingerprint]
+            for each in (*filters, *cached_only)
+            if each.fingerprint in found
+        }
         return outcomes, self._clock.elapsed_ms() - began_ms
 
-    def cached(self, filters: Sequence[DynamicFilter]) -> Mapping[str, FilterOutcome]:
-        """An outcome, by its id, for each filter whose keys are in the cache; none is collected."""
-        usable = (each for each in filters if each.is_cacheable and each.fingerprint not in self._disabled)
-        found = ((each, self._cache.cached(each)) for each in usable)
-        return {each.filter_id: _applied(keys, 0) for each, keys in found if keys is not None}
+    def _held(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        """What this process knows of it."""
+        if wanted.fingerprint in self._disabled:
+            return FilterOutcome.none(Reason.DISABLED)
+        keys = self._cache.held(wanted.fingerprint) if wanted.is_cacheable else None
+        return None if keys is None else _applied(keys, 0)
+
+    def _cached(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        keys = self._cache.cached(wanted) if wanted.is_cacheable else None
+        return None if keys is None else _applied(keys, 0)
 
     def _within_s(self, asked: Collecting) -> float:
-        return self._timeout_s if asked.within_s is None else min(asked.within_s, self._timeout_s)
+        wait_s = self._bounds.wait_s
+        return wait_s if asked.within_s is None else min(asked.within_s, wait_s)
 
     def _obtain(
         self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
@@ -83,9 +117,13 @@ class Collector:
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
         began_ms = self._clock.elapsed_ms()
+        until_ms = began_ms + 1000 * self._bounds.collect_s
+        bounded = replace(
+            asked, is_canceled=lambda: asked.is_canceled() or self._clock.elapsed_ms() > until_ms
+        )
 
         def collected() -> DynamicFilteringData:
-            return self._collected(wanted, asked, leaves)
+            return self._collected(wanted, bounded, leaves)
 
         try:
             if wanted.is_cacheable:
@@ -96,6 +134,10 @@ class Collector:
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
         except GatewayError as failure:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
+            is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
+            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED)
+        except Exception as failure:  # the outermost edge of a collection: the other filters are as good
+            log.exception("filter_collection_failed", error=type(failure).__name__)
             return FilterOutcome.none(Reason.COLLECT_FAILED)
         return _applied(found, self._clock.elapsed_ms() - began_ms)
 
@@ -116,8 +158,8 @@ def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
     return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
 
 
-def _outcome(future: Future[FilterOutcome]) -> FilterOutcome:
+def _outcome(future: Future[FilterOutcome | None]) -> FilterOutcome | None:
     if not future.done():
-        # It goes on, and the next query that needs these keys finds them.
+        # It goes on for a while, and the next query that needs these keys finds them.
         return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
     return future.result()

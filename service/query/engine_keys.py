@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import uuid4
 
 from service.errors import QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
 from service.model.query import Parameters
-from service.ports import Engine, Statement
+from service.ports import Engine, EngineResult, Statement
 from service.pruning.fed_query import fed_query
 from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 KEY_BYTES = 16
 # Two keys for each stripe, with room to spare: part of the stripes would be none of the answer.
 FEW_BYTES = 1 << 20
+LOOK_EVERY_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """For whom keys are collected. `within_s`: how long that query waits, if not as the operator has set."""
+    """For which query keys are collected. `within_s`: how long it waits, if not as the operator has set."""
 
-    query_id: UUID
     parameters: Parameters
     is_canceled: Callable[[], bool]
     within_s: float | None = None
@@ -52,7 +53,7 @@ class EngineKeys:
             GatewayError: the engine failed, was lost, or the query was canceled.
         """
         rows_at_most = self._max_filter_bytes // KEY_BYTES
-        result = self._engine.run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
+        result = self._run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
         if result.is_truncated:
             return self.ranges(wanted, asked)
         keys = _keys(result.rows)
@@ -81,12 +82,29 @@ class EngineKeys:
     def _few(self, wanted: DynamicFilter, asked: Collecting, sql: str) -> list[Key]:
         """All rows of the query without NULL; none when they are not as few and small as they should be."""
         statement = self._statement(wanted, asked, sql, 2 * STRIPES)
-        result = self._engine.run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
+        result = self._run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
         return [] if result.is_truncated else [each for each in _keys(result.rows) if None not in each]
+
+    def _run(self, statement: Statement) -> EngineResult:
+        """Ends as soon as nobody wants the keys any more."""
+        has_ended = threading.Event()
+
+        def watch() -> None:
+            while not has_ended.wait(LOOK_EVERY_S):
+                if statement.is_canceled():
+                    self._engine.cancel(statement.query_id)
+
+        watcher = threading.Thread(target=watch, name="collection-watch", daemon=True)
+        watcher.start()
+        try:
+            return self._engine.run(statement)
+        finally:
+            has_ended.set()
 
     def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
         return Statement(
-            query_id=asked.query_id,
+            # An id of its own: to give up a collection ends none of the query's own jobs.
+            query_id=uuid4(),
             sql=sql,
             parameters=used_parameters(asked, wanted),
             catalog=None,

@@ -31,7 +31,7 @@ def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
         raise QueryCanceled
     vet(query.request.sql, ports.max_sql_bytes)
     check_parameters(query.request.sql, query.request.parameters)
-    query.prune(ports.pruner.prune(query.query_id, query.request, query.is_canceled))
+    query.prune(ports.pruner.prune(query.request, query.is_canceled))
     try:
         planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
     except TableNotFound as failure:

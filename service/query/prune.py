@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from uuid import UUID
 
 import structlog
 
@@ -67,14 +66,14 @@ class Pruner:
         self._relations = relations
         self._bounds = bounds
 
-    def prune(self, query_id: UUID, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
+    def prune(self, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
         """The query with its scans narrowed, as far as that is possible and pays."""
         bounds = self._bounds.within(request.pruning)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
         timeout_ms = request.pruning.collect_timeout_ms
         within_s = None if timeout_ms is None else timeout_ms / 1000
-        collecting = Collecting(query_id, by_name(request.parameters), is_canceled, within_s)
+        collecting = Collecting(by_name(request.parameters), is_canceled, within_s)
         try:
             return self._pruned(_Asked(request, collecting, bounds))
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
@@ -120,8 +119,7 @@ class Pruner:
                 worth.append(found)
             elif is_worth_narrowing(probe, at_least):
                 cached_only.append(found)
-        collected, filters_ms = self._collector.collect(worth, asked.collecting)
-        return {**self._collector.cached(cached_only), **collected}, filters_ms
+        return self._collector.collect(worth, cached_only, asked.collecting)
 
     def _rewritten(
         self,

@@ -42,7 +42,7 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
     try:
         vet(query.request.sql, ports.max_sql_bytes)
         check_parameters(query.request.sql, query.request.parameters)
-        query.prune(ports.pruner.prune(query.query_id, query.request, query.is_canceled))
+        query.prune(ports.pruner.prune(query.request, query.is_canceled))
         result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
         manifest = keep(result, query, ports.results)
     except GatewayError as failure:

@@ -99,6 +99,17 @@ def test_who_asks_for_what_is_there_collects_nothing(cache: FilterCache) -> None
     assert cache.cached(wanted) is None
 
 
+def test_what_was_collected_here_is_here(cache: FilterCache) -> None:
+    wanted = date_filter()
+    assert cache.held(wanted.fingerprint) is None
+    obtained = cache.obtain(wanted, Collecting(), 1)
+    held = cache.held(wanted.fingerprint)
+    assert held is not None
+    assert (held.data, held.source) == (obtained.data, FilterSource.CACHED)
+    cache.forget(wanted.fingerprint)
+    assert cache.held(wanted.fingerprint) is None
+
+
 def test_keys_past_their_time_are_not_there(cache: FilterCache, clock: FakeClock) -> None:
     wanted = date_filter()
     cache.obtain(wanted, Collecting(), 1)

@@ -86,7 +86,7 @@ class Harness:
 
     def prune(self, sql: str, parameters: Parameters = ()) -> PrunedQuery:
         request = QueryRequest(sql, parameters, "lake", self._schema)
-        return self._ports.pruner.prune(uuid4(), request, is_canceled=lambda: False)
+        return self._ports.pruner.prune(request, is_canceled=lambda: False)
 
     def _wait_for_relations(self) -> None:
         """Until what the query asked for twice by now is in memory."""

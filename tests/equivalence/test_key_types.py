@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from service.gateway import Gateway
 from service.model.filtering import FilterForm, Reason
-from service.query.collect import Collector
+from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import KEY_BYTES, EngineKeys
 from service.query.prune import Pruner
@@ -165,7 +165,7 @@ def _with_bounds(
     values, relations = ports.pruner._probe_values, ports.pruner._relations
     with ThreadPoolExecutor(2) as executor:
         reader, cache = FakeKeyCollector(), FakeFilterCache()
-        collector = Collector(reader, keys, cache, executor, ports.clock, timeout_s=60)
+        collector = Collector(reader, keys, cache, executor, ports.clock, CollectBounds(60, 120))
         detections = Detections(ports.catalogs, FakeViews(), values, ports.clock, looked_for)
         other = Harness(gateway)
         pruner = Pruner(detections, values, collector, relations, ports.pruner._bounds)

@@ -40,13 +40,16 @@ class FakeFilterCache:
         source = keys.source if is_ours else FilterSource.CACHED
         return ObtainedKeys(keys.data, source, keys.byte_count, keys.note)
 
-    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
-        if wanted.fingerprint not in self.stored:
+    def held(self, fingerprint: str) -> ObtainedKeys | None:
+        if fingerprint not in self.stored:
             return None
-        shown, data = self.stored[wanted.fingerprint]
+        shown, data = self.stored[fingerprint]
         if shown.expires_at <= self._clock.now():
             return None
         return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
+
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+        return self.held(wanted.fingerprint)
 
     def forget(self, fingerprint: str | None) -> int:
         self._check()

@@ -8,7 +8,7 @@ from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
 from service.pruning.form import FormBounds
-from service.query.collect import Collector
+from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
@@ -41,7 +41,7 @@ def pruner(
         cache,
         executor or ThreadPoolExecutor(1),
         clock,
-        collect_timeout_s,
+        CollectBounds(collect_timeout_s, 120),
     )
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})

@@ -62,6 +62,11 @@ class RedisFilterCache:
         source = FilterSource.COLLECTED if is_collected else FilterSource.CACHED
         return _obtained(found.keys, source, found.note)
 
+    def held(self, fingerprint: str) -> ObtainedKeys | None:
+        """See the port."""
+        kept = self._local.get(fingerprint)
+        return None if kept is None else _obtained(kept, FilterSource.CACHED)
+
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
         """See the port."""
         shelf = self._local.shelf()

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -19,8 +19,9 @@ from service.model.filtering import (
     ObtainedKeys,
     Reason,
 )
+from service.model.query import Parameters
 from service.ports import EngineResult
-from service.query.collect import Collector
+from service.query.collect import CollectBounds, Collector
 from service.query.engine_keys import KEY_BYTES, Collecting, EngineKeys
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine, engine_result
@@ -28,6 +29,9 @@ from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.filters import date_filter, keys_of
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.late_executor import LateExecutor
+
+BOUNDS = CollectBounds(wait_s=20, collect_s=120)
+AT_ONCE = replace(BOUNDS, wait_s=0)
 
 
 def answer(*rows: tuple[Any, ...], is_cut: bool = False) -> EngineResult:
@@ -45,9 +49,10 @@ def outcome(
     with ThreadPoolExecutor(1) as executor:
         keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
         cache = cache or FakeFilterCache()
-        collector = Collector(reader or FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
-        asked = Collecting(uuid4(), (), is_canceled=lambda: False)
-        return collector.collect([wanted], asked)[0][wanted.filter_id]
+        reader = reader or FakeKeyCollector()
+        collector = Collector(reader, keys, cache, executor, FakeClock(), BOUNDS)
+        asked = Collecting((), is_canceled=lambda: False)
+        return collector.collect([wanted], [], asked)[0][wanted.filter_id]
 
 
 def test_keys_are_sorted() -> None:
@@ -155,10 +160,9 @@ def collected(
 ) -> dict[str, FilterOutcome]:
     with ThreadPoolExecutor(1) as executor:
         keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
-        collector = Collector(
-            FakeKeyCollector(), keys, cache or FakeFilterCache(), executor, FakeClock(), timeout_s=20
-        )
-        return dict(collector.collect(filters, Collecting(uuid4(), (), is_canceled=lambda: False))[0])
+        cache = cache or FakeFilterCache()
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS)
+        return dict(collector.collect(filters, [], Collecting((), is_canceled=lambda: False))[0])
 
 
 def fed_filter(by: DynamicFilter) -> DynamicFilter:
@@ -210,10 +214,13 @@ def test_keys_that_cost_too_much_to_collect_are_used_where_they_are_cached() -> 
     engine = FakeEngine()
     with ThreadPoolExecutor(1) as executor:
         keys = EngineKeys(engine, max_filter_bytes=1000, max_ranges=3)
-        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=20)
-        found = collector.cached([replace(wanted, filter_id="df2"), unknown, unsnapped])
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS)
+        asked = Collecting((), is_canceled=lambda: False)
+        found, _ = collector.collect([], [replace(wanted, filter_id="df2"), unknown, unsnapped], asked)
         collector.disable(frozenset({wanted.fingerprint}))
-        assert collector.cached([wanted]) == {}
+        assert collector.collect([], [wanted], asked)[0] == {
+            wanted.filter_id: FilterOutcome.none(Reason.DISABLED)
+        }
     assert {name: each.source for name, each in found.items()} == {"df2": FilterSource.CACHED}
     assert engine.runs == []
 
@@ -222,13 +229,13 @@ def test_keys_that_are_late_keep_none_from_those_that_are_not() -> None:
     late, soon = date_filter(), replace(date_filter(), filter_id="soon", filtering_query="SELECT 1 AS k0")
     executor, cache = LateExecutor(late=(0,)), FakeFilterCache()
     keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
-    collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), timeout_s=0)
-    asked = Collecting(uuid4(), (), is_canceled=lambda: False)
-    found, _ = collector.collect([late, soon], asked)
+    collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
+    asked = Collecting((), is_canceled=lambda: False)
+    found, _ = collector.collect([late, soon], [], asked)
     assert found[late.filter_id] == FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
     assert (found["soon"].reason, found["soon"].data) == (Reason.APPLIED, keys_of((1,)))
     executor.catch_up()
-    again, _ = collector.collect([late, soon], asked)
+    again, _ = collector.collect([late, soon], [], asked)
     assert {each.source for each in again.values()} == {FilterSource.CACHED}
     assert again[late.filter_id].data == keys_of((2,))
 
@@ -245,12 +252,57 @@ def test_keys_that_another_replica_collects_too_long_are_late_too() -> None:
 def test_keys_that_are_disabled_are_given_to_no_query_and_forgotten() -> None:
     wanted, other, cache = date_filter(), replace(date_filter(), filter_id="other"), FakeFilterCache()
     keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
-    collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), timeout_s=0)
-    asked = Collecting(uuid4(), (), is_canceled=lambda: False)
-    collector.collect([wanted, other], asked)
+    collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), AT_ONCE)
+    asked = Collecting((), is_canceled=lambda: False)
+    collector.collect([wanted, other], [], asked)
     collector.disable(frozenset({wanted.fingerprint}))
     assert cache.stored.keys() == {other.fingerprint}
-    found, _ = collector.collect([wanted, other], asked)
+    found, _ = collector.collect([wanted, other], [], asked)
     assert found[wanted.filter_id] == FilterOutcome.none(Reason.DISABLED)
     assert found["other"].source is FilterSource.CACHED
     assert cache.stored.keys() == {other.fingerprint}
+
+
+def test_keys_that_are_here_do_not_queue_behind_those_that_are_collected() -> None:
+    known, cache, executor = date_filter(), FakeFilterCache(), LateExecutor(late=(0,))
+    outcome(FakeEngine(answer((1,))), known, cache)
+    other = replace(date_filter(), filter_id="other", filtering_query="SELECT 1 AS k0")
+    keys = EngineKeys(FakeEngine(), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
+    asked = Collecting((), is_canceled=lambda: False)
+    found, _ = collector.collect([other], [replace(known, filter_id="known")], asked)
+    assert {name: each.reason for name, each in found.items()} == {
+        "other": Reason.COLLECT_TIMED_OUT,
+        "known": Reason.APPLIED,
+    }
+
+
+def test_a_failure_that_nobody_foresaw_costs_one_filter() -> None:
+    class Broken(FakeKeyCollector):
+        def collect(
+            self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
+        ) -> DynamicFilteringData | None:
+            if wanted.filter_id == "broken":
+                raise AttributeError("nobody foresaw this")
+            return super().collect(wanted, parameters, is_canceled)
+
+    broken = replace(date_filter(), filter_id="broken", filtering_query="SELECT 1 AS k0")
+    sound = date_filter()
+    keys = EngineKeys(FakeEngine(answer((1,))), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(Broken(), keys, FakeFilterCache(), LateExecutor(()), FakeClock(), AT_ONCE)
+    found, _ = collector.collect([broken, sound], [], Collecting((), is_canceled=lambda: False))
+    assert found["broken"] == FilterOutcome.none(Reason.COLLECT_FAILED)
+    assert found[sound.filter_id].reason is Reason.APPLIED
+
+
+def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
+    engine, clock = FakeEngine(answer((1,))), FakeClock()
+    keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+    with ThreadPoolExecutor(1) as executor:
+        collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, clock, AT_ONCE)
+        with engine.holding():
+            found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+            clock.advance(timedelta(seconds=121))
+            executor.shutdown(wait=True)
+    assert [each.reason for each in found.values()] == [Reason.COLLECT_TIMED_OUT]
+    assert set(engine.cancels) == {each.query_id for each in engine.runs}
