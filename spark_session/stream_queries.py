@@ -37,6 +37,10 @@ _IDLE = "Waiting for data to arrive"
 _CAUSES_AT_MOST = 20
 # All that Spark has of a file; a stream has to be told.
 _FILE_SCHEMA = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+# Spark passes over, without a word, files that are older than the newest it has seen by more than this, which
+# is a week if nothing is said; a file that was moved keeps its time. The most that it can count, as it takes
+# this from the newest time, which is never below zero.
+_ANY_AGE = f"{2**63 - 1}ms"
 # How the operator's options change these is his; a stream's own options nobody changes.
 _KAFKA_DEFAULTS = MappingProxyType(
     {
@@ -169,7 +173,7 @@ def _reader(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataS
 
 
 def _folder_options(source: DirectorySource) -> dict[str, str]:
-    options = {"maxFilesPerTrigger": str(source.files_per_batch)}
+    options = {"maxFilesPerTrigger": str(source.files_per_batch), "maxFileAge": _ANY_AGE}
     return options | ({} if source.glob is None else {"pathGlobFilter": source.glob})
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,10 @@ def lines(records: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(json.dumps(each).encode() + b"\n" for each in records)
 
 
-def put(inbox: Path, name: str, content: bytes) -> None:
-    """Puts a file there at once, as whoever feeds a stream has to."""
+def put(inbox: Path, name: str, content: bytes, age: timedelta = timedelta()) -> None:
+    """Puts a file there at once, as whoever feeds a stream has to; its time is so long ago."""
     hidden = inbox / f".{name}"
     hidden.write_bytes(content)
+    if age:
+        os.utime(hidden, (time.time() - age.total_seconds(),) * 2)
     os.rename(hidden, inbox / name)  # noqa: PTH104

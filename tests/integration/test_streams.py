@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,27 @@ def test_a_stream_is_told_listed_stopped_and_resumed(
     assert snapshot is not None
     assert snapshot.summary is not None
     assert str(snapshot.summary["sluice.stream-batches"]).startswith(f"{checkpoint}/")
+    gateway.delete(link)
+
+
+def test_files_are_read_whatever_their_times_say(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    put(inbox, "first.json", lines([{"id": 1}]))
+    link = gateway.post("/streams", json=stream(log_table, inbox)).json()["links"]["self"]
+
+    def has_read(count: int) -> bool:
+        return bool(gateway.get(link).json()["progress"]["records"] == count)
+
+    until(lambda: has_read(1), 60)
+    put(inbox, "moved.json", lines([{"id": 2}]), age=timedelta(days=8))
+    until(lambda: has_read(2), 60)
+    put(inbox, "ahead.json", lines([{"id": 3}]), age=-timedelta(days=365))
+    until(lambda: has_read(3), 60)
+    put(inbox, "last.json", lines([{"id": 4}]))
+    put(inbox, "oldest.json", lines([{"id": 5}]), age=timedelta(days=40 * 365))
+    until(lambda: has_read(5), 60)
+    assert ids(log_table) == [1, 2, 3, 4, 5]
     gateway.delete(link)
 
 
