@@ -260,7 +260,8 @@ class IngestHistory(Protocol):
     def forget_before(self, moment: datetime, limit: int) -> int:
         """Deletes ingests that ended before then, so many at most; never one of which something waits.
 
-        How many those were. Their files are the table's, or nobody's.
+        Nor one of a stream's batch that its stream does not know to be done: it may be given again. How many
+        those were. Their files are the table's, or nobody's.
 
         Raises:
             MetricsStoreDown: the log does not answer.

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log import PostgresIngestLog
+from service.adapters.postgres.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown
 from service.ingest_ports import IngestHistory, IngestLog
 from service.model.ingest import IngestRecord, IngestState
 from service.model.ingest_history import IngestListing, IngestPosition, Spread
+from service.model.streams import BatchDone, StreamRecord
 from service.model.writing import CommitResult, TableKey, WriteResult
+from service.stream_ports import StreamStore
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result
+from tests.fakes.stream_store import FakeStreamStore
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 LATER = ACCEPTED_AT + timedelta(days=1)
@@ -34,14 +38,21 @@ class Archive:
 
     log: IngestLog
     history: IngestHistory
+    streams: StreamStore
 
     def accept(
-        self, *results: WriteResult, days: int = 0, write_ms: int = 0, caller: str = "ann"
+        self,
+        *results: WriteResult,
+        days: int = 0,
+        write_ms: int = 0,
+        caller: str = "ann",
+        stream_batch: str | None = None,
     ) -> IngestRecord:
         record = replace(
             ingest_of(results, request_id=uuid4(), caller=caller),
             accepted_at=ACCEPTED_AT + timedelta(days=days),
             write_ms=write_ms,
+            stream_batch=stream_batch,
         )
         return self.log.accept(record, results)
 
@@ -55,6 +66,11 @@ class Archive:
             assert pending is not None
             pending.refused("TABLE_CHANGED", "other spec")
 
+    def accept_batch(self, checkpoint_id: UUID, batch_id: int) -> IngestRecord:
+        record = self.accept(write_result(), stream_batch=f"{checkpoint_id}/{batch_id}")
+        self.commit()
+        return record
+
     def listed(self, **asked: object) -> list[IngestRecord]:
         return list(self.history.ingests(replace(IngestListing("ann", MANY), **asked)))  # type: ignore[arg-type]
 
@@ -62,18 +78,19 @@ class Archive:
 @pytest.fixture(params=["fake", "postgres"])
 def archive(request: pytest.FixtureRequest) -> Iterator[Archive]:
     if request.param == "fake":
-        fake = FakeIngestLog()
-        yield Archive(fake, FakeIngestHistory(fake))
+        fake, known = FakeIngestLog(), FakeStreamStore()
+        yield Archive(fake, FakeIngestHistory(fake, known), known)
         return
     url = request.getfixturevalue("metrics_url")
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(text("TRUNCATE ingests, commit_rounds CASCADE"))
     engine.dispose()
-    log, history = PostgresIngestLog(url), PostgresIngestHistory(url)
-    yield Archive(log, history)
+    log, history, streams = PostgresIngestLog(url), PostgresIngestHistory(url), PostgresStreamStore(url)
+    yield Archive(log, history, streams)
     log.close()
     history.close()
+    streams.close()
 
 
 @pytest.fixture(params=["fake", "postgres"])
@@ -172,6 +189,28 @@ def test_what_was_refused_is_forgotten_as_what_was_committed_is(archive: Archive
     assert archive.listed() == []
 
 
+def test_a_batch_that_its_stream_does_not_know_to_be_done_is_not_forgotten(archive: Archive) -> None:
+    stream = StreamRecord(uuid4(), "ann", "clicks", {}, ACCEPTED_AT)
+    archive.streams.add(stream)
+    # With two digits, so that texts are in another order.
+    checkpoint_id, [earlier, newest] = uuid4(), [9, 10]
+    known, unknown = (archive.accept_batch(checkpoint_id, each) for each in (earlier, newest))
+    archive.streams.done(stream.stream_id, BatchDone(checkpoint_id, earlier, ACCEPTED_AT, 10, 0))
+    assert archive.history.forget_before(FAR_AHEAD, MANY) == 1
+    assert archive.log.find(known.ingest_id) is None
+    assert archive.log.find(unknown.ingest_id) is not None
+    archive.streams.done(stream.stream_id, BatchDone(checkpoint_id, newest, ACCEPTED_AT, 10, 0))
+    assert archive.history.forget_before(FAR_AHEAD, MANY) == 1
+    assert archive.log.find(unknown.ingest_id) is None
+
+
+def test_the_first_batch_of_a_stream_that_knows_of_none_is_not_forgotten(archive: Archive) -> None:
+    archive.streams.add(StreamRecord(uuid4(), "ann", "clicks", {}, ACCEPTED_AT))
+    first = archive.accept_batch(uuid4(), 0)
+    assert archive.history.forget_before(FAR_AHEAD, MANY) == 0
+    assert archive.log.find(first.ingest_id) is not None
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -192,7 +231,7 @@ def test_a_history_that_is_down_raises_without_address_or_secret(
 
 def test_an_ingest_that_ended_late_is_kept_from_its_end(metrics_url: str) -> None:
     log, history = PostgresIngestLog(metrics_url), PostgresIngestHistory(metrics_url)
-    archive = Archive(log, history)
+    archive = Archive(log, history, FakeStreamStore())
     record = archive.accept(write_result())
     archive.commit()
     assert history.forget_before(datetime.now(UTC) - timedelta(days=1), MANY) == 0

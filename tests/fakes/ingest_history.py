@@ -15,11 +15,13 @@ from service.model.ingest_history import (
 )
 from service.model.writing import Committable
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.stream_store import FakeStreamStore
 
 
 class FakeIngestHistory:
-    def __init__(self, log: FakeIngestLog) -> None:
+    def __init__(self, log: FakeIngestLog, streams: FakeStreamStore | None = None) -> None:
         self._log = log
+        self._streams = streams or FakeStreamStore()
 
     def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
         own = [each for each in self._log.records() if each.caller == listing.caller]
@@ -36,7 +38,19 @@ class FakeIngestHistory:
 
     def forget_before(self, moment: datetime, limit: int) -> int:
         ended = [each for each in self._log.records() if each.accepted_at < moment]
-        return self._log.forget([each.ingest_id for each in ended if not _waits(each)][:limit])
+        due = [each.ingest_id for each in ended if not _waits(each) and not self._may_come_again(each)]
+        return self._log.forget(due[:limit])
+
+    def _may_come_again(self, record: IngestRecord) -> bool:
+        if record.stream_batch is None:
+            return False
+        checkpoint_id, batch_id = record.stream_batch.split("/")
+        return not any(
+            str(each.checkpoint_id) == checkpoint_id
+            and each.last_batch_id is not None
+            and each.last_batch_id >= int(batch_id)
+            for each in self._streams.records.values()
+        )
 
 
 def _position(record: IngestRecord) -> IngestPosition:

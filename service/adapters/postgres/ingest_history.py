@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, create_engine, delete, exists, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    String,
+    and_,
+    cast,
+    create_engine,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 
 from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.ingest_rows import ingest_record
@@ -13,6 +26,7 @@ from service.adapters.postgres.ingest_sums import accepted, failed, rounds, tabl
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import CONNECTION
 from service.adapters.postgres.storable import storable
+from service.adapters.postgres.stream_tables import StreamRow
 from service.model.ingest import IngestRecord, IngestState
 from service.model.ingest_history import IngestListing, TableIngests
 
@@ -54,12 +68,18 @@ class PostgresIngestHistory:
     def forget_before(self, moment: datetime, limit: int) -> int:
         """Deletes ingests that ended before then, so many at most; never one of which something waits.
 
-        How many those were. Their files are the table's, or nobody's.
+        Nor one of a stream's batch that its stream does not know to be done: it may be given again. How many
+        those were. Their files are the table's, or nobody's.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        old = select(IngestRow.ingest_id).where(_ended_before(moment)).order_by(IngestRow.accepted_at)
+        of_checkpoint = cast(StreamRow.checkpoint_id, String) == func.split_part(
+            IngestRow.stream_batch, "/", 1
+        )
+        # Joined, since Postgres would look through all streams for each ingest if it were asked by EXISTS.
+        old = select(IngestRow.ingest_id).outerjoin(StreamRow, of_checkpoint).order_by(IngestRow.accepted_at)
+        old = old.where(_ended_before(moment), _is_forgettable())
         with transaction(self._engine) as session:
             ids = session.scalars(old.limit(limit)).all()
             options = {"synchronize_session": False}
@@ -99,3 +119,12 @@ def _ended_before(moment: datetime) -> ColumnElement[bool]:
         CommitRoundRow.ended_at >= moment,
     )
     return and_(IngestRow.accepted_at < moment, ~still_waits, ~ended_since)
+
+
+def _is_forgettable() -> ColumnElement[bool]:
+    """Whether Spark cannot give it again as a stream's batch; else only its row says that it was accepted.
+
+    A stream that was stopped in its first batch does not know its checkpoint: nothing but the batch does.
+    """
+    batch_id = cast(func.split_part(IngestRow.stream_batch, "/", 2), BigInteger)
+    return or_(IngestRow.stream_batch.is_(None), StreamRow.last_batch_id >= batch_id)
