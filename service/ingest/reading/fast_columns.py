@@ -39,6 +39,8 @@ class FastColumn:
 
 # From here on a whole number may have been rounded on its way into a double; whether it was is not asked.
 _EXACT_DOUBLE = 2.0**53
+# The same of a single one; and half of the least that it can tell, which becomes zero.
+_EXACT_SINGLE, _ZERO_SINGLE = 2.0**24, 2.0**-150
 # A number of so many digits comes through a double unchanged, as those do that arrive one by one.
 _EXACT_DIGITS = 15
 _MOST_DIGITS = 38
@@ -93,18 +95,38 @@ def _without_nulls(array: pa.Array) -> pa.Array:
     return array
 
 
-def check_floating(columns: Sequence[pa.Array]) -> bool:
+def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> bool:
     """Whether all numbers are what converting them one by one gives; False where a zero may have no sign.
+
+    Each column as Arrow has read it, with the type that it will have.
 
     Raises:
         Doubt: a number may not be.
     """
-    values = pa.concat_arrays([_cast(each, pa.float64()) for each in columns])
-    # NaN is no number, and compares with none.
-    if pc.all(pc.less(pc.abs(values), _EXACT_DOUBLE)).as_py() is False:
+    values = _together([array for _, array in columns])
+    if _reaches(values, _EXACT_DOUBLE):
         raise Doubt
+    singles = [array for kind, array in columns if kind == pa.float32()]
+    if singles:
+        _check_singles(values if len(singles) == len(columns) else _together(singles))
     # Below zero, only the inverse of a zero with a sign is infinite.
     return bool(pc.min_max(pc.divide(1.0, values))["min"].as_py() != -math.inf)
+
+
+def _together(arrays: Sequence[pa.Array]) -> pa.Array:
+    return pa.concat_arrays([_cast(each, pa.float64()) for each in arrays])
+
+
+def _reaches(values: pa.Array, bound: float) -> bool:
+    # NaN is no number, and compares with none.
+    return bool(pc.all(pc.less(pc.abs(values), bound)).as_py() is False)
+
+
+def _check_singles(values: pa.Array) -> None:
+    sizes = pc.abs(values)
+    is_zero_then = pc.and_(pc.less_equal(sizes, _ZERO_SINGLE), pc.not_equal(sizes, 0.0))
+    if _reaches(values, _EXACT_SINGLE) or pc.any(is_zero_then).as_py():
+        raise Doubt
 
 
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:

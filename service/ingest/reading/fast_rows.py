@@ -46,7 +46,7 @@ class FastRows:
 
     def _finished(self, table: pa.Table, lines: bytes) -> pa.RecordBatch:
         found = [_array(table.column(index)) for index in range(len(self._columns))]
-        floating = [found[index] for index in self._floating]
+        floating = [(self._schema.field(index).type, found[index]) for index in self._floating]
         if floating and not check_floating(floating) and _SIGNED_ZERO.search(lines):
             raise Doubt
         arrays = [column.finish(array) for column, array in zip(self._columns, found, strict=True)]

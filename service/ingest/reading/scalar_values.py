@@ -6,6 +6,7 @@ import base64
 import binascii
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
@@ -23,6 +24,7 @@ _TIME = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?")
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _LARGEST_FLOAT = 3.4028234663852886e38
+_SINGLE = struct.Struct("f")
 
 
 def scalar_values(type_name: str) -> Convert | None:
@@ -60,7 +62,9 @@ def _integer(type_name: str, bits: int) -> Convert:
     return convert
 
 
-def _floating(type_name: str, largest: float) -> Convert:
+def _floating(type_name: str, largest: float, as_written: Callable[[float], float]) -> Convert:
+    """Fractions are rounded to the nearest number; whole ones must be there, and nothing becomes zero."""
+
     def convert(value: object) -> float:
         if isinstance(value, str) and value in _NOT_FINITE:
             return _NOT_FINITE[value]
@@ -72,11 +76,19 @@ def _floating(type_name: str, largest: float) -> Convert:
             number = math.inf
         if math.isinf(number) or abs(number) > largest:
             raise ValueError(f"{_shown(value)} is out of the range of {type_name}")
-        if isinstance(value, int) and int(number) != value:
+        written = as_written(number)
+        if isinstance(value, int) and int(written) != value:
             raise ValueError(f"{value} cannot be told exactly in {type_name}")
+        if number and not written:
+            raise ValueError(f"{value} would be zero in {type_name}")
         return number
 
     return convert
+
+
+def _single(number: float) -> float:
+    (written,) = _SINGLE.unpack(_SINGLE.pack(number))
+    return float(written)
 
 
 def _decimal(precision: int, scale: int) -> Convert:
@@ -201,8 +213,8 @@ _SIMPLE: Mapping[str, Convert] = {
     "boolean": _boolean,
     "int": _integer("int", 32),
     "long": _integer("long", 64),
-    "float": _floating("float", _LARGEST_FLOAT),
-    "double": _floating("double", math.inf),
+    "float": _floating("float", _LARGEST_FLOAT, _single),
+    "double": _floating("double", math.inf, float),
     "string": _string,
     "date": _date,
     MIDNIGHTS: _midnight,
