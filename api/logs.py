@@ -17,7 +17,10 @@ from api.settings import LogFormat, LogLevel
 _SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j")
 """They print Java stacks of errors that callers get as an answer."""
 
-_FREE_TEXT = ("event", "exception", "detail")
+_FREE_TEXT = ("event", "exception", "detail", "reason", "sql", "rewritten_sql", "build", "relation")
+"""What libraries and callers said, in their words."""
+
+_LONGEST_REASON = 2_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -81,7 +84,11 @@ def _json(event: EventDict, **_: Any) -> str:
 def _without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     # Messages and stacks of libraries may hold the address or the header that they were given.
     texts = {name: event[name] for name in _FREE_TEXT if isinstance(event.get(name), str)}
-    return {**event, **{name: masked_text(text) for name, text in texts.items()}}
+    shown = {name: masked_text(text) for name, text in texts.items()}
+    if "reason" in shown:
+        # Spark's are pages. Cut before it is masked, half of an address would not look like one.
+        shown["reason"] = shown["reason"][:_LONGEST_REASON]
+    return {**event, **shown}
 
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -94,7 +94,7 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
     except (PySparkException, Py4JError, OSError, EOFError, AssertionError, AttributeError) as failure:
         if not session.is_alive() or session.is_stopped():
             raise EngineLost from failure
-        log.warning("executors_failed", error=type(failure).__name__, reason=str(failure)[:2000])
+        log.warning("executors_failed", error=type(failure).__name__, reason=str(failure))
         raise _in_gateway_terms(str(failure)) from failure
 
 

@@ -49,7 +49,8 @@ class ParquetTables:
                 self._create(name, self._waiting[name])
                 del self._waiting[name]
             except (PySparkException, Py4JError, NotPartitionedSo) as failure:
-                log.warning("parquet_table_not_registered", table=name, error=str(failure)[:500])
+                kind = type(failure).__name__
+                log.warning("parquet_table_not_registered", table=name, error=kind, reason=str(failure))
 
     def _create(self, name: str, table: ParquetTable) -> None:
         schema, _, _ = name.partition(".")

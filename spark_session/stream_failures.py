@@ -54,7 +54,7 @@ class StreamFailures:
             return None
         found = _of_topic(self._source, text)
         if found is not None:
-            log.info("stream_source_failed", error=found.code, reason=self.masked(text[:2000]))
+            log.info("stream_source_failed", error=found.code, reason=self.masked(text))
         return found
 
     def masked(self, text: str) -> str:

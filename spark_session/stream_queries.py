@@ -203,5 +203,5 @@ def _words(query: StreamingQuery) -> list[str]:
 def _lost(session: WarmSession, failure: Exception) -> GatewayError:
     if not session.is_alive() or session.is_stopped():
         return EngineLost("The engine was lost while the stream ran.")
-    log.warning("stream_failed", error=type(failure).__name__, reason=str(failure)[:2000])
+    log.warning("stream_failed", error=type(failure).__name__, reason=str(failure))
     return StreamFailed("Spark could not run the stream; the log has the cause.")

@@ -72,6 +72,28 @@ def test_secrets_in_what_libraries_say_are_masked(
 
 
 @pytest.mark.parametrize("log_format", list(LogFormat))
+@pytest.mark.parametrize("name", ["detail", "reason", "sql", "rewritten_sql", "build", "relation"])
+def test_secrets_in_the_words_of_others_are_masked(
+    capsys: pytest.CaptureFixture[str], log_format: LogFormat, name: str
+) -> None:
+    configure_logging(LogLevel.INFO, log_format)
+    words = {name: "Failed: s3a://me:hunter2@bucket/inbox"}
+    structlog.stdlib.get_logger("ours").warning("executors_failed", **words)
+    written = capsys.readouterr().err
+    assert "bucket/inbox" in written
+    assert "hunter2" not in written
+
+
+def test_a_reason_is_masked_before_it_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogLevel.INFO, LogFormat.JSON)
+    reason = "at org.apache.spark".ljust(1_980) + "s3a://me:hunter2-which-is-long@bucket/inbox"
+    structlog.stdlib.get_logger("ours").warning("executors_failed", reason=reason)
+    [line] = lines(capsys)
+    assert "hunter2" not in line["reason"]
+    assert len(line["reason"]) == 2_000
+
+
+@pytest.mark.parametrize("log_format", list(LogFormat))
 def test_text_from_outside_cannot_begin_a_line(
     log_format: LogFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from service.errors import StreamFailed, StreamSourceDown
 from service.model.record_formats import RecordFormat
@@ -63,6 +64,14 @@ def test_other_failures_are_told_in_sparks_words_without_secrets() -> None:
     assert found.detail.startswith("Query [id = 1] terminated with exception: no login with ***")
     assert "hunter2" not in found.detail
     assert "SASL_SSL" in found.detail
+
+
+def test_no_half_of_a_secret_is_logged() -> None:
+    text = "org.apache.kafka.common.errors.TimeoutException".ljust(1_990) + JAAS
+    with capture_logs() as logs:
+        FAILURES.known([text])
+    [line] = logs
+    assert JAAS[:8] not in line["reason"]
 
 
 def test_what_kafka_says_is_nothing_to_a_folder() -> None:
