@@ -101,10 +101,11 @@ class DeadLetters:
 
 
 def _position(unfit: Unfit) -> str:
+    """All that is known: of many files, a line or row alone would tell nothing."""
     record = unfit.record
-    if record.line is not None:
-        return f"line {record.line}" + ("" if record.column is None else f", column {record.column}")
-    return record.place or f"row {record.row}"
+    numbers = (("line", record.line), ("column", record.column), ("row", record.row))
+    told = (f"{name} {number}" for name, number in numbers if number is not None)
+    return ", ".join(filter(None, (record.place, *told)))
 
 
 def _text_or_bytes(payload: bytes) -> tuple[str | None, bytes | None]:

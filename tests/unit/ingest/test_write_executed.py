@@ -127,6 +127,8 @@ def test_bad_records_become_dead_letters(ingests: FakeIngests, tmp_path: Path) -
     assert record.rejected.count == 1
     names = {str(each.key.table): sum(t.record_count for t in each.targets) for each in record.commits}
     assert names == {"lake.logs.events": 1, "lake.logs.events__dead_letter": 1}
+    [letter] = [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
+    assert letter["position"] == f"{tmp_path.as_uri()}/a.json, line 2"
 
 
 def test_of_a_job_that_fails_nothing_is_committed(ingests: FakeIngests, tmp_path: Path) -> None:
