@@ -25,6 +25,7 @@ from api.errors import (
 )
 from api.faults import faults_of
 from api.schemas.evolutions import evolution_answer
+from api.schemas.ingest_answer import FAILED_ALONE, commit_answer
 from service.errors import (
     CallerError,
     ColumnNotFound,
@@ -114,8 +115,17 @@ def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
     errors = [{"detail": f"{each.key.table}: {each.error_code}: {each.error_detail}"} for each in failed]
     ids: dict[str, object] = {"ingestId": record.ingest_id}
-    more = ids | _evolutions(record.evolutions)
+    more = ids | _parts(record) | _evolutions(record.evolutions)
     return _respond(status, code, detail, instance, errors, more, headers)
+
+
+def _parts(record: IngestRecord) -> dict[str, object]:
+    """All parts of a failed ingest, unless none of them is in its table or will be."""
+    if all(each.error_code is not None for each in record.commits):
+        return {}
+    # Whoever sends the whole request again, since it failed, would write these parts twice.
+    commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
+    return {"commits": commits, "note": FAILED_ALONE}
 
 
 def _evolutions(made: Sequence[object]) -> dict[str, object]:

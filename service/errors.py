@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+SEND_ALONE_AGAIN = "Send what was for it again, alone, under a new requestId."
+"""The cure where one table of a request took nothing: others may have taken their part."""
+
 
 class GatewayError(Exception):
     """Something went wrong in the gateway."""
@@ -258,7 +261,7 @@ class StreamInvalid(IngestInvalid):
 
 
 class TableChanged(CallerError):
-    """The table was changed so that the rows of this ingest cannot fit it any more. Send it again."""
+    """The table was changed so that the rows of this ingest cannot fit it any more."""
 
     code = "TABLE_CHANGED"
 
@@ -401,7 +404,7 @@ class CommittableVersionUnknown(PartDown):
 
 
 class CommittableUnreadable(GatewayError):
-    """What this ingest left to be committed cannot be read any more. Send the ingest again."""
+    """What waited for this table cannot be read any more. Send it alone again, under a new requestId."""
 
     code = "COMMITTABLE_UNREADABLE"
 

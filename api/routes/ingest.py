@@ -87,7 +87,8 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     """Writes records into data files that hold the write schema's columns, and commits them once.
 
     A request that was refused (4xx) has written nothing, unless the problem has an `ingestId`: then it was
-    taken in, and `GET /ingest/{id}` tells table by table what became of it. After a 5xx, or no answer, the
+    taken in, and `GET /ingest/{id}` tells table by table what became of it. Where it has `commits`, too, send
+    only what was for those with an `error` again, under a new `requestId`. After a 5xx, or no answer, the
     same `requestId` tells, and never writes twice.
 
     Large input is a body of records alone, as NDJSON, CSV, an Arrow stream or Parquet; the query string then

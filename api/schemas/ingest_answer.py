@@ -14,6 +14,10 @@ from service.model.ingest import BadRecord, IngestCommit, IngestRecord, IngestSt
 NOT_TOGETHER = (
     "Tables and branches are committed each by itself: one can be in its table while another waits or failed."
 )
+FAILED_ALONE = (
+    f"{NOT_TOGETHER} Send only what was for those with an error again, under a new requestId: whatever else"
+    " the request had would be written twice."
+)
 WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
 
 
@@ -97,7 +101,7 @@ def ingest_answer(record: IngestRecord) -> IngestAnswer:
     return IngestAnswer(
         ingest_id=record.ingest_id,
         state=record.state,
-        commits=[_commit(each) for each in record.commits],
+        commits=[commit_answer(each) for each in record.commits],
         rejected=RejectedAnswer(
             count=record.rejected.count, samples=[_bad(each) for each in record.rejected.samples]
         ),
@@ -112,7 +116,8 @@ def _bad(bad: BadRecord) -> BadRecordAnswer:
     return BadRecordAnswer(detail=bad.reason, pointer=pointer, line=bad.line, column=bad.column, row=bad.row)
 
 
-def _commit(commit: IngestCommit) -> CommitAnswer:
+def commit_answer(commit: IngestCommit) -> CommitAnswer:
+    """One table's part on the wire."""
     failure = (
         CommitError(code=commit.error_code, detail=commit.error_detail or "") if commit.error_code else None
     )

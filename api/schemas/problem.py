@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from api.schemas.evolutions import EvolutionAnswer
+from api.schemas.ingest_answer import CommitAnswer
 from api.schemas.wire import WireModel
 
 
@@ -43,3 +44,8 @@ class Problem(WireModel):
     ingest_id: Annotated[UUID | None, Field(description="the ingest that failed; /ingest/{id} knows it")] = (
         None
     )
+    commits: Annotated[
+        list[CommitAnswer] | None,
+        Field(description="all parts of an ingest of which some failed and others did not; those stay"),
+    ] = None
+    note: Annotated[str | None, Field(description="what to send again where there are `commits`")] = None

@@ -15,6 +15,7 @@ from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
 from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
 from service.model.schemas import Field, Primitive, TableSchema
+from service.model.tables import TableName
 from tests.fakes.spools import FakeSpool, FakeSpools
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -23,13 +24,14 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 class FakeIngestDoor(Ingests):
     """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`.
 
-    With a `commit_error`, a code and its detail, no table takes its part.
+    With a `commit_error`, a code and its detail, no table takes its part, or all but the `refusing_table`.
     """
 
     def __init__(self) -> None:
         self.refusal: Exception | None = None
         self.holds_commits = False
         self.commit_error: tuple[str, str] | None = None
+        self.refusing_table: TableName | None = None
         self.records: dict[UUID, IngestRecord] = {}
         self.requests: list[IngestRequest] = []
         self.bodies: list[bytes] = []
@@ -64,7 +66,7 @@ class FakeIngestDoor(Ingests):
         return Accepted(record, settled)
 
     def _done(self, commit: IngestCommit) -> IngestCommit:
-        if self.commit_error is None:
+        if self.commit_error is None or self.refusing_table not in (None, commit.key.table):
             return replace(commit, snapshot_id=77)
         code, detail = self.commit_error
         return replace(commit, error_code=code, error_detail=detail)

@@ -17,7 +17,7 @@ from pyiceberg.types import (
     NestedField,
 )
 
-from service.errors import TableChanged
+from service.errors import SEND_ALONE_AGAIN, TableChanged
 from service.model.writing import Committable, WriteTarget
 
 _FORMATS_WRITTEN = (1, 2)
@@ -32,7 +32,7 @@ def check_fits_table(metadata: TableMetadata, committable: Committable) -> None:
     """
     reason = next(_reasons(metadata, committable), None)
     if reason is not None:
-        raise TableChanged(f"{committable.key.table} was changed: {reason} Send the ingest again.")
+        raise TableChanged(f"{committable.key.table} was changed: {reason} {SEND_ALONE_AGAIN}")
 
 
 def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pyiceberg.transforms import VoidTransform
 
 from service.adapters.commits.committed_rounds import ROUND
 from service.adapters.commits.snapshot_append import SnapshotAppend
-from service.errors import UpsertNotPossible
+from service.errors import SEND_ALONE_AGAIN, UpsertNotPossible
 from service.ingest_ports import RowDeltas
 from service.model.writing import Committable, RowDelta
 
@@ -58,7 +58,7 @@ def _check_all_are_reached(table: Table, branch: str) -> None:
     if head is not None and any(_is_out_of_reach(each, spec) for each in head.manifests(table.io)):
         raise UpsertNotPossible(
             f"{'.'.join(table.name())} holds files of an earlier partition spec, which the deletes of an "
-            "upsert do not reach. Compact it, then send the ingest again."
+            f"upsert do not reach. Compact it first. {SEND_ALONE_AGAIN}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from service.errors import TableChanged
+from service.errors import SEND_ALONE_AGAIN, TableChanged
 from service.ingest.schema_changes.wider_types import is_wider
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.projection import Projection
@@ -43,7 +43,7 @@ def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Fi
 
 def changed(table: WritableTable, reason: str) -> TableChanged:
     """The refusal that tells this reason."""
-    return TableChanged(f"{table.key.table} was changed: {reason} Send the ingest again.")
+    return TableChanged(f"{table.key.table} was changed: {reason} {SEND_ALONE_AGAIN}")
 
 
 def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> Iterator[str]:

@@ -75,8 +75,30 @@ async def test_an_ingest_that_its_table_did_not_take_is_a_problem_and_can_be_loo
     problem = response.json()
     assert (problem["code"], problem["detail"]) == ("TABLE_CHANGED", "column kind is gone.")
     assert problem["errors"] == [{"detail": "lake.logs.events: TABLE_CHANGED: column kind is gone."}]
+    # All of it failed: the whole request may be sent again.
+    assert not {"commits", "note"} & problem.keys()
     found = await client.get(f"/ingest/{problem['ingestId']}")
     assert (found.status_code, found.json()["state"]) == (200, "FAILED")
+
+
+async def test_a_table_that_took_its_part_is_told_where_another_did_not(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.ingests.commit_error = ("TABLE_CHANGED", "column kind is gone.")
+    gateway.ingests.refusing_table = TableName("lake", "logs", "errors")
+    other = {"table": "lake.logs.errors", "records": [{"id": 3}]}
+    response = await send(client, writes=[EVENTS, other])
+    assert (response.status_code, response.json()["code"]) == (409, "TABLE_CHANGED")
+    problem = response.json()
+    assert len(problem["errors"]) == 1
+    found = await client.get(f"/ingest/{problem['ingestId']}")
+    assert problem["commits"] == found.json()["commits"]
+    assert [(each["snapshotId"], each["error"]) for each in problem["commits"]] == [
+        (77, None),
+        (None, {"code": "TABLE_CHANGED", "detail": "column kind is gone."}),
+    ]
+    assert "each by itself" in problem["note"]
+    assert "Send only what was for those with an error again, under a new requestId" in problem["note"]
 
 
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
