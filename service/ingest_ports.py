@@ -46,6 +46,7 @@ class WritableTables(Protocol):
 
         Raises:
             TableNotFound: there is none of that name.
+            IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.
         """
 

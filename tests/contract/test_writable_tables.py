@@ -12,6 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
+from pyiceberg.table import Table
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortOrder
 from pyiceberg.table.sorting import SortField as IcebergSortField
 from pyiceberg.transforms import IdentityTransform, MonthTransform
@@ -20,7 +21,7 @@ from pyiceberg.types import DateType, LongType, NestedField, StringType
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.writer_state import WriterState
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, IngestInvalid, TableNotFound
 from service.ingest_ports import WritableTables
 from service.model.schemas import Field, Primitive, TableSchema
 from service.model.tables import PartitionField, SortField, TableName
@@ -67,6 +68,12 @@ def create_table(folder: Path) -> None:
         catalog.create_table("s.t", schema, partition_spec=spec, sort_order=order, properties=wanted)
 
 
+def snapshot_id(table: Table) -> int:
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    return snapshot.snapshot_id
+
+
 @pytest.fixture
 def real(tmp_path: Path) -> Iterator[PyIcebergWritableTables]:
     create_table(tmp_path)
@@ -96,6 +103,21 @@ def test_a_table_is_told_with_all_that_decides_how_its_files_look(tables: Writab
 
 def test_a_branch_need_not_be_there(tables: WritableTables) -> None:
     assert tables.writable(NAME, "audit").key == TableKey(NAME, "audit")
+
+
+def test_a_tag_is_no_branch(tables: WritableTables, tmp_path: Path) -> None:
+    if isinstance(tables, FakeWritableTables):
+        tables.tag(NAME, "release")
+    else:
+        with closing(opened_by_others(tmp_path)) as catalog:
+            table = catalog.load_table("s.t")
+            table.append(table.scan().to_arrow())
+            table.manage_snapshots().create_tag(snapshot_id(table), "release").commit()
+            table.manage_snapshots().create_branch(snapshot_id(table), "audit").commit()
+    with pytest.raises(IngestInvalid, match=r"release is a tag of lake\.s\.t"):
+        tables.writable(NAME, "release")
+    for each in (MAIN, "audit"):
+        assert tables.writable(NAME, each).key == TableKey(NAME, each)
 
 
 def test_a_table_that_is_not_there_is_told_with_those_that_are(tables: WritableTables) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, IngestInvalid, TableNotFound
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable
 
@@ -12,6 +12,7 @@ from service.model.writing import TableKey, WritableTable
 class FakeWritableTables:
     def __init__(self, *tables: WritableTable) -> None:
         self._tables = {each.key.table: each for each in tables}
+        self._tags: set[TableKey] = set()
         self.is_down = False
 
     def put(self, table: WritableTable) -> None:
@@ -20,9 +21,15 @@ class FakeWritableTables:
     def drop(self, name: TableName) -> None:
         del self._tables[name]
 
+    def tag(self, name: TableName, tag: str) -> None:
+        self._tags.add(TableKey(name, tag))
+
     def writable(self, name: TableName, branch: str) -> WritableTable:
         if self.is_down:
             raise CatalogDown(f"The catalog {name.catalog} does not answer.")
         if name not in self._tables:
             raise TableNotFound(str(name), [str(each) for each in self._tables])
-        return replace(self._tables[name], key=TableKey(name, branch))
+        key = TableKey(name, branch)
+        if key in self._tags:
+            raise IngestInvalid(f"{branch} is a tag of {name}, no branch: nothing can be written to it.")
+        return replace(self._tables[name], key=key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -154,6 +155,22 @@ def test_ingests_at_once_share_snapshots_and_lose_nothing(gateway: httpx.Client,
     assert snapshots == {each.snapshot_id for each in events.snapshots()}
     assert len(snapshots) < 40
     assert rows(gateway, f"SELECT count(DISTINCT id), count(*) FROM {named(events)}") == [[40, 40]]
+
+
+def test_a_tag_is_refused_as_a_branch_before_anything_is_written(
+    gateway: httpx.Client, events: Table, inbox: Path
+) -> None:
+    [commit] = send(gateway, events, {"id": 1, "day": FIRST}).json()["commits"]
+    events.refresh().manage_snapshots().create_tag(commit["snapshotId"], "release").commit()
+    asked = {"table": named(events), "branch": "release"}
+    stream = asked | {"name": "clicks", "source": {"directory": inbox.as_uri()}}
+    for path, body in (("/ingest", asked | {"records": [{"id": 2}]}), ("/streams", stream)):
+        refused = gateway.post(path, json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID"), refused.text
+        [fault] = refused.json()["errors"]
+        assert (fault["pointer"], "release is a tag" in fault["detail"]) == ("/branch", True)
+    data_files = Path(events.location().removeprefix("file://"), "data").rglob("*.parquet")
+    assert len(list(data_files)) == 1
 
 
 def test_what_is_accepted_is_committed_without_anybody_waiting(gateway: httpx.Client, events: Table) -> None:

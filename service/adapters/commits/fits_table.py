@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from pyiceberg.schema import Schema, index_by_id
 from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.refs import SnapshotRefType
 from pyiceberg.types import (
     DecimalType,
     DoubleType,
@@ -17,6 +16,7 @@ from pyiceberg.types import (
     NestedField,
 )
 
+from service.adapters.commits.is_tag import is_tag
 from service.errors import SEND_ALONE_AGAIN, TableChanged
 from service.model.writing import Committable, WriteTarget
 
@@ -38,8 +38,7 @@ def check_fits_table(metadata: TableMetadata, committable: Committable) -> None:
 def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]:
     if metadata.format_version not in _FORMATS_WRITTEN:
         yield f"it has format version {metadata.format_version} now."
-    ref = metadata.refs.get(committable.key.branch)
-    if ref is not None and ref.snapshot_ref_type is not SnapshotRefType.BRANCH:
+    if is_tag(metadata, committable.key.branch):
         yield f"{committable.key.branch} is a tag, no branch."
     # One check for all files that were written alike, in the order in which they were.
     for target in dict.fromkeys(each.target for each in committable.write_results):

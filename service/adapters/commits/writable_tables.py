@@ -10,7 +10,9 @@ from pyiceberg.table import Table
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.commits.is_tag import is_tag
 from service.adapters.data_files.writer_state import WriterState
+from service.errors import IngestInvalid
 from service.model.schemas import TableSchema
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable
@@ -50,10 +52,13 @@ class PyIcebergWritableTables:
 
         Raises:
             TableNotFound: there is none of that name (`nearest` is filled).
+            IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.
         """
         opened = self._catalogs.opened(name)
         table = opened.table
+        if is_tag(table.metadata, branch):
+            raise IngestInvalid(f"{branch} is a tag of {name}, no branch: nothing can be written to it.")
         described = self._describe(name, writer_state(table))
         return WritableTable(
             TableKey(name, branch),

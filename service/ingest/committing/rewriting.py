@@ -10,7 +10,7 @@ from service.errors import CommittableUnreadable, GatewayError, IngestInvalid, T
 from service.ingest.committing.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest import RoundPart, RoundRevision
-from service.model.writing import TableKey, WritableTable, WriteResult
+from service.model.writing import MAIN, TableKey, WritableTable, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Rewriting:
             TableNotFound: the table is gone.
             PartDown: the catalog or the storage does not answer.
         """
-        table = self.tables.writable(key.table, key.branch)
+        table = self._table(key)
         revisions: list[RoundRevision] = []
         try:
             for part in parts:
@@ -46,9 +46,13 @@ class Rewriting:
     def discard(self, key: TableKey, results: Iterable[WriteResult]) -> None:
         """Deletes files that no snapshot has, nor ever will; what cannot be deleted now is an orphan."""
         with suppress(GatewayError):
-            table = self.tables.writable(key.table, key.branch)
+            table = self._table(key)
             for each in results:
                 self.data_files.discard(table, each)
+
+    def _table(self, key: TableKey) -> WritableTable:
+        # If the branch is a tag by now, the commit has refused it, and says so.
+        return replace(self.tables.writable(key.table, MAIN), key=key)
 
     def _revision(self, table: WritableTable, part: RoundPart) -> RoundRevision:
         made: list[WriteResult] = []

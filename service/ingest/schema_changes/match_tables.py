@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from service.errors import CreationInvalid, TableChanged, TableNotFound
-from service.ingest.one_refusal import OneRefusal
+from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.evolutions import Evolutions, telling
 from service.ingest.schema_changes.plan_table import TablePlan, plan_table
@@ -15,7 +15,7 @@ from service.model.ingest import Write
 from service.model.schema_changes import TableEvolution
 from service.model.table_creation import TableCreation
 from service.model.tables import TableName
-from service.model.writing import MAIN, TableKey, WritableTable
+from service.model.writing import TableKey, WritableTable
 
 # Each time another writer has changed the same table meanwhile, and so has got on.
 _ATTEMPTS = 100
@@ -49,7 +49,8 @@ def match_tables(
     Raises:
         TableNotFound: there is no such table, and nobody asks for it to be made.
         SchemaMismatch, CreationInvalid: with every reason at once.
-        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so, or the check.
+        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so, or the check;
+            or what a write calls a branch is a tag.
         TableChanged: others change it all the time.
         CatalogDown: a catalog does not answer.
     """
@@ -90,12 +91,15 @@ def _plans(
     own: dict[TableName, list[Write]] = {}
     for each in writes:
         own.setdefault(each.key.table, []).append(each)
-    found = {name: _found(name, of_table, tables) for name, of_table in own.items()}
+    found: dict[TableName, WritableTable | None] = {}
     plans: dict[TableName, TablePlan] = {}
     refusal = OneRefusal()
     for name, of_table in own.items():
         with refusal.gathering():
-            plan = plan_table(name, of_table, found[name], rules)
+            found[name] = _found(name, of_table, tables)
+    for name, table in found.items():
+        with refusal.gathering():
+            plan = plan_table(name, own[name], table, rules)
             if plan.creation is not None:
                 changes.check_creation(name, plan.creation)
             plans[name] = plan
@@ -107,12 +111,18 @@ def _plans(
 
 
 def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> WritableTable | None:
+    opened: dict[str, WritableTable] = {}
     try:
-        return tables.writable(name, MAIN)
+        for each in writes:
+            if each.key.branch not in opened:
+                with refused_at(f"{each.place}/branch"):
+                    opened[each.key.branch] = tables.writable(name, each.key.branch)
     except TableNotFound:
         if any(each.schema is not None and each.schema.create is not None for each in writes):
             return None
         raise
+    # A table has one schema for all its branches: the newest is it.
+    return next(reversed(opened.values()))
 
 
 def _as_planned(writes: Sequence[Write], plans: _Plans) -> list[Write]:

@@ -37,6 +37,7 @@ from service.model.ingest import (
     StreamedRecords,
     Violation,
     Write,
+    WriteFault,
 )
 from service.model.record_formats import Compression, RecordFormat
 from service.model.tables import TableName
@@ -114,6 +115,22 @@ def test_branches_of_a_table_are_committed_each_by_itself(ingests: FakeIngests) 
     for key, ids in ((TABLE.key, [1]), (audit, [2])):
         [address] = [json.loads(each)["file-path"] for each in ingests.commits.files(key)]
         assert [row["id"] for row in ingests.files.files[address]] == ids
+
+
+def test_a_tag_is_refused_before_anything_is_written(ingests: FakeIngests) -> None:
+    ingests.tables.tag(TABLE.key.table, "release")
+    tagged = replace(write({"id": 2, **DAY}, place="/writes/1"), key=TableKey(TABLE.key.table, "release"))
+    unknown = write({"id": 3}, columns=("none", "id", "day"), table=OTHER.key.table, place="/writes/2")
+    for sent in (request(write({"id": 1, **DAY}), tagged), request(tagged, write({"id": 1, **DAY}))):
+        with pytest.raises(IngestInvalid, match="release is a tag") as refused:
+            ingests.accept(sent, "ann")
+        assert [each.place for each in refused.value.violations if isinstance(each, WriteFault)] == [
+            "/writes/1/branch"
+        ]
+    with pytest.raises(IngestInvalid) as refused:
+        ingests.accept(request(tagged, unknown), "ann")
+    assert len(refused.value.violations) == 2
+    assert not ingests.files.files
 
 
 def test_without_a_write_schema_missing_columns_are_written_as_null(ingests: FakeIngests) -> None:

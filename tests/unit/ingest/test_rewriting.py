@@ -13,7 +13,7 @@ from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound
 from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.schemas import TableSchema
-from service.model.writing import Committable, WriteResult, WriteTarget
+from service.model.writing import Committable, TableKey, WriteResult, WriteTarget
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ingest_of
@@ -113,6 +113,11 @@ def test_a_refusal_that_is_not_about_the_files_stays_one(lake: Lake) -> None:
     lake.commits.failures = [TableChanged("a tag"), TableChanged("a tag")]
     assert lake.round().refusal is not None
     assert lake.commit(record).error_detail == "a tag"
+
+
+def test_whether_a_branch_is_a_tag_by_now_is_left_to_the_commit(lake: Lake) -> None:
+    lake.tables.tag(BEFORE.key.table, "release")
+    assert lake.rewriting.revisions(TableKey(BEFORE.key.table, "release"), []) == []
 
 
 def test_a_table_that_changed_to_and_fro_takes_the_files(lake: Lake) -> None:

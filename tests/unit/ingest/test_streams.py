@@ -16,6 +16,7 @@ from service.adapters.sources.stream_sources import AllowedStreamSources, Allowe
 from service.errors import (
     EngineNotReady,
     GatewayError,
+    IngestInvalid,
     RecordsInvalid,
     SourceNotAllowed,
     StreamFailed,
@@ -299,6 +300,12 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
     for _ in range(PACE.running_at_most):
         running.create()
     with pytest.raises(StreamInvalid, match="stream_max_running"):
+        running.create()
+
+
+def test_a_stream_into_a_tag_is_refused_at_once(running: Running) -> None:
+    running.ingests.tables.tag(TABLE.key.table, TABLE.key.branch)
+    with pytest.raises(IngestInvalid, match="is a tag"):
         running.create()
 
 
