@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
-from service.model.ingest import IngestBacklog, IngestRecord, PendingRound, StreamedRecords
+from service.model.ingest import IngestBacklog, IngestRecord, PendingRound, StreamedRecords, WaitingIngests
 from service.model.ingest_history import IngestListing, TableIngests
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field
@@ -208,8 +208,8 @@ class IngestLog(Protocol):
             MetricsStoreDown: the log does not answer.
         """
 
-    def waiting(self) -> Sequence[TableKey]:
-        """Where something waits to be committed, of all replicas, what has waited longest first.
+    def waiting(self) -> WaitingIngests:
+        """What waits to be committed, of all replicas. An ingest of several tables is one.
 
         Raises:
             MetricsStoreDown: the log does not answer.

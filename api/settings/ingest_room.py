@@ -38,5 +38,8 @@ class IngestRoomSettings(BaseModel):
         4, ge=1, le=256, description="bodies of records alone that are written at once; others wait"
     )
     ingest_max_waiting: int = Field(
-        10_000, ge=1, le=1_000_000, description="ingests that wait to be committed before a 429"
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="ingests that wait to be committed, of all replicas, before a 429",
     )

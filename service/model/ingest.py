@@ -123,6 +123,14 @@ class IngestRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingIngests:
+    """What waits in the log to be committed: where, what has waited longest first, and how many ingests."""
+
+    keys: Sequence[TableKey]
+    ingest_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class IngestBacklog:
     """What waits to be committed: ingests that this process follows, and the tables and branches of all."""
 

@@ -164,7 +164,7 @@ def test_what_has_ended_is_forgotten_and_what_waits_never_is(archive: Archive) -
     assert archive.log.find_request("ann", ended.request_id) is None
     assert archive.log.find(half.ingest_id) is not None
     assert archive.log.find(waiting.ingest_id) is not None
-    assert set(archive.log.waiting()) == {LOGS, ORDERS}
+    assert set(archive.log.waiting().keys) == {LOGS, ORDERS}
 
 
 def test_no_more_is_forgotten_at_once_than_was_asked_for(archive: Archive) -> None:

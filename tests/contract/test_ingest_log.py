@@ -91,7 +91,7 @@ def test_an_ingest_of_any_number_of_tables_is_accepted_once(log: IngestLog, coun
     assert log.find(first.ingest_id) == first
     assert [each.key for each in first.commits] == keys
     assert accept(log, results, request_id) == first
-    assert list(log.waiting()) == keys
+    assert list(log.waiting().keys) == keys
 
 
 def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
@@ -102,7 +102,20 @@ def test_an_accepted_ingest_is_found_and_waits(log: IngestLog) -> None:
     assert log.find(record.ingest_id) == record
     assert log.find_request("ann", record.request_id) == record
     assert record.state is IngestState.ACCEPTED
-    assert set(log.waiting()) == {LOGS, ORDERS}
+    assert set(log.waiting().keys) == {LOGS, ORDERS}
+
+
+def test_every_ingest_that_waits_counts_once(log: IngestLog) -> None:
+    for results in ([write_result(LOGS), write_result(ORDERS)], [write_result(LOGS)], [write_result(ORDERS)]):
+        accept(log, results)
+    assert log.waiting().ingest_count == 3
+    rounds(log, LOGS)
+    # Of the first, a part waits yet.
+    assert log.waiting().ingest_count == 2
+    with log.round(ORDERS, MANY) as pending:
+        assert pending is not None
+        pending.refused("TABLE_CHANGED", "other spec")
+    assert log.waiting().ingest_count == 0
 
 
 def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(log: IngestLog) -> None:
@@ -131,7 +144,7 @@ def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:
     assert log.find(uuid4()) is None
     assert log.find_request("ann", uuid4()) is None
-    assert log.waiting() == []
+    assert log.waiting().keys == []
 
 
 def test_of_requests_with_one_id_the_first_wins_and_all_get_its_record(log: IngestLog) -> None:
@@ -175,9 +188,9 @@ def test_of_many_at_once_with_one_request_id_one_wins(log: IngestLog) -> None:
 def test_where_something_has_waited_longest_comes_first(log: IngestLog) -> None:
     for key in (ORDERS, LOGS, ORDERS):
         accept(log, [write_result(key)])
-    assert log.waiting() == [ORDERS, LOGS]
+    assert log.waiting().keys == [ORDERS, LOGS]
     rounds(log, ORDERS)
-    assert log.waiting() == [LOGS]
+    assert log.waiting().keys == [LOGS]
 
 
 def test_a_round_has_all_that_waits_with_its_files(log: IngestLog) -> None:
@@ -204,7 +217,7 @@ def test_what_is_committed_has_its_snapshot_and_waits_no_more(log: IngestLog) ->
     found = log.find(record.ingest_id)
     assert found is not None
     assert found.state is IngestState.COMMITTED
-    assert log.waiting() == []
+    assert log.waiting().keys == []
 
 
 def test_what_is_refused_has_its_reason_and_waits_no_more(log: IngestLog) -> None:
@@ -265,7 +278,7 @@ def test_a_round_of_which_every_ingest_is_refused_is_over(log: IngestLog) -> Non
         assert pending is not None
         revised = pending.revise([RoundRevision(record.ingest_id, refusal="gone")], "TABLE_CHANGED")
         assert (revised.taken, revised.pending) == (frozenset({record.ingest_id}), None)
-    assert log.waiting() == []
+    assert log.waiting().keys == []
 
 
 def test_what_was_revised_meanwhile_is_neither_revised_nor_refused_unseen(log: IngestLog) -> None:
@@ -482,7 +495,7 @@ def test_files_that_are_in_a_snapshot_are_not_kept_twice(
 def test_names_with_anything_in_them_stay_apart(real_log: PostgresIngestLog) -> None:
     odd = TableKey(TableName("lake", 'a."b"', "c'd%"), "x/ü😀")
     accept(real_log, [write_result(odd)])
-    assert real_log.waiting() == [odd]
+    assert real_log.waiting().keys == [odd]
     assert len(rounds(real_log, odd)) == 1
 
 

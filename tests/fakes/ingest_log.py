@@ -18,6 +18,7 @@ from service.model.ingest import (
     RevisedRound,
     RoundPart,
     RoundRevision,
+    WaitingIngests,
     written_target,
 )
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
@@ -73,10 +74,12 @@ class FakeIngestLog:
             self._require_up()
             return self._find_request(caller, request_id)
 
-    def waiting(self) -> Sequence[TableKey]:
+    def waiting(self) -> WaitingIngests:
         with self._lock:
             self._require_up()
-            return list(dict.fromkeys(each.commit.key for each in self._rows if each.waits))
+            rows = [each for each in self._rows if each.waits]
+            keys = list(dict.fromkeys(each.commit.key for each in rows))
+            return WaitingIngests(keys, len({each.ingest_id for each in rows}))
 
     def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
         return self._round(key, max_files)

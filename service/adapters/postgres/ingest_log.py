@@ -17,7 +17,7 @@ from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import CONNECTION
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
-from service.model.ingest import IngestRecord, PendingRound
+from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 
@@ -80,24 +80,27 @@ class PostgresIngestLog:
         with transaction(self._engine) as session:
             return _one(session, _is_request(caller, request_id))
 
-    def waiting(self) -> Sequence[TableKey]:
-        """Where something waits to be committed, of all replicas, what has waited longest first.
+    def waiting(self) -> WaitingIngests:
+        """What waits to be committed, of all replicas. An ingest of several tables is one.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
         row = IngestCommitRow
         key = (row.catalog, row.schema, row.table_name, row.branch)
+        is_waiting = row.snapshot_id.is_(None) & row.error_code.is_(None)
+        ingests = select(func.count(row.ingest_id.distinct())).where(is_waiting).correlate(None)
         statement = (
-            select(*key)
-            .where(row.snapshot_id.is_(None), row.error_code.is_(None))
+            select(ingests.scalar_subquery(), *key)
+            .where(is_waiting)
             .group_by(*key)
             .order_by(func.min(row.arrival))
             .limit(KEYS_AT_ONCE)
         )
         with transaction(self._engine) as session:
             found = session.execute(statement).all()
-        return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
+        keys = [TableKey(TableName(*table), branch) for _, *table, branch in found]
+        return WaitingIngests(keys, found[0][0] if found else 0)
 
     def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
         """What waits for one table and branch, as one round that nobody else has for as long as it is open.

@@ -13,6 +13,7 @@ import structlog
 from service.errors import GatewayError, PartDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import CommitRound, commit_round
+from service.ingest.committing.log_backlog import LogBacklog
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
@@ -48,6 +49,7 @@ class Committer:
         self._clock = clock
         self._pace = pace
         self._waiters = Waiters()
+        self._log_backlog = LogBacklog()
         self._queue = RoundQueue(pace)
         self._changed = threading.Condition()
         self._closed = threading.Event()
@@ -89,12 +91,15 @@ class Committer:
         """What waits, as far as this process knows."""
         with self._changed:
             key_count = self._queue.key_count
-        return IngestBacklog(self.waiting_count, key_count)
+        return IngestBacklog(len(self._waiters), key_count)
 
     @property
     def waiting_count(self) -> int:
-        """How many ingests of this process wait to be committed."""
-        return len(self._waiters)
+        """How many ingests wait to be committed, those of other replicas and of earlier processes too.
+
+        The log has all of them, but was looked at a moment ago; those of this process are known as they are.
+        """
+        return max(len(self._waiters), self._log_backlog.ingest_count)
 
     def close(self, timeout_s: float) -> None:
         """Ends the rounds that run, if they end in time; what waits is left for the next start."""
@@ -151,6 +156,7 @@ class Committer:
         self._meters.round_ended(
             ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
         )
+        self._log_backlog.ended(len(ended.ingest_ids))
         self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.
         self._put([key])
@@ -168,7 +174,7 @@ class Committer:
     def _look_around(self) -> None:
         while not self._closed.is_set():
             try:
-                self._put([*self._log.waiting(), *self._waiters.keys()])
+                self._put([*self._log_backlog.look(self._log), *self._waiters.keys()])
             except GatewayError as down:
                 log.warning("ingest_log_down", reason=down.detail)
             except Exception:  # the outermost edge of a thread that must never end

@@ -19,6 +19,7 @@ from service.model.writing import Committable, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits
+from tests.integration.running import until
 
 WITHIN_S = 20
 # Failures and other replicas are looked at again at once: nobody waits for them here.
@@ -146,6 +147,31 @@ def test_a_start_commits_what_a_crash_has_left(
     assert done.wait(WITHIN_S)
     wait(committer.follow(record))
     assert state(log, record) is IngestState.COMMITTED
+
+
+def test_what_waits_in_the_log_counts_whoever_accepted_it(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    log.taken_elsewhere.add(LOGS)
+    for _ in range(3):
+        accept(log, [write_result()])
+    committer = start(log, commits, LOOKING)
+    until(lambda: committer.waiting_count == 3)
+    assert committer.backlog().ingest_count == 0
+    log.taken_elsewhere.clear()
+    until(lambda: committer.waiting_count == 0)
+
+
+def test_what_is_committed_here_waits_no_more_before_the_log_is_looked_at_again(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    records = [accept(log, [write_result()]) for _ in range(3)]
+    log.taken_elsewhere.add(LOGS)
+    committer = start(log, commits)
+    until(lambda: committer.waiting_count == 3)
+    log.taken_elsewhere.clear()
+    wait(*(committer.follow(each) for each in records))
+    assert committer.waiting_count == 0
 
 
 def test_what_another_replica_accepts_is_committed_too(

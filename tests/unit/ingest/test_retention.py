@@ -46,7 +46,7 @@ def test_what_was_committed_or_refused_goes_and_what_waits_stays() -> None:
     waiting = kept.accept()
     assert kept.retention.sweep() == 2
     assert kept.log.records() == [waiting]
-    assert kept.log.waiting() == [TABLE.key]
+    assert kept.log.waiting().keys == [TABLE.key]
 
 
 def test_everything_that_is_due_goes_in_one_sweep() -> None:

@@ -98,7 +98,7 @@ def test_a_round_of_which_nothing_can_fit_ends_refused(lake: Lake) -> None:
     assert isinstance(ended.refusal, TableChanged)
     assert "column note is gone" in ended.refusal.detail
     assert lake.commit(record).error_code == "TABLE_CHANGED"
-    assert lake.log.waiting() == []
+    assert lake.log.waiting().keys == []
 
 
 def test_upserts_are_not_written_again(lake: Lake) -> None:

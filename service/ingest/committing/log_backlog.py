@@ -1,0 +1,48 @@
+"""How many ingests wait in the log, known between two looks at it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from service.ingest_ports import IngestLog
+from service.model.writing import TableKey
+
+
+class LogBacklog:
+    """Counts what waits in the log, of all replicas and of earlier processes. Any thread may call any method.
+
+    Only looks see what others accept and commit; what is committed here counts at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen = 0
+        self._ended = 0
+        self._ended_before = 0
+
+    @property
+    def ingest_count(self) -> int:
+        """What the last look has seen, without what rounds of this process have ended since."""
+        with self._lock:
+            return max(0, self._seen - (self._ended - self._ended_before))
+
+    def look(self, log: IngestLog) -> Sequence[TableKey]:
+        """Counts anew; where something waits.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the count is as before.
+        """
+        with self._lock:
+            # A round may end while the log is asked. Counted too low, the next look mends it; counted too
+            # high, callers would be refused until then.
+            before = self._ended
+        waiting = log.waiting()
+        with self._lock:
+            self._seen, self._ended_before = waiting.ingest_count, before
+        return waiting.keys
+
+    def ended(self, ingest_count: int) -> None:
+        """Says that a round of so many ingests has ended here."""
+        with self._lock:
+            self._ended += ingest_count
