@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from itertools import count
 
 from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
@@ -31,14 +32,15 @@ from service.stream_ports import RunningStream, StreamLease, StreamStore
 
 _LOOK_AROUND_S = 0.2
 # A table that changes under every single attempt will change under the next one, too.
-_ATTEMPTS = 10
+_NEW_ATTEMPTS = 10
 
 
 class StreamRun:
     """A stream that this replica runs, under a lease.
 
     A micro-batch is an ingest whose requestId is made of the checkpoint and the batch. One that is given
-    again, after a crash at whatever moment, finds the ingest of then, and writes nothing.
+    again, after a crash at whatever moment, finds the ingest of then, and writes nothing. Where a table did
+    not take its part, the next attempt has an id of its own, and leaves out the tables that did.
     """
 
     def __init__(
@@ -89,24 +91,29 @@ class StreamRun:
 
     def _written(self, batch: MicroBatch) -> BatchDone:
         left_out: frozenset[TableKey] = frozenset()
-        records = rejected = 0
-        for attempt in range(_ATTEMPTS):
+        records = rejected = made = 0
+        attempts = count()
+        while made < _NEW_ATTEMPTS:
             request = IngestRequest(
                 self._definition.writes,
                 fingerprint=f"stream {batch.checkpoint_id} {batch.batch_id}",
-                request_id=batch_request_id(batch.checkpoint_id, batch.batch_id, attempt),
+                request_id=batch_request_id(batch.checkpoint_id, batch.batch_id, next(attempts)),
                 on_error=self._definition.on_error,
                 route=self._definition.route,
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
                 executed=self._records(batch, left_out),
             )
-            ended = self._settled(self._accepted(request))
+            accepted = self._accepted(request)
+            ended = self._settled(accepted)
             committed = [each for each in ended.commits if each.error_code is None]
             records += self._record_count(committed)
             rejected = max(rejected, ended.rejected.count)
             left_out |= {each.key for each in committed}
             if ended.state is IngestState.COMMITTED:
                 return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
+            # An attempt that had failed before it was asked for is of an earlier run: since then, what was in
+            # its way may have been mended. All others wait at first, those that a crash has left, too.
+            made += accepted.record.state is not IngestState.FAILED
         raise _refused(ended)
 
     def _accepted(self, request: IngestRequest) -> Accepted:

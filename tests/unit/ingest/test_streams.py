@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -18,6 +20,7 @@ from service.errors import (
     GatewayError,
     IngestInvalid,
     RecordsInvalid,
+    ShuttingDown,
     SourceNotAllowed,
     StreamFailed,
     StreamInvalid,
@@ -28,7 +31,7 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.ingest import ColumnNames, InferredColumns, OnError, Write
+from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
 from service.model.streams import (
@@ -40,7 +43,7 @@ from service.model.streams import (
     StreamState,
 )
 from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.writing import Committable, TableKey
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_store import FakeStreamStore
@@ -49,6 +52,7 @@ from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
 
 WITHIN_S = 20
 TABLE = with_columns(ID, NOTE, DAY)
+OTHERS = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
 PACE = StreamPace(running_at_most=2, look_around_ms=10, first_pause_ms=10, longest_pause_ms=20)
 
 
@@ -70,14 +74,14 @@ class Running:
 
     def definition(self, body: Mapping[str, Any]) -> StreamDefinition:
         key = TableKey(TableName("lake", "logs", body.get("table", "events")))
+        write = Write(
+            key, (), body.get("columns", ColumnNames(("id",))), is_upsert=body.get("mode") == "upsert"
+        )
+        is_routed = "others" in body
         return StreamDefinition(
             self.source(body.get("uri")),
-            (
-                Write(
-                    key, (), body.get("columns", ColumnNames(("id",))), is_upsert=body.get("mode") == "upsert"
-                ),
-            ),
-            None,
+            (write, replace(write, key=OTHERS.key)) if is_routed else (write,),
+            Route("id", {body["others"]: 1}, 0) if is_routed else None,
             OnError(body.get("onError", "REJECT_REQUEST")),
             1000,
         )
@@ -89,6 +93,12 @@ class Running:
 
     def create(self, **body: Any) -> UUID:
         return self.streams.create("clicks", body, "ann").stream_id
+
+    def resume(self, stream_id: UUID, state: StreamState = StreamState.FAILED) -> None:
+        """Once it has ended so."""
+        until(lambda: self.record(stream_id).state is state and not self.store.held)
+        self.queries.running.clear()
+        self.streams.move(stream_id, StreamState.RUNNING, "ann")
 
     def record(self, stream_id: UUID) -> StreamRecord:
         return self.streams.find(stream_id, "ann")
@@ -109,7 +119,7 @@ class Running:
 
 @pytest.fixture
 def ingests() -> Iterator[FakeIngests]:
-    made = FakeIngests(TABLE)
+    made = FakeIngests(TABLE, OTHERS)
     yield made
     made.close(WITHIN_S)
 
@@ -162,6 +172,67 @@ def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Runn
     assert again.run_count == 0
     assert running.ids() == [1]
     assert running.record(second).record_count == 1
+
+
+def test_a_stream_is_resumed_once_what_refused_all_attempts_is_mended(running: Running) -> None:
+    stream_id = running.create()
+    running.ingests.commits.failures = [TableChanged("a tag")] * 20
+    # Attempts of earlier runs do not count, but those of a run are bounded.
+    for _ in range(2):
+        tried = batch(0, 1, checkpoint=CHECKPOINT)
+        with pytest.raises(StreamFailed, match="a tag"):
+            running.give(stream_id, tried)
+        assert tried.run_count == 10
+        running.resume(stream_id)
+    mended = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(stream_id, mended)
+    assert mended.run_count == 1
+    assert running.record(stream_id).record_count == 1
+    # After a crash, it is found behind all that failed.
+    again = batch(0, 1, checkpoint=CHECKPOINT)
+    other = running.create()
+    running.give(other, again)
+    assert (again.run_count, running.record(other).record_count) == (0, 1)
+    assert len(running.ingests.commits.rounds) == 1
+
+
+def test_what_earlier_attempts_have_brought_is_left_out_after_a_resume(running: Running) -> None:
+    def refuse_others(committable: Committable) -> None:
+        if committable.key == OTHERS.key:
+            raise TableChanged("a tag")
+
+    running.ingests.commits.before_commit = refuse_others
+    stream_id = running.create(others="2")
+    with pytest.raises(StreamFailed, match=r"lake\.logs\.others refused the files: a tag"):
+        running.give(stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
+    running.ingests.commits.before_commit = lambda _: None
+    running.resume(stream_id)
+    running.give(stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
+    rounds = running.ingests.commits.rounds
+    assert [each.key for each in rounds] == [TABLE.key, OTHERS.key]
+    assert [result.record_count for each in rounds for result in each.write_results] == [1, 1]
+    assert running.record(stream_id).record_count == 2
+
+
+def test_an_attempt_that_waits_behind_those_that_failed_is_not_made_again(running: Running) -> None:
+    stream_id = running.create()
+    running.ingests.commits.failures = [TableChanged("a tag")] * 10
+    with pytest.raises(StreamFailed):
+        running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    running.ingests.log.taken_elsewhere.add(TABLE.key)
+    running.resume(stream_id)
+    with ThreadPoolExecutor() as spark:
+        waiting = spark.submit(running.give, stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+        until(lambda: running.ingests.log.waiting().keys)
+        running.streams.move(stream_id, StreamState.STOPPED, "ann")
+        with pytest.raises(ShuttingDown):
+            waiting.result(WITHIN_S)
+    running.resume(stream_id, StreamState.STOPPED)
+    running.ingests.log.taken_elsewhere.clear()
+    again = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(stream_id, again)
+    assert (again.run_count, running.record(stream_id).record_count) == (0, 1)
+    assert len(running.ingests.commits.rounds) == 1
 
 
 def test_another_checkpoint_is_not_read_from(running: Running) -> None:
