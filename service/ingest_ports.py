@@ -188,6 +188,7 @@ class IngestLog(Protocol):
     def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
         """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
 
+        Unless its table changes so that it cannot be; that is told then (`IngestState`).
         Of a caller's requests with the same `request_id` the first wins: its record is what all get.
 
         Raises:

@@ -11,10 +11,14 @@ class IngestSettings(BaseModel):
     """Which tables may be written to, how they are committed to, and the memory that it takes."""
 
     ingest_tables: tuple[str, ...] = Field(
-        ("*",), description="full names of the tables that callers may write to, `*` for any part; none: `[]`"
+        ("*",),
+        description="full names of the tables that callers may write to, `*` for any part; none: `[]`;"
+        " the dead letters of each go to a table beside it, which need not be among them",
     )
     ingest_created_tables: tuple[str, ...] = Field(
-        ("*",), description="of these, the ones that callers may make if they are missing; none: `[]`"
+        ("*",),
+        description="of these, the ones that callers may make if they are missing; none: `[]`;"
+        " tables of dead letters are made in any case",
     )
     ingest_evolved_tables: tuple[str, ...] = Field(
         ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"

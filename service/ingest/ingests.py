@@ -28,7 +28,7 @@ SUMMARY_OF = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An ingest that will be committed, whatever happens. `settled`: nothing of it waits any more."""
+    """An ingest that will be committed or told as `FAILED`. `settled`: nothing of it waits any more."""
 
     record: IngestRecord
     settled: Future[None]

@@ -71,7 +71,9 @@ class IngestPorts:
 def run_ingest(
     request: IngestRequest, caller: str, ports: IngestPorts, check_room: Callable[[], None] = lambda: None
 ) -> IngestRecord:
-    """Accepts the ingest: its files are written and will be committed, whatever happens from now on.
+    """Accepts the ingest: its files are written and will be committed, whatever happens to this process.
+
+    Unless their table changes so that they cannot be; that is told then (`IngestState`).
 
     A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
     one is taken.

@@ -19,7 +19,11 @@ from service.model.writing import CommitResult, Committable, TableKey, WriteResu
 
 
 class IngestState(StrEnum):
-    """Where an ingest stands. `ACCEPTED`: it will be committed, whatever happens to the gateway."""
+    """Where an ingest stands. `ACCEPTED`: it will be committed, whatever happens to the gateway.
+
+    Unless its table changes before that so that its rows no longer fit, or its deletes would not reach all
+    rows (upserts): then it is `FAILED`, and its commit says why.
+    """
 
     ACCEPTED = "ACCEPTED"
     COMMITTED = "COMMITTED"
