@@ -10,6 +10,7 @@ from uuid import UUID
 from pyspark.sql import DataFrame
 
 from service.errors import ExecutorsFailed
+from service.model.micro_batches import Message
 from spark_session.executors import spark_errors
 from spark_session.partitions import of_partition
 from spark_session.stream_failures import StreamFailures
@@ -38,7 +39,7 @@ class SparkMicroBatch:
             # Where the name of one looks like a pattern, Spark lists others twice.
             return sorted({row[0] for row in self._rows.collect()})
 
-    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+    def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """See `service.model.micro_batches.MicroBatch`."""
         try:
             with spark_errors(self._session):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from service.model.micro_batches import Message
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -12,9 +15,9 @@ Place = tuple[int, int, int]
 """A part, the number of the item that a value comes from, and the value's own among those of that item."""
 
 
-def of_partition(function: Callable[[Iterator[bytes]], R], rows: Iterator[Any]) -> Iterator[R]:
-    """What the function makes of a partition's only column, which is bytes; NULL is an empty text."""
-    yield function(bytes(row[0] or b"") for row in rows)
+def of_partition(function: Callable[[Iterator[Message]], R], rows: Iterator[Any]) -> Iterator[R]:
+    """What the function makes of a partition's messages; one without a value is an empty text."""
+    yield function((bytes(value or b""), partition, offset) for value, partition, offset in rows)
 
 
 def placed_values(

@@ -97,7 +97,7 @@ class SparkStreamQueries:
         return running
 
     def _rows(self, spark: SparkSession, source: StreamSource) -> DataFrame:
-        """The addresses of files, which are read by what reads sources, or the values of messages."""
+        """The addresses of files, which are read by what reads sources, or messages and where they stand."""
         match source:
             case DirectorySource():
                 # Whatever they hold: without their content nothing of it is read.
@@ -105,7 +105,7 @@ class SparkStreamQueries:
                 return reader.schema(_FILE_SCHEMA).load(source.uri).select("path")
             case KafkaSource():
                 options = self._kafka_options | _topic_options(source)
-                return _reader(spark, "kafka", options).load().selectExpr("value")
+                return _reader(spark, "kafka", options).load().select("value", "partition", "offset")
 
 
 class SparkRunningStream:

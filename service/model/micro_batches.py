@@ -11,6 +11,8 @@ from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
 
 R = TypeVar("R")
+Message = tuple[bytes, int, int]
+"""What it says, and the partition and offset that it stands at."""
 
 
 class MicroBatch(Protocol):
@@ -27,7 +29,7 @@ class MicroBatch(Protocol):
     def files(self) -> Sequence[str]:
         """The addresses of the files that have come, if a folder is read."""
 
-    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+    def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """What the function, which is picklable, makes of each part's messages, on executors."""
 
 

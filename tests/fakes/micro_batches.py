@@ -7,10 +7,12 @@ from typing import TypeVar
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError
+from service.model.micro_batches import Message
 from service.model.streams import StreamSource
 from service.stream_ports import OnBatch
 
 R = TypeVar("R")
+FIRST_OFFSET = 40
 
 
 class FakeMicroBatch:
@@ -26,11 +28,11 @@ class FakeMicroBatch:
     def files(self) -> Sequence[str]:
         return self._files
 
-    def map(self, function: Callable[[Iterator[bytes]], R]) -> list[R]:
+    def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         self.run_count += 1
-        half = len(self._lines) // 2
-        parts = (self._lines[:half], self._lines[half:], ())
-        return [function(iter(each)) for each in parts]
+        messages = [(line, 0, offset) for offset, line in enumerate(self._lines, FIRST_OFFSET)]
+        half = len(messages) // 2
+        return [function(iter(each)) for each in (messages[:half], messages[half:], messages[:0])]
 
 
 class FakeRunningStream:

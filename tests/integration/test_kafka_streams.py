@@ -175,10 +175,12 @@ def assert_one_snapshot_a_batch(table: Table, checkpoint: str) -> None:
 def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_none(
     kafka: KafkaServer, topics: KafkaClient, lives: Lives, topic: str, table: Table
 ) -> None:
-    topics.send_and_give_up(topic, messages([100, 101]))
+    topics.send_and_give_up(topic, messages([100, 101]), partition=1)
     garbage = [b"\xff\xfe", b"[1]", b'{"id": "x"}', b'{"id": 5, "note": "a\nb"}', b'{"id": 6}\n{"id": 7}']
     tombstone = None
-    topics.send(topic, [b'{"id": 1}', b'{\n  "id": 2\n}', *garbage, tombstone, b"", b'{"id": 3}\n'])
+    topics.send(
+        topic, [b'{"id": 1}', b'{\n  "id": 2\n}', *garbage, tombstone, b"", b'{"id": 3}\n'], partition=1
+    )
     body = {"source": source(kafka, topic), "table": named(table)}
     strict = lives.create(**body, name="strict")
     failed = lives.until_so(strict, lambda each: each["state"] == "FAILED")
@@ -188,6 +190,10 @@ def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_
     told = lives.until_so(link, lambda each: each["progress"]["rejected"] >= 5)
     assert (told["state"], told["progress"]["records"], told["progress"]["rejected"]) == ("RUNNING", 3, 5)
     assert ids(table) == [1, 2, 3]
+    *schema, name = table.name()
+    letters = lives.lake.load_table((*schema, f"{name}__dead_letter")).scan().to_arrow()
+    # Two that were given up, what says so, and two that fit have the offsets before.
+    assert sorted(letters["position"].to_pylist()) == [f"partition 1, offset {n}" for n in range(5, 10)]
     lives.running.client.delete(link)
 
 

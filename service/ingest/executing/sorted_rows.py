@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -33,13 +33,17 @@ class SplitOutcome:
 
 
 class SortedRows:
-    """Sorts the rows of one task out, and knows in the end what there was."""
+    """Sorts the rows of one task out, and knows in the end what there was.
+
+    `place_of_line`, if there is one, tells a record's place, and its line is not told.
+    """
 
     def __init__(
         self,
         destinations: tuple[Destination, ...],
         record_format: RecordFormat,
         letters: DeadLetters | None,
+        place_of_line: Callable[[int], str] | None = None,
         *,
         is_routed: bool,
     ) -> None:
@@ -47,6 +51,7 @@ class SortedRows:
         self._destinations = destinations
         self._record_format = record_format
         self._letters = letters
+        self._place_of_line = place_of_line
         self._place = ""
         self._told: list[BadRecord] = []
         self._bad_count = 0
@@ -83,15 +88,8 @@ class SortedRows:
         return SplitOutcome(failure=failure)
 
     def _unfit(self, bad: BadRow) -> Unfit:
-        number = bad.position.number
         has_lines = self._record_format in WITH_LINES
-        # Lines and rows are told without a place otherwise: a body has none.
-        reason = f"{self._place}: {bad.reason}" if self._place else bad.reason
-        told = (
-            BadRecord(self._place, reason, line=number, column=bad.position.column)
-            if has_lines
-            else BadRecord(self._place, reason, row=number)
-        )
+        told = self._as_told(bad, has_lines)
         self._bad_count += 1
         if len(self._told) < TOLD_AT_MOST:
             self._told.append(told)
@@ -99,3 +97,14 @@ class SortedRows:
         # What is no record at all has no route, but without one there is just one place to go.
         write = bad.target if self._is_routed else 0
         return Unfit(told, bad.payload, payload_format, write)
+
+    def _as_told(self, bad: BadRow, has_lines: bool) -> BadRecord:
+        number = bad.position.number
+        place = self._place if self._place_of_line is None else self._place_of_line(number)
+        # Lines and rows are told without a place otherwise: a body has none.
+        reason = f"{place}: {bad.reason}" if place else bad.reason
+        if self._place_of_line is not None:
+            return BadRecord(place, reason)
+        if has_lines:
+            return BadRecord(place, reason, line=number, column=bad.position.column)
+        return BadRecord(place, reason, row=number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,12 +10,14 @@ import pyarrow as pa
 from service.errors import CallerError
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.line_stream import LineStream
+from service.ingest.executing.placed_messages import PlacedMessages
 from service.ingest.executing.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.executing.split_reader import Split, SplitReader, place_of
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_rows import read_rows
 from service.ingest_ports import DataFiles
 from service.model.committables import write_results_to_bytes
+from service.model.micro_batches import Message
 from service.model.record_formats import RecordFormat
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable
@@ -43,15 +45,19 @@ class SplitTask:
         rows = self.sorting(reader.plan, reader.record_format)
         return self._outcome(rows, sorted_splits(rows, reader, splits))
 
-    def lines(self, plan: ReadPlan, lines: Iterable[bytes]) -> SplitOutcome:
-        """Writes records that come one by one, each without an end of line."""
-        rows = self.sorting(plan, RecordFormat.NDJSON)
-        read = read_rows(LineStream.buffered(lines), RecordFormat.NDJSON, plan)
+    def messages(self, plan: ReadPlan, messages: Iterable[Message]) -> SplitOutcome:
+        """Writes records that come one by one, each as a message."""
+        placed = PlacedMessages(messages)
+        rows = self.sorting(plan, RecordFormat.NDJSON, placed.place_of_line)
+        read = read_rows(LineStream.buffered(placed.values()), RecordFormat.NDJSON, plan)
         return self._outcome(rows, _all(rows, rows.sorted_out("", read)))
 
-    def sorting(self, plan: ReadPlan, record_format: RecordFormat) -> SortedRows:
+    def sorting(
+        self, plan: ReadPlan, record_format: RecordFormat, place_of_line: Callable[[int], str] | None = None
+    ) -> SortedRows:
         """What sorts the rows of one call out."""
-        return SortedRows(self.destinations, record_format, self.letters, is_routed=plan.route is not None)
+        is_routed = plan.route is not None
+        return SortedRows(self.destinations, record_format, self.letters, place_of_line, is_routed=is_routed)
 
     def _outcome(self, rows: SortedRows, pairs: Pairs) -> SplitOutcome:
         try:

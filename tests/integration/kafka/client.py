@@ -34,13 +34,13 @@ class KafkaClient:
             self._producer.send(self._record(topic, each, partition))
         self._producer.flush()
 
-    def send_and_give_up(self, topic: str, values: Sequence[bytes]) -> None:
+    def send_and_give_up(self, topic: str, values: Sequence[bytes], partition: int | None = None) -> None:
         """In a transaction that is aborted."""
         producer = self._new_producer({"transactional.id": f"given-up-{topic}"})
         producer.initTransactions()
         producer.beginTransaction()
         for each in values:
-            producer.send(self._record(topic, each, None))
+            producer.send(self._record(topic, each, partition))
         producer.flush()
         producer.abortTransaction()
         producer.close()

@@ -255,7 +255,8 @@ def test_a_bad_record_ends_the_stream_and_nothing_of_its_batch_is_written(runnin
     until(lambda: running.record(stream_id).state is StreamState.FAILED)
     record = running.record(stream_id)
     assert record.error_code == "RECORDS_INVALID"
-    assert (record.error_detail or "").startswith("1 of 2 records do not fit. The first: id: ")
+    told = "1 of 2 records do not fit. The first: partition 0, offset 41: id: "
+    assert (record.error_detail or "").startswith(told)
     assert running.ids() == []
     assert not running.store.held
 
@@ -265,6 +266,8 @@ def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
     record = running.record(stream_id)
     assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 1, 1)
+    [letter] = [row for rows in running.ingests.files.files.values() for row in rows if "payload" in row]
+    assert letter["position"] == "partition 0, offset 41"
 
 
 def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None:
