@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from sqlglot import exp
 
 _METADATA_COLUMNS = frozenset(
@@ -15,14 +17,60 @@ _METADATA_COLUMNS = frozenset(
 def is_replaceable(tree: exp.Query) -> bool:
     """Whether its columns mean the same then: a narrowed table has an alias only, and no metadata columns.
 
+    A name of three parts or more may be a table's path and a column, or a relation, a column and its fields.
+    What could be both is taken for a path.
+
     >>> from sqlglot import parse_one
-    >>> names = ["t.a", "s.t.a", "_file", "_partition.a"]
+    >>> names = ["t.a", "t.a.b", "s.t.a", "_file", "_partition.a"]
     >>> [is_replaceable(parse_one(f"SELECT {each} FROM s.t", read="spark")) for each in names]
-    [True, False, False, False]
+    [True, True, False, False, False]
     """
-    return not any(each.args.get("db") or _is_metadata(each) for each in tree.find_all(exp.Column))
+    tables = [_parts_of_table(each) for each in tree.find_all(exp.Table) if not each.alias]
+    return not any(
+        _is_metadata(parts) or _is_path(each, parts, tables)
+        for each in tree.find_all(exp.Column)
+        for parts in [_parts_of_column(each)]
+    )
 
 
-def _is_metadata(column: exp.Column) -> bool:
+def _parts_of_table(table: exp.Table) -> Sequence[str]:
+    return [each.name.casefold() for each in table.parts]
+
+
+def _parts_of_column(column: exp.Column) -> Sequence[str]:
+    """All that stands between dots: the tree has the fifth part and those behind it in nodes around it."""
+    parts = [each.name.casefold() for each in column.parts]
+    above = column.parent
+    while isinstance(above, exp.Dot):
+        parts.append(above.expression.name.casefold())
+        above = above.parent
+    return parts
+
+
+def _is_metadata(parts: Sequence[str]) -> bool:
     # Before a field of a struct, its name stands where that of a table would.
-    return not _METADATA_COLUMNS.isdisjoint((column.name.lower(), column.table.lower()))
+    return not _METADATA_COLUMNS.isdisjoint(parts)
+
+
+def _is_path(column: exp.Column, parts: Sequence[str], tables: Collection[Sequence[str]]) -> bool:
+    """Whether parts before the last may be a mentioned table with a schema, or all of a relation's columns.
+
+    A table that is named by less has its catalog and its schema from the session: any may be meant.
+    """
+    if column.args.get("db") is None:
+        return False
+    if _is_star(column):
+        return True
+    paths = [parts[:length] for length in range(2, len(parts))]
+    return any(
+        all(one == other for one, other in zip(reversed(path), reversed(table), strict=False))
+        for path in paths
+        for table in tables
+    )
+
+
+def _is_star(column: exp.Column) -> bool:
+    node: exp.Expr = column
+    while isinstance(node.parent, exp.Dot):
+        node = node.parent
+    return node.is_star

@@ -22,6 +22,8 @@ def qualify(
 ) -> exp.Query | None:
     """A copy with full names, in lower case as Spark compares them; None when a name cannot be resolved.
 
+    No column of the tree names its table by a path: behind the second part of a name are fields of a struct.
+
     A table at another version may have other columns: it is told by its snapshot's id, and unknown when it
     is asked for in any other way.
 
@@ -32,6 +34,7 @@ def qualify(
     if not _is_understood(tree):
         return None
     copy = tree.copy()
+    _tell_fields(copy)
     versions = _set_aside(copy)
     try:
         qualified = qualify_names(
@@ -49,6 +52,17 @@ def qualify(
         return None
     _put_back(qualified, versions)
     return qualified
+
+
+def _tell_fields(tree: exp.Query) -> None:
+    """Makes `f.place.city` a field of the column `f.place`; to the parser it is a column of a table `place`.
+
+    A relation of that name would be taken for its table.
+    """
+    for column in list(tree.find_all(exp.Column)):
+        relation, name, *fields = column.parts if column.args.get("db") else [None, None]
+        if fields and not column.is_star:
+            column.replace(exp.Dot.build([exp.Column(this=name, table=relation), *fields]))
 
 
 def _columns(tables: Mapping[TableAt, TableFacts]) -> dict[str, Any]:

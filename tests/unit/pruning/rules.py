@@ -32,6 +32,7 @@ from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
 from service.pruning.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
+from service.pruning.is_replaceable import is_replaceable as are_tables_replaceable
 from service.pruning.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
@@ -115,6 +116,12 @@ def open_views(sql: str) -> str:
 def qualify(sql: str) -> str:
     tree = _qualified(sql)
     return "not understood" if tree is None else tree.sql("spark")
+
+
+def is_replaceable(sql: str) -> str:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return "replaceable" if are_tables_replaceable(parsed.tree) else "left alone"
 
 
 def is_free_to_differ(sql: str) -> str:
@@ -409,6 +416,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         inject,
         is_faithful,
         is_free_to_differ,
+        is_replaceable,
         unwrap_cast,
         key_type,
         key_conversion,
