@@ -37,7 +37,6 @@ def check_generated(harness: Harness, count: int) -> None:
         nonlocal narrowed
         note(sql)
         checked = harness.check(sql)
-        assert not checked.is_rejected, checked.pruned.filters
         narrowed += bool(checked.applied)
 
     check()

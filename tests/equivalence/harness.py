@@ -12,9 +12,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from service.errors import CallerError, QueryFailed
+from service.errors import CallerError, GatewayError, QueryFailed
 from service.gateway import Gateway
-from service.model.filtering import FilterRecord, Reason
+from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
@@ -28,16 +28,15 @@ PATIENCE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of a query whose rows were the same both ways."""
+    """What became of a query whose rows were the same both ways.
+
+    `is_rejected`: the engine did not take the narrowed text, and `narrowed` has the rows as written.
+    """
 
     pruned: PrunedQuery
     written: EngineResult
     narrowed: EngineResult
-
-    @property
-    def is_rejected(self) -> bool:
-        """Whether the engine did not take the narrowed text."""
-        return any(each.reason is Reason.REWRITE_REJECTED for each in self.pruned.filters)
+    is_rejected: bool = False
 
     @property
     def applied(self) -> Mapping[str, FilterRecord]:
@@ -62,18 +61,22 @@ class Harness:
         self._ports = gateway._ports
         self._schema = schema
 
-    def check(self, sql: str, parameters: Parameters = ()) -> Checked:
-        """Narrowed, at first, with cached keys, and with rows in memory, it has the rows of the query."""
+    def check(self, sql: str, parameters: Parameters = (), *, is_rejected: bool = False) -> Checked:
+        """Narrowed, at first, with cached keys, and with rows in memory, it has the rows of the query.
+
+        The engine takes the narrowed texts. With `is_rejected` it must not take the first of them.
+        """
         written = self.run(sql, parameters)
         cold = self.prune(sql, parameters)
         narrowed = written
         if cold.rewritten_sql is not None:
-            try:
-                narrowed = self.run(cold.sql, parameters, cold)
-            except (CallerError, QueryFailed):
-                # The gateway does the same: it goes back to the caller's own text.
-                return Checked(cold.as_written(sql), written, written)
+            found = self._taken(cold, parameters)
+            if not isinstance(found, EngineResult):
+                assert is_rejected, f"rejected: {found.detail}\nas written: {sql}\nnarrowed:   {cold.sql}"
+                return Checked(cold.as_written(sql), written, written, is_rejected=True)
+            narrowed = found
             _assert_same(written, narrowed, sql, cold)
+        assert not is_rejected, f"the engine took it\nas written: {sql}\nnarrowed:   {cold.sql}"
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:
             _assert_same(written, self.run(cached.sql, parameters, cached), sql, cached)
@@ -83,6 +86,13 @@ class Harness:
         if local.sql != cached.sql:
             _assert_same(written, self.run(local.sql, parameters, local), sql, local)
         return Checked(cold, written, narrowed)
+
+    def _taken(self, pruned: PrunedQuery, parameters: Parameters) -> EngineResult | GatewayError:
+        """The rows of a narrowed text, or why a gateway would go back to the caller's own."""
+        try:
+            return self.run(pruned.sql, parameters, pruned)
+        except (CallerError, QueryFailed) as failure:
+            return failure
 
     def prune(self, sql: str, parameters: Parameters = ()) -> PrunedQuery:
         request = QueryRequest(sql, parameters, "lake", self._schema)

@@ -144,7 +144,6 @@ def test_a_version_is_narrowed(
 ) -> None:
     said = {table: each.said(table, spelling) for table, each in versions.items()}
     checked = harness.check(sql.format(**said))
-    assert not checked.is_rejected
     assert columns <= checked.applied.keys(), checked.pruned.filters
     for each in columns:
         table = each.split(".")[0]
@@ -157,7 +156,6 @@ def test_a_branch_is_narrowed_if_its_snapshot_has_its_columns(
     sql: str, columns: set[str], harness: Harness
 ) -> None:
     checked = harness.check(sql)
-    assert not checked.is_rejected
     assert checked.applied.keys() == columns, checked.pruned.filters
 
 

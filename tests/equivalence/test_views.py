@@ -114,7 +114,6 @@ def opened(harness: Harness, sql: str) -> set[str]:
 )
 def test_the_tables_behind_a_view_are_narrowed(sql: str, columns: set[str], views: Harness) -> None:
     checked = views.check(sql)
-    assert not checked.is_rejected, checked.pruned
     assert columns <= checked.applied.keys(), checked.pruned.filters
     for each in columns:
         table = each.split(".")[0]
