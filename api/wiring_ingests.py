@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from api.settings import Settings
+from api.wiring_streams import body_bounds
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
@@ -28,7 +29,6 @@ from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.ingests import Ingests
-from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
@@ -78,7 +78,7 @@ def build_ingests(
         log,
         clock,
         settings.ingest_tables,
-        ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
+        body_bounds(settings),
         large=large,
         meters=meters,
         turn=Turns(settings.ingest_turns).turn,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -38,14 +39,21 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
         settings.ingest_executed_body_bytes,
         settings.ingest_upsert_bytes,
         # Where a page begins in a file far away, each look at one would be a request.
-        ReadBounds(
-            settings.ingest_source_max_bytes, settings.ingest_max_batch_bytes, has_pages_checked=False
-        ),
-        ReadBounds(settings.ingest_max_decompressed_bytes, settings.ingest_max_batch_bytes),
+        replace(body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False),
+        body_bounds(settings),
     )
     bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
     return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, bounds)
+
+
+def body_bounds(settings: Settings) -> ReadBounds:
+    """What bodies may unfold to, whoever reads them."""
+    return ReadBounds(
+        settings.ingest_max_decompressed_bytes,
+        settings.ingest_max_batch_bytes,
+        settings.ingest_max_line_bytes,
+    )
 
 
 def build_streams(

@@ -28,6 +28,13 @@ class IngestRoomSettings(BaseModel):
         le=64 * GIB,
         description="what a batch of Arrow, or the pages of Parquet that are open, may unfold to in memory",
     )
+    ingest_max_line_bytes: int = Field(
+        8 * MIB,
+        ge=KIB,
+        le=GIB,
+        description="a line of text, or a record of CSV, in bodies, sources and streams; to be read,"
+        " it may take 30 times that in memory",
+    )
     ingest_max_spooled_bytes: int = Field(
         16 * GIB, ge=KIB, le=16 * 1024 * GIB, description="disk space of such bodies together before a 429"
     )

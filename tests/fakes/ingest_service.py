@@ -15,6 +15,7 @@ from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import FIELDS
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.model.schemas import TableSchema
@@ -42,6 +43,7 @@ class FakeIngests(Ingests):
         change_rules: ChangeRules = NOTHING_FORBIDDEN,
         max_waiting: int = 100,
         sources_folder: Path = Path("/nowhere"),
+        reading: ReadBounds = DEFAULT_BOUNDS,
     ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.changes = FakeTableChanges(self.tables)
@@ -54,7 +56,7 @@ class FakeIngests(Ingests):
         self.executors = FakeExecutors()
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
-        bounds = LargeBounds(split_bytes=512, body_bytes=4096)
+        bounds = LargeBounds(512, body_bytes=4096, source_reading=reading, body_reading=reading)
         self.meters = FakeIngestMeters()
         ports = IngestPorts(
             self.tables,
@@ -63,6 +65,7 @@ class FakeIngests(Ingests):
             self.log,
             clock,
             writable_names,
+            reading,
             large=LargeInputs(
                 self.executors, self.sources, SplitsOfStorage(access), LaidBodies(sees_disk=False), bounds
             ),

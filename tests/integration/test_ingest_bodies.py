@@ -213,6 +213,27 @@ def damaged() -> Iterator[tuple[str, str, bytes]]:
         yield kind, "", whole + b"more"
 
 
+@pytest.mark.parametrize("kind", [NDJSON, CSV])
+@pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
+def test_a_line_of_few_bytes_is_refused_if_it_unfolds_to_more_than_one_may_have(
+    gateway: httpx.Client, events: Table, kind: str, on_error: str
+) -> None:
+    def sent(length: int) -> httpx.Response:
+        head, tail = (b'{"id":1,"kind":"', b'"}') if kind == NDJSON else (b"id,kind\n1,", b"")
+        header = head.rfind(b"\n") + 1
+        body = head + b"x" * (length - len(head) + header - len(tail)) + tail
+        return send(gateway, events, gzip.compress(body), kind, "gzip", onError=on_error)
+
+    assert sent(8 * 1024**2).status_code == 200
+    refused = sent(8 * 1024**2 + 1)
+    assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
+    assert "8388608" in refused.json()["detail"]
+    assert "SLUICE_INGEST_MAX_LINE_BYTES" in refused.json()["detail"]
+    assert rows(gateway, f"SELECT length(kind) FROM {named(events)}") == [
+        [8 * 1024**2 - (18 if kind == NDJSON else 2)]
+    ]
+
+
 @pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
 def test_what_is_damaged_or_wrong_is_told_and_leaves_nothing(
     gateway: httpx.Client, events: Table, running: RunningGateway, on_error: str

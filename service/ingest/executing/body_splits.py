@@ -10,6 +10,7 @@ from service.ingest.executing.line_marks import line_marks
 from service.ingest.executing.task_count import in_groups
 from service.ingest.reading.batches import parquet_row_groups
 from service.ingest.reading.decompressed import decompressed
+from service.ingest.reading.read_bounds import ReadBounds
 from service.model.body_splits import BodySplit, RowGroups
 from service.model.ingest import StreamedRecords
 from service.model.record_formats import Compression, RecordFormat
@@ -31,22 +32,24 @@ def is_splittable(body: StreamedRecords) -> bool:
 
 
 def body_splits(
-    body: StreamedRecords, count: Callable[[int], int], split_bytes: int, max_bytes: int
+    body: StreamedRecords, count: Callable[[int], int], split_bytes: int, bounds: ReadBounds
 ) -> tuple[Sequence[BodyPart], int]:
     """All records in so many parts as `count` says of their bytes, which are told too.
 
     Text is read once, all of it, so that lines have their numbers.
 
     Raises:
-        IngestInvalid: the body is not of its form, or has more than `max_bytes` in it.
+        IngestInvalid: the body is not of its form, or has more in it, or a longer line, than may be.
     """
     with body.open() as raw:
         if body.record_format is RecordFormat.PARQUET:
             return _row_groups(raw, count)
-        stream = decompressed(raw, body.compression, max_bytes)
+        stream = decompressed(raw, body.compression, bounds.body_bytes)
         block_bytes = max(min(split_bytes // 4, _BLOCK_BYTES), 1)
-        is_csv = body.record_format is RecordFormat.CSV
-        marks = (csv_marks if is_csv else line_marks)(stream, block_bytes)
+        if body.record_format is RecordFormat.CSV:
+            marks = csv_marks(stream, block_bytes, bounds.line_bytes)
+        else:
+            marks = line_marks(stream, block_bytes)
     return marks.splits(count(marks.byte_count)), marks.byte_count
 
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
 from service.ingest.executing.line_marks import LineMark, LineMarks
 from service.ingest.reading.csv_records import is_open
-from service.ingest.reading.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES
+from service.ingest.reading.line_blocks import BYTE_ORDER_MARK, too_long
 
 
-def csv_marks(stream: BinaryIO, block_bytes: int) -> LineMarks:
+def csv_marks(stream: BinaryIO, block_bytes: int, max_line_bytes: int) -> LineMarks:
     r"""One place in every block, where there is one, and the header; reads all of the stream.
 
     Raises:
-        IngestInvalid: a line, or the header, is longer than one may be.
+        IngestInvalid: a line, or the header, is too long to be looked through.
 
     >>> from io import BytesIO
-    >>> found = csv_marks(BytesIO(b'a,b\n1,"x\ny"\n2,z\n'), 9)
+    >>> found = csv_marks(BytesIO(b'a,b\n1,"x\ny"\n2,z\n'), 9, 100)
     >>> [(each.offset, each.number) for each in found.marks], found.header
     ([(0, 1), (4, 2), (16, 5)], b'a,b\n')
     """
-    scan = _Scan()
+    scan = _Scan(max_line_bytes)
     while block := stream.read(block_bytes):
         scan.take(block)
     return LineMarks(scan.marks, scan.offset + len(scan.rest), bytes(scan.header))
@@ -30,7 +29,8 @@ def csv_marks(stream: BinaryIO, block_bytes: int) -> LineMarks:
 class _Scan:
     """`offset` is where `rest` begins, which is a line whose end has not come yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_line_bytes: int) -> None:
+        self._max_line_bytes = max_line_bytes
         self.marks = [LineMark(0, 1)]
         self.header = bytearray()
         self.offset = 0
@@ -43,8 +43,7 @@ class _Scan:
         text = self.rest + block
         end = text.rfind(b"\n") + 1
         self.rest = text[end:]
-        if len(self.rest) > MAX_LINE_BYTES:
-            raise IngestInvalid(f"A line is longer than {MAX_LINE_BYTES} bytes.")
+        self._check("A line", self.rest if self.offset or end else self.rest.removeprefix(BYTE_ORDER_MARK))
         lines = text[:end]
         if not lines:
             return
@@ -72,5 +71,9 @@ class _Scan:
 
     def _add_to_header(self, line: bytes) -> None:
         self.header += line + b"\n"
-        if len(self.header) > MAX_LINE_BYTES:
-            raise IngestInvalid("The record that begins on line 1 is too long.")
+        self._check("The record that begins on line 1", self.header[:-1].removeprefix(BYTE_ORDER_MARK))
+
+    def _check(self, what: str, text: bytes | bytearray) -> None:
+        # What has ended is looked at as well when it is read.
+        if len(text) > self._max_line_bytes:
+            raise too_long(what, self._max_line_bytes)

@@ -28,7 +28,7 @@ class LargeBounds:
     """`split_bytes` is what one task gets at least, where an input can be cut.
 
     Bodies of at least `body_bytes` go to executors. `upsert_bytes` is what rows of an upsert take in a
-    task's memory; the last two say what each file of a source, and a body, may unfold to.
+    task's memory; the last two say what each file of a source, and a body, may unfold to, and their lines be.
     """
 
     split_bytes: int = 128 * 1024**2
@@ -98,7 +98,7 @@ def parts_of_body(
     def count(byte_count: int) -> int:
         return task_count(byte_count, large.executors.slots, target_bytes, bounds.split_bytes)
 
-    splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading.body_bytes)
+    splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading)
     with large.bodies.laid(body, table) as laid:
         reader = SplitsOfBody(plan, laid, body.record_format, body.compression, bounds.body_reading)
         yield LargeParts(reader, [(each,) for each in splits], byte_count)

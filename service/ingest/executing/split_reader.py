@@ -73,7 +73,9 @@ class SplitsOfBody:
                 case BodySplit(start, end, first_line, header):
                     stream = _unpacked(raw, self.compression, self.bounds.body_bytes)
                     part = ByteRange.buffered(stream, start, end, header)
-                    yield from read_rows(part, self.record_format, self.plan, Position(first_line))
+                    yield from read_rows(
+                        part, self.record_format, self.plan, Position(first_line), self.bounds
+                    )
                 case RowGroups(start, end, first_row):
                     batches = parquet_batches(raw, self.bounds, range(start, end))
                     yield from columnar_rows(batches, self.plan, Position(first_row))

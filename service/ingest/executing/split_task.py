@@ -14,7 +14,9 @@ from service.ingest.executing.placed_messages import PlacedMessages
 from service.ingest.executing.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.executing.split_reader import Split, SplitReader, place_of
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
+from service.ingest.reading.rows import FIRST
 from service.ingest_ports import DataFiles
 from service.model.committables import write_results_to_bytes
 from service.model.micro_batches import Message
@@ -45,11 +47,11 @@ class SplitTask:
         rows = self.sorting(reader.plan, reader.record_format)
         return self._outcome(rows, sorted_splits(rows, reader, splits))
 
-    def messages(self, plan: ReadPlan, messages: Iterable[Message]) -> SplitOutcome:
+    def messages(self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]) -> SplitOutcome:
         """Writes records that come one by one, each as a message."""
         placed = PlacedMessages(messages)
         rows = self.sorting(plan, RecordFormat.NDJSON, placed.place_of_line)
-        read = read_rows(LineStream.buffered(placed.values()), RecordFormat.NDJSON, plan)
+        read = read_rows(LineStream.buffered(placed.values()), RecordFormat.NDJSON, plan, FIRST, bounds)
         return self._outcome(rows, _all(rows, rows.sorted_out("", read)))
 
     def sorting(

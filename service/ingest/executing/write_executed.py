@@ -128,7 +128,8 @@ class ExecutedWrite:
         task = SplitTask(self._destinations, self._ports.data_files, self._letters())
         match self._request.executed:
             case MicroBatchRecords(batch, left_out):
-                return batch.map(partial(replace(task, left_out=left_out).messages, self._plan()))
+                bounds = self._large.bounds.source_reading
+                return batch.map(partial(replace(task, left_out=left_out).messages, self._plan(), bounds))
             case MicroBatchFiles(batch, source, found, left_out):
                 parts = self._parts_of(source, found(batch.files()))
                 return self._mapped(replace(task, left_out=left_out), parts)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
-from service.ingest.reading.line_blocks import MAX_LINE_BYTES, line_blocks
+from service.ingest.reading.line_blocks import line_blocks, too_long
 
 _FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|\Z)')
 
@@ -42,21 +41,21 @@ class CsvRecord:
         return list(_quoted_values(text))
 
 
-def csv_records(stream: BinaryIO) -> Iterator[CsvRecord]:
+def csv_records(stream: BinaryIO, max_line_bytes: int) -> Iterator[CsvRecord]:
     """The records, the header first. Only a quote at the beginning of a value makes it go on in other lines.
 
     Raises:
-        IngestInvalid: a record is longer than one may be.
+        IngestInvalid: a record is longer than a line may be.
     """
     begun: list[bytes] = []
     byte_count = first = 0
     is_inside = False
-    for number, line in enumerate(_lines(stream), 1):
+    for number, line in enumerate(_lines(stream, max_line_bytes), 1):
         first = first or number
+        byte_count += len(line) + bool(begun)
         begun.append(line)
-        byte_count += len(line) + 1
-        if byte_count > MAX_LINE_BYTES:
-            raise IngestInvalid(f"The record that begins on line {first} is too long.")
+        if byte_count > max_line_bytes:
+            raise too_long(f"The record that begins on line {first}", max_line_bytes)
         is_inside = is_open(line, is_inside)
         if not is_inside:
             yield CsvRecord(first, b"\n".join(begun).removesuffix(b"\r"))
@@ -117,8 +116,8 @@ def _quoted_values(text: str) -> Iterator[str | None]:
             return
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    for block in line_blocks(stream):
+def _lines(stream: BinaryIO, max_line_bytes: int) -> Iterator[bytes]:
+    for block in line_blocks(stream, max_line_bytes):
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()

@@ -10,6 +10,7 @@ from service.errors import IngestInvalid
 from service.ingest.reading.csv_records import CsvRecord, NoCsv, csv_records
 from service.ingest.reading.known_columns import check_columns
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import BadRow, Position, Rows
 from service.ingest.reading.text_values import text_values
@@ -18,13 +19,13 @@ from service.model.ingest import Route
 _BATCH_BYTES = 4 * 1024**2
 
 
-def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position) -> Iterator[Rows]:
+def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBounds) -> Iterator[Rows]:
     """The records behind the header. What is empty, and in no quotes, is null; so may be what is no column.
 
     Raises:
-        IngestInvalid: the header is none, or names what no target has.
+        IngestInvalid: the header is none, or names what no target has; a record is too long.
     """
-    records = csv_records(stream)
+    records = csv_records(stream, bounds.line_bytes)
     header = _header(records)
     names = _names(header)
     check_columns(names, plan)
@@ -41,10 +42,12 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position) -> Iterator[Rows
     yield from rows.batches()
 
 
-def csv_names(stream: BinaryIO, route: Route | None, known: Sequence[Set[str]]) -> list[set[str]]:
+def csv_names(
+    stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], bounds: ReadBounds
+) -> list[set[str]]:
     """The known names of each target that have a value in at least one of its records."""
     found: list[set[str]] = [set() for _ in known]
-    records = csv_records(stream)
+    records = csv_records(stream, bounds.line_bytes)
     names = _names(_header(records))
     for record in records:
         try:

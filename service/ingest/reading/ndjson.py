@@ -9,6 +9,7 @@ from service.ingest.reading.fast_rows import FastRows
 from service.ingest.reading.json_lines import json_lines
 from service.ingest.reading.line_blocks import line_blocks
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.route_lines import LineRouter
 from service.ingest.reading.rows import Position, Rows, TargetRows
@@ -19,13 +20,17 @@ _ROUTED_BLOCK_BYTES = 16 * 1024**2
 
 
 def ndjson_rows(
-    stream: BinaryIO, plan: ReadPlan, start: Position, block_bytes: int | None = None
+    stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBounds, block_bytes: int | None = None
 ) -> Iterator[Rows]:
-    """The records of all lines, block by block; those of one block come target by target."""
+    """The records of all lines, block by block; those of one block come target by target.
+
+    Raises:
+        IngestInvalid: a line is too long.
+    """
     reader = _Reader(plan)
     number = start.number
     size = block_bytes or (_BLOCK_BYTES if plan.route is None else _ROUTED_BLOCK_BYTES)
-    for block in line_blocks(stream, size):
+    for block in line_blocks(stream, bounds.line_bytes, size):
         count = line_count(block)
         # Of empty lines alone a great many may come in a few bytes.
         if block.strip(b" \t\r\n"):

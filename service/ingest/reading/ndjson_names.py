@@ -13,18 +13,26 @@ from service.ingest.reading.line_blocks import line_blocks
 from service.model.ingest import Route
 
 
-def ndjson_names(stream: BinaryIO, route: Route | None, known: Sequence[Set[str]]) -> list[set[str]]:
-    """The known names of each target that at least one of its records has. What is no JSON does not count."""
+def ndjson_names(
+    stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], max_line_bytes: int
+) -> list[set[str]]:
+    """The known names of each target that at least one of its records has. What is no JSON does not count.
+
+    Raises:
+        IngestInvalid: a line is too long.
+    """
     found: list[set[str]] = [set() for _ in known]
-    for fields, target in _fields(stream, route):
+    for fields, target in _fields(stream, route, max_line_bytes):
         if target is not None and not fields.keys() <= found[target]:
             found[target] |= fields.keys() & known[target]
     return found
 
 
-def _fields(stream: BinaryIO, route: Route | None) -> Iterator[tuple[Mapping[str, object], int | None]]:
+def _fields(
+    stream: BinaryIO, route: Route | None, max_line_bytes: int
+) -> Iterator[tuple[Mapping[str, object], int | None]]:
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-    for block in line_blocks(stream):
+    for block in line_blocks(stream, max_line_bytes):
         for line in block.split(b"\n"):
             try:
                 fields: Mapping[str, object] = decode(line)

@@ -30,9 +30,9 @@ def present_names(
     """
     match record_format:
         case RecordFormat.NDJSON:
-            return ndjson_names(stream, route, known)
+            return ndjson_names(stream, route, known, bounds.line_bytes)
         case RecordFormat.CSV:
-            return csv_names(stream, route, known)
+            return csv_names(stream, route, known, bounds)
         case RecordFormat.ARROW_STREAM:
             return columnar_names(arrow_batches(stream, bounds), route, known)
         case RecordFormat.PARQUET:

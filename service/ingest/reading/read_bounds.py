@@ -1,4 +1,4 @@
-"""How much a body may unfold to, and who keeps count."""
+"""How much a body may unfold to, how long its lines may be, and who keeps count."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from service.errors import IngestInvalid
 class ReadBounds:
     """`body_bytes`: a whole body, as its rows are when they are written out; `batch_bytes`: at once.
 
+    `line_bytes`: a line of text, or a record of CSV, whose values take many times that when they are read.
     Pages of Parquet are looked at one by one before they are read, unless they are far away.
     """
 
     body_bytes: int = 2**40
     batch_bytes: int = 512 * 1024**2
+    line_bytes: int = 8 * 1024**2
     has_pages_checked: bool = True
 
 

@@ -25,16 +25,16 @@ def read_rows(
     """Every record is either in the rows of one target or bad; a block at a time is in memory.
 
     `start` is where the stream's first record stands in the whole. Parquet has to be seekable. `bounds` are
-    for what Arrow and Parquet unfold to; a stream of text is bounded before.
+    for what Arrow and Parquet unfold to, and for lines of text, whose stream is bounded before.
 
     Raises:
         IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
     """
     match record_format:
         case RecordFormat.NDJSON:
-            return ndjson_rows(stream, plan, start)
+            return ndjson_rows(stream, plan, start, bounds)
         case RecordFormat.CSV:
-            return csv_rows(stream, plan, start)
+            return csv_rows(stream, plan, start, bounds)
         case RecordFormat.ARROW_STREAM:
             return columnar_rows(arrow_batches(stream, bounds), plan, start)
         case RecordFormat.PARQUET:

@@ -47,14 +47,14 @@ def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds
                 stream = decompressed(raw, streamed.compression, bounds.body_bytes)
                 return present_names(stream, streamed.record_format, request.route, known, bounds)
         case JsonRecords() as sent:
-            return ndjson_names(BytesIO(sent.lines), request.route, known)
+            return ndjson_names(BytesIO(sent.lines), request.route, known, len(sent.lines))
         case records:
             return [_names_in(each) for each in _routed(request, records)]
 
 
 def _names_of(records: Sequence[Mapping[str, object]], known: set[str]) -> set[str]:
     if isinstance(records, JsonRecords):
-        [found] = ndjson_names(BytesIO(records.lines), None, [known])
+        [found] = ndjson_names(BytesIO(records.lines), None, [known], len(records.lines))
         return found
     return _names_in(records)
 

@@ -16,7 +16,7 @@ from service.errors import IngestInvalid
 from service.ingest.executing.body_splits import body_splits, is_splittable
 from service.ingest.executing.split_reader import SplitsOfBody
 from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.model.body_splits import BodySplit
@@ -25,6 +25,7 @@ from service.model.record_formats import Compression, RecordFormat
 from service.model.schemas import Field, Primitive
 
 PLAN = ReadPlan((ReadTarget((Field(1, "id", Primitive("long")), Field(2, "note", Primitive("string")))),))
+BOUNDS = ReadBounds(body_bytes=2**20)
 RANDOM = random.Random(5)
 NOTES = [
     '"x"',
@@ -87,7 +88,7 @@ def test_all_parts_together_are_the_whole(
 ) -> None:
     data = make()
     body = StreamedRecords(lambda: io.BytesIO(data), record_format)
-    splits, byte_count = body_splits(body, lambda _: count, split_bytes, 2**20)
+    splits, byte_count = body_splits(body, lambda _: count, split_bytes, BOUNDS)
     assert 1 <= len(splits) <= count
     assert byte_count > 0
     reader = SplitsOfBody(PLAN, BodyInMessage(data), record_format, Compression.NONE, DEFAULT_BOUNDS)
@@ -103,7 +104,7 @@ def test_all_parts_together_are_the_whole(
 def test_every_byte_of_a_text_is_in_one_part(tmp_path: object) -> None:  # noqa: ARG001
     data = csv(500)
     body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.CSV)
-    splits, byte_count = body_splits(body, lambda _: 6, 400, 2**20)
+    splits, byte_count = body_splits(body, lambda _: 6, 400, BOUNDS)
     assert len(splits) == 6
     parts = [each for each in splits if isinstance(each, BodySplit)]
     assert [each.start for each in parts] == [0, *(each.end for each in parts[:-1])]
@@ -117,8 +118,8 @@ def test_what_is_compressed_is_cut_where_it_would_be_without() -> None:
     packed = gzip.compress(data)
     plain = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
     body = StreamedRecords(lambda: io.BytesIO(packed), RecordFormat.NDJSON, Compression.GZIP)
-    assert body_splits(body, lambda _: 4, 400, 2**20) == body_splits(plain, lambda _: 4, 400, 2**20)
-    splits, _ = body_splits(body, lambda _: 4, 400, 2**20)
+    assert body_splits(body, lambda _: 4, 400, BOUNDS) == body_splits(plain, lambda _: 4, 400, BOUNDS)
+    splits, _ = body_splits(body, lambda _: 4, 400, BOUNDS)
     reader = SplitsOfBody(PLAN, BodyInMessage(packed), RecordFormat.NDJSON, Compression.GZIP, DEFAULT_BOUNDS)
     whole = told(list(read_rows(io.BytesIO(data), RecordFormat.NDJSON, PLAN)))
     assert told([row for each in splits for row in reader.rows(each)]) == whole
@@ -137,7 +138,7 @@ def test_what_cannot_be_read_is_told_before_anything_is_written(
 ) -> None:
     body = StreamedRecords(lambda: io.BytesIO(data), record_format, compression)
     with pytest.raises(IngestInvalid):
-        body_splits(body, lambda _: 4, 400, 2**20)
+        body_splits(body, lambda _: 4, 400, BOUNDS)
 
 
 def test_there_is_no_place_to_cut_arrow_or_what_is_hidden_by_compression() -> None:

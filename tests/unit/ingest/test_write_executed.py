@@ -20,6 +20,7 @@ from service.adapters.data_files.write_bounds import WriteBounds
 from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged
 from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
+from service.ingest.reading.read_bounds import ReadBounds
 from service.model.ingest import (
     ColumnNames,
     InferredColumns,
@@ -229,6 +230,37 @@ def test_a_line_end_within_a_message_changes_no_value(ingests: FakeIngests) -> N
     request = IngestRequest((WRITE,), "f", on_error=OnError.DEAD_LETTER, executed=MicroBatchRecords(batch))
     assert ended(ingests, request).rejected.count == 1
     assert {row["id"] for rows in ingests.files.files.values() for row in rows if "id" in row} == {1}
+
+
+@pytest.mark.parametrize("length", [1024, 5000])
+@pytest.mark.parametrize("way", ["body", "source", "messages"])
+def test_a_line_may_be_just_as_long_as_was_said(tmp_path: Path, way: str, length: int) -> None:
+    line = lines(7).strip().ljust(length - 1) + b" "
+    (tmp_path / "a.json").write_bytes(lines(1) + line + b"\n" + lines(2))
+
+    def sent() -> IngestRequest:
+        match way:
+            case "body":
+                body = StreamedRecords(lambda: (tmp_path / "a.json").open("rb"), RecordFormat.NDJSON)
+                return IngestRequest((WRITE,), "f", shared=body)
+            case "source":
+                return of_source(tmp_path, "a.json")
+            case _:
+                batch = FakeMicroBatch(uuid4(), 0, lines(1).strip(), line, lines(2).strip())
+                return IngestRequest((WRITE,), "f", executed=MicroBatchRecords(batch))
+
+    def taken(most: int) -> list[int]:
+        bounds = ReadBounds(line_bytes=most)
+        made = FakeIngests(TABLE, sources_folder=tmp_path, reading=bounds)
+        try:
+            ended(made, sent())
+            return ids(made)
+        finally:
+            made.close(WITHIN_S)
+
+    assert taken(length) == [1, 2, 7]
+    with pytest.raises(IngestInvalid, match=f"longer than {length - 1} bytes.*SLUICE_INGEST_MAX_LINE_BYTES"):
+        taken(length - 1)
 
 
 def test_what_travels_to_executors_is_picklable(ingests: FakeIngests, tmp_path: Path) -> None:

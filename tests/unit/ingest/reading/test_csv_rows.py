@@ -14,13 +14,14 @@ from service.errors import IngestInvalid
 from service.ingest.reading.csv_records import NoCsv, csv_records
 from service.ingest.reading.csv_rows import csv_names, csv_rows
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.rows import FIRST, BadRow, Position
 from service.model.ingest import Route
 from service.model.schemas import Field, ListOf, Primitive
 
 
 def records(body: bytes) -> list[tuple[int, list[str | None]]]:
-    return [(each.number, each.values()) for each in csv_records(io.BytesIO(body))]
+    return [(each.number, each.values()) for each in csv_records(io.BytesIO(body), 1024)]
 
 
 @pytest.mark.parametrize(
@@ -44,13 +45,13 @@ def test_records_may_go_over_lines_and_are_told_by_their_first(
 
 @pytest.mark.parametrize("raw", [b'5" wide', b'a,"b"c', b'"open', b"\xff", b'a"b"'])
 def test_what_is_no_record_is_told(raw: bytes) -> None:
-    [record] = csv_records(io.BytesIO(raw))
+    [record] = csv_records(io.BytesIO(raw), 1024)
     with pytest.raises(NoCsv):
         record.values()
 
 
 def test_a_stray_quote_spoils_its_own_line_alone() -> None:
-    numbers = [each.number for each in csv_records(io.BytesIO(b'a,b\n5" pipe,1\nx,2\n'))]
+    numbers = [each.number for each in csv_records(io.BytesIO(b'a,b\n5" pipe,1\nx,2\n'), 1024)]
     assert numbers == [1, 2, 3]
 
 
@@ -75,7 +76,7 @@ PLAN = ReadPlan((ReadTarget(COLUMNS),))
 
 
 def read(body: str, plan: ReadPlan = PLAN) -> tuple[list[dict[str, object]], list[BadRow]]:
-    found = list(csv_rows(io.BytesIO(body.encode()), plan, FIRST))
+    found = list(csv_rows(io.BytesIO(body.encode()), plan, FIRST, DEFAULT_BOUNDS))
     rows = [row for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
     return rows, [each for each in found if isinstance(each, BadRow)]
 
@@ -155,4 +156,4 @@ def test_columns_that_a_record_leaves_empty_need_not_be_its_targets() -> None:
     ]
     body = io.BytesIO(b"kind,id,name\na,1,\nb,2,x")
     known = [{"id", "name"}, {"id", "name"}]
-    assert csv_names(body, plan.route, known) == [{"id"}, {"id", "name"}]
+    assert csv_names(body, plan.route, known, DEFAULT_BOUNDS) == [{"id"}, {"id", "name"}]

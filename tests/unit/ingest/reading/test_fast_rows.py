@@ -16,6 +16,7 @@ from service.ingest.reading.fast_columns import fast_column
 from service.ingest.reading.json_lines import json_lines
 from service.ingest.reading.ndjson import is_plain, ndjson_rows
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import FIRST, BadRow, Rows
 from service.ingest.reading.sent_types import MIDNIGHTS
@@ -70,7 +71,7 @@ def one_by_one(block: bytes, plan: ReadPlan) -> Outcome:
 
 
 def at_once(block: bytes, plan: ReadPlan, block_bytes: int | None = None) -> Outcome:
-    return outcome(ndjson_rows(BytesIO(block), plan, FIRST, block_bytes))
+    return outcome(ndjson_rows(BytesIO(block), plan, FIRST, DEFAULT_BOUNDS, block_bytes))
 
 
 def fields(*types: str, required: bool = False) -> tuple[Field, ...]:
@@ -219,6 +220,6 @@ def test_usual_records_take_the_fast_way() -> None:
     }
     block = (json.dumps(record, ensure_ascii=False) + "\n").encode() * 3
     assert is_plain(block, 3)
-    found = list(ndjson_rows(BytesIO(block), ReadPlan((ReadTarget(fields(*TYPES)),)), FIRST))
+    found = list(ndjson_rows(BytesIO(block), ReadPlan((ReadTarget(fields(*TYPES)),)), FIRST, DEFAULT_BOUNDS))
     assert [type(each).__name__ for each in found] == ["TargetRows"]
     assert outcome(found) == one_by_one(block, ReadPlan((ReadTarget(fields(*TYPES)),)))
