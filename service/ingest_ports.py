@@ -336,8 +336,8 @@ class LaidBody(Protocol):
     def open(self) -> BinaryIO:
         """All of it; it can be sought.
 
-        Raises:
-            OSError: it is not there.
+        Raises, also while it is read:
+            StorageDown, OSError: it is not there, or not given.
         """
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from pyiceberg.io import load_file_io
 
+from service.adapters.body_in_storage import opened_body
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import StorageDown
 from service.ingest_ports import LaidBody
@@ -88,8 +89,7 @@ class BodyInStorage:
 
     def open(self) -> BinaryIO:
         """See `service.ingest_ports.LaidBody`."""
-        file_io = load_file_io(dict(self.io_properties), self.location)
-        return cast(BinaryIO, file_io.new_input(self.location).open())
+        return opened_body(self.location, self.io_properties)
 
 
 def _path(raw: BinaryIO) -> str | None:

@@ -42,7 +42,7 @@ class SplitsOfSource:
         Raises, while it is iterated:
             IngestInvalid: it is none of this format, or ends too early.
             SourceChanged, SourceNotAllowed: it is not what was listed.
-            OSError: the storage does not give it.
+            StorageDown, OSError: the storage does not give it.
         """
         assert isinstance(split, SourceSplit)
         with self.open_split(split) as raw:
@@ -66,7 +66,7 @@ class SplitsOfBody:
 
         Raises, while it is iterated:
             IngestInvalid: it is none of this format, or ends too early.
-            OSError: it is not there.
+            StorageDown, OSError: it is not there, or not given.
         """
         with self.body.open() as raw:
             match split:

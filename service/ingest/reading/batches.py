@@ -12,10 +12,10 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from service.errors import IngestInvalid
 from service.ingest.reading.arrow_messages import ArrowMessages
 from service.ingest.reading.parquet_plan import parquet_plan
 from service.ingest.reading.read_bounds import ReadBounds, Room
+from service.ingest.reading.told_failures import told
 from service.ingest.reading.unfolded_rows import unfolded_parts
 
 _COPIED_BYTES = 4 * 1024**2
@@ -28,9 +28,10 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
 
     Raises:
         IngestInvalid: it is no stream of Arrow, ends too early, or unfolds to more than may be.
+        StorageDown: what it lies on fails.
     """
     room = Room(bounds)
-    with _told("an Arrow stream"):
+    with told("an Arrow stream"):
         messages = ArrowMessages(stream, room)
         reader = pa.ipc.open_stream(messages)
         yield _no_rows(reader.schema)
@@ -47,9 +48,10 @@ def parquet_batches(
 
     Raises:
         IngestInvalid: it is none, not all of it is there, or it unfolds to more than may be.
+        StorageDown: what it lies on, or is unpacked to, fails.
     """
     room = Room(bounds)
-    with _told("Parquet"), _seekable(stream) as file:
+    with told("Parquet"), _seekable(stream) as file:
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
         plan = parquet_plan(metadata, groups, file, room)
@@ -81,8 +83,9 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
 
     Raises:
         IngestInvalid: it is no Parquet, or not all of it is there.
+        StorageDown: what it lies on fails.
     """
-    with _told("Parquet"):
+    with told("Parquet"):
         metadata = pq.read_metadata(stream)
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
         return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]
@@ -102,12 +105,3 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
         shutil.copyfileobj(stream, file, _COPIED_BYTES)
         file.seek(0)
         yield file
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError) as error:
-        reason = (str(error).splitlines() or ["no reason is known"])[0]
-        raise IngestInvalid(f"The body cannot be read as {what}: {reason:.300}") from None

@@ -8,6 +8,7 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from service.errors import IngestInvalid
+from service.ingest.reading.told_failures import told
 from service.model.record_formats import Compression
 
 _BUFFER_BYTES = 1024**2
@@ -18,6 +19,7 @@ def decompressed(stream: BinaryIO, compression: Compression, max_bytes: int) -> 
 
     Raises, while it is read:
         IngestInvalid: it is not compressed so, ends too early, or has more than `max_bytes` in it.
+        StorageDown: what it lies on fails.
     """
     raw = stream if compression is Compression.NONE else pa.CompressedInputStream(stream, compression.lower())
     return cast(BinaryIO, io.BufferedReader(_Bounded(raw, compression, max_bytes), _BUFFER_BYTES))
@@ -33,10 +35,8 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:
+        with told(self._compression.lower()):
             found = self._raw.read(len(buffer))
-        except OSError as error:
-            raise IngestInvalid(f"The body cannot be read as {self._compression.lower()}: {error}") from None
         self._left -= len(found)
         if self._left < 0:
             raise IngestInvalid(f"The body has more than {self._max_bytes} bytes when it is decompressed.")

@@ -51,6 +51,20 @@ def test_what_lies_on_the_disk_that_they_see_is_not_copied(tmp_path: Path) -> No
     assert (tmp_path / "spool").read_bytes() == LARGE
 
 
+def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: Path) -> None:
+    with LaidBodies(sees_disk=False).laid(body_of(LARGE), DiskStorage(tmp_path).table) as laid:
+        with laid.open() as opened:
+            assert opened.seek(2 * len(LARGE)) == 2 * len(LARGE)
+            assert opened.read(1) == b""
+            [file] = [each for each in tmp_path.rglob("*") if each.is_file()]
+            file.write_bytes(b"")
+            opened.seek(0)
+            assert opened.read(1) == b""
+        file.unlink()
+        with pytest.raises(StorageDown, match="does not give the body"):
+            laid.open()
+
+
 def test_nothing_is_left_of_it_when_reading_it_fails(tmp_path: Path) -> None:
     def failing() -> None:
         with LaidBodies(sees_disk=False).laid(body_of(LARGE), DiskStorage(tmp_path).table):
