@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +23,8 @@ from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.postgres.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.query_history import PostgresQueryHistory
+from service.adapters.probe_values.listed_values import ListedValues
+from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
@@ -103,7 +106,29 @@ class Parts:
         """With the engine's own catalog, where the operator has anything in it."""
         if not self.spark_settings.has_session_tables:
             return self.catalogs
-        return CatalogsWithSession(self.catalogs, SparkSessionTables(lambda: self.engine.session))
+        own = SparkSessionTables(
+            lambda: self.engine.session,
+            self.probe_values.listed,
+            self.settings.dynamic_filtering_max_listed_files,
+        )
+        return CatalogsWithSession(self.catalogs, own)
+
+    @cached_property
+    def probe_values(self) -> ListedValues:
+        """What the columns of tables hold: half of the memory for tables without snapshots."""
+        # Started first, and so stopped after those who read by it.
+        catalogs = self.catalogs
+        readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
+        self.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
+        kept_bytes = self.settings.dynamic_filtering_listing_max_bytes
+        listed_bytes = kept_bytes // 2 if self.spark_settings.has_session_tables else 0
+        of_manifests = ManifestProbeValues(
+            catalogs.opened,
+            readers,
+            max_files=self.settings.dynamic_filtering_max_listed_files,
+            kept_bytes=kept_bytes - listed_bytes,
+        )
+        return ListedValues(of_manifests, listed_bytes)
 
     @cached_property
     def catalog_names(self) -> frozenset[str]:

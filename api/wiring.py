@@ -21,7 +21,6 @@ from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
-from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.adapters.result_store import LocalResultStore
 from service.adapters.tpcds.loader import LoadReport as LoadReport
 from service.adapters.tpcds.loader import Progress as Progress
@@ -212,14 +211,6 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
     # Not the collectors': queries wait for keys, and nobody waits for these.
     fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
     parts.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
-    readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
-    parts.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
-    probe_values = ManifestProbeValues(
-        parts.catalogs.opened,
-        readers,
-        max_files=settings.dynamic_filtering_max_listed_files,
-        kept_bytes=settings.dynamic_filtering_listing_max_bytes,
-    )
     looked_for = DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
         catalog_names=parts.catalog_names,
@@ -234,8 +225,8 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
     )
     views = BoundedViews(SparkViews(lambda: parts.engine.session))
     return Pruner(
-        Detections(parts.all_catalogs, views, probe_values, clock, looked_for),
-        probe_values,
+        Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for),
+        parts.probe_values,
         collector,
         LocalRelations(
             EngineRelations(parts.engine),

@@ -195,10 +195,11 @@ class Views(Protocol):
 class ProbeValues(Protocol):
     """What the columns of probe tables hold, so that filters can be narrowed to it."""
 
-    def of(self, table: TableName, snapshot_id: int, column: str) -> ColumnValues | None:
+    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
         """What reads of this snapshot can find in the column; None while that is not known. At once.
 
-        The first question starts to find out; so only a later one may have an answer.
+        The first question starts to find out; so only a later one may have an answer. Without a snapshot it
+        is what was there when the table's facts were listed last, and not pinned.
         """
 
 

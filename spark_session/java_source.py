@@ -10,14 +10,25 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
 
-def java_instance(gateway: JavaGateway, class_name: str) -> JavaObject:
-    """A new instance of the class in `resources/<class_name>.java`; its constructor takes nothing."""
+def java_instance(gateway: JavaGateway, class_name: str, uses: str | None = None) -> JavaObject:
+    """A new instance of the class in `resources/<class_name>.java`; its constructor takes nothing.
+
+    `uses` is another of our classes that it knows.
+    """
     jvm = gateway.jvm
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(resource_path(f"{class_name}.java").read_text(encoding="utf-8"))
-    compiled = compiler.getClassLoader().loadClass(class_name)
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    if uses is not None:
+        loader = _loader(gateway, uses, loader)
+    compiled = _loader(gateway, class_name, loader).loadClass(class_name)
     no_types = gateway.new_array(jvm.java.lang.Class, 0)
     no_values = gateway.new_array(jvm.java.lang.Object, 0)
     instance: JavaObject = compiled.getDeclaredConstructor(no_types).newInstance(no_values)
     return instance
+
+
+def _loader(gateway: JavaGateway, class_name: str, parent: JavaObject) -> JavaObject:
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(parent)
+    compiler.cook(resource_path(f"{class_name}.java").read_text(encoding="utf-8"))
+    loader: JavaObject = compiler.getClassLoader()
+    return loader

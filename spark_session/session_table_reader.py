@@ -38,9 +38,10 @@ class SessionTableReader:
         """All tables, as `SessionTables.java` tells them."""
         return str(self._java.tables(self._root._jsparkSession))
 
-    def table(self, name: TableName, kept_ms: int) -> str:
+    def table(self, name: TableName, kept_ms: int, max_partitions: int) -> str:
         """One table, as `SessionTables.java` tells it, with files that were listed so long ago at most."""
-        return str(self._java.table(self._root._jsparkSession, name.schema, name.table, kept_ms))
+        session = self._root._jsparkSession
+        return str(self._java.table(session, name.schema, name.table, kept_ms, max_partitions))
 
     def scans(self, frame: DataFrame) -> tuple[ScanRecord, ...]:
         """The scans of such tables in a frame that was planned, or has run."""
@@ -60,4 +61,4 @@ class SessionTableReader:
 
     @cached_property
     def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "SessionTables")
+        return java_instance(self._gateway, "SessionTables", uses="PartitionValues")

@@ -30,10 +30,21 @@ _TYPES: Mapping[str, str] = {
 
 
 class SparkSessionTables:
-    """Implements `service.ports.SessionTables`; `session` gives the session of now, if there is one."""
+    """Implements `service.ports.SessionTables`; `session` gives the session of now, if there is one.
 
-    def __init__(self, session: Callable[[], WarmSession | None]) -> None:
+    Whenever a table was listed anew, `on_listed` is told which values its partitions have in each column, as
+    text and without NULL: in no column, if there are more than `max_partitions`.
+    """
+
+    def __init__(
+        self,
+        session: Callable[[], WarmSession | None],
+        on_listed: Callable[[TableFacts, Mapping[str, Sequence[str]]], None],
+        max_partitions: int,
+    ) -> None:
         self._session = session
+        self._on_listed = on_listed
+        self._max_partitions = max_partitions
 
     def check(self) -> None:
         """See `service.ports.SessionTables`."""
@@ -49,9 +60,14 @@ class SparkSessionTables:
     def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
         """See `service.ports.SessionTables`."""
         with self._asked() as reader:
-            told = reader.table(name, kept_ms)
+            told = reader.table(name, kept_ms, self._max_partitions)
         found = json.loads(told)
-        return None if found is None else _facts(name, found)
+        if found is None:
+            return None
+        facts = _facts(name, found)
+        if found["partitionValues"] is not None:
+            self._on_listed(facts, found["partitionValues"])
+        return facts
 
     @contextmanager
     def _asked(self) -> Iterator[SessionTableReader]:

@@ -53,7 +53,7 @@ class PruningSettings(BaseModel):
         20_000,
         ge=0,
         le=10_000_000,
-        description="files whose values are looked up; a table with more has bounds",
+        description="files or partitions whose values are looked up; a table with more has bounds",
     )
     dynamic_filtering_listing_max_bytes: int = Field(
         64 * MIB, ge=0, le=64 * GIB, description="memory for what files hold"

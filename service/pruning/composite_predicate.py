@@ -58,7 +58,7 @@ def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
 
 
 def _may_hold(held: ColumnValues | None) -> Callable[[Any], bool]:
-    if held is None:
+    if held is None or not held.is_pinned:
         return lambda _: True
     if held.values is not None:
         return frozenset(held.values).__contains__

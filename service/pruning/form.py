@@ -9,6 +9,7 @@ from service.model.column_values import ColumnValues
 from service.model.file_sizes import FileShare
 from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
 from service.model.keys import converted_range
+from service.pruning.covering_predicate import covering_predicate
 from service.pruning.day_ranges import day_ranges
 from service.pruning.narrow import narrow
 from service.pruning.narrow_ranges import narrow_ranges
@@ -80,6 +81,10 @@ def _form(
         keys.domain,
         bounds.max_listed,
     )
+    if keys.listed is not None and not formed.is_exact:
+        formed = covering_predicate(
+            column, type_name, keys.values, keys.listed, bounds.max_ranges, bounds.max_listed
+        )
     ranges = formed.ranges or sorted((key[0], key[0]) for key in keys.values)
     return replace(formed, share=_share(held, ranges))
 

@@ -11,11 +11,15 @@ from service.model.filtering import Key, KeyValue
 
 @dataclass(frozen=True, slots=True)
 class NarrowedKeys:
-    """`domain`: all values of the probe, when they are known. `is_all`: the set leaves none of them out."""
+    """`domain`: all values of the probe, when they are known. `is_all`: the set leaves none of them out.
+
+    `listed`: those that it had when it was listed; by now it may have others, so no key is left out for them.
+    """
 
     values: tuple[Key, ...]
     domain: tuple[KeyValue, ...] | None = None
     is_all: bool = False
+    listed: tuple[KeyValue, ...] | None = None
 
 
 def narrow(keys: tuple[Key, ...], held: ColumnValues | None) -> NarrowedKeys:
@@ -27,12 +31,15 @@ def narrow(keys: tuple[Key, ...], held: ColumnValues | None) -> NarrowedKeys:
     >>> narrow(((1,), (2,), (9,)), ColumnValues((2, 3), 2, 3, is_tight=True)).values
     ((2,),)
     """
-    if held is None:
+    if held is None or (held.values is None and not held.is_pinned):
         return NarrowedKeys(keys)
     if held.values is not None:
         known = frozenset(held.values)
         kept = tuple(key for key in keys if key[0] in known)
-        return NarrowedKeys(kept, held.values, is_all=len(kept) == len(known))
+        is_all = len(kept) == len(known)
+        if not held.is_pinned:
+            return NarrowedKeys(keys, is_all=is_all, listed=held.values)
+        return NarrowedKeys(kept, held.values, is_all=is_all)
     lower: Any = held.lower
     upper: Any = held.upper
     if lower is None or upper is None:

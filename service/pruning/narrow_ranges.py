@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from service.model.column_values import ColumnValues
@@ -20,15 +20,16 @@ class NarrowedRanges:
 
 
 def narrow_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> NarrowedRanges:
-    """The parts of the ranges in which a row of the probe may lie.
+    """The parts of the ranges in which a row of the probe may lie: all, where it may have other rows by now.
 
     >>> narrow_ranges([(1, 4), (6, 90)], ColumnValues(None, 3, 50, is_tight=True)).ranges
     ((3, 4), (6, 50))
     """
-    if held is None:
+    if held is None or (held.values is None and not held.is_pinned):
         return NarrowedRanges(tuple(ranges))
     if held.values is not None:
-        return _to_values(ranges, held.values)
+        narrowed = _to_values(ranges, held.values)
+        return narrowed if held.is_pinned else replace(narrowed, ranges=tuple(ranges))
     lower: Any = held.lower
     upper: Any = held.upper
     if lower is None or upper is None:

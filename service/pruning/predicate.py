@@ -54,7 +54,7 @@ def predicate(
     >>> formed.form.value, formed.condition.sql("spark")
     ('RANGES', '(`k` BETWEEN 1 AND 4 OR `k` BETWEEN 9 AND 12)')
     """
-    values = _values(type_name, keys)
+    values = sorted_values(type_name, keys)
     runs = _runs(values, domain)
     if len(values) <= max_in_list and len(runs) * VALUES_PER_RUN > len(values):
         return list_predicate(column, type_name, keys)
@@ -66,7 +66,7 @@ def predicate(
 
 def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPredicate:
     """The same as a list, however long it is: the only form that prunes buckets and asks bloom filters."""
-    values = _values(type_name, keys)
+    values = sorted_values(type_name, keys)
     return _lists_predicate(column, type_name, values, len(values)) if values else _nothing()
 
 
@@ -113,7 +113,12 @@ def _nothing() -> FormedPredicate:
     return FormedPredicate(exp.false(), FilterForm.EMPTY)
 
 
-def _values(type_name: str, keys: Sequence[Key]) -> list[KeyValue]:
+def sorted_values(type_name: str, keys: Sequence[Key]) -> list[KeyValue]:
+    """The keys of one column, as values of the type, each once.
+
+    >>> sorted_values("int", [(3,), (1,), (2**40,)])
+    [1, 3]
+    """
     found: set[Any] = {converted(type_name, key[0]) for key in keys}
     return sorted(found - {None})
 

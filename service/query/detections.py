@@ -230,9 +230,7 @@ class Detections:
         return detect(tree, context)
 
     def _is_tight(self, facts: TableFacts, column: str) -> bool:
-        held = None
-        if facts.snapshot_id is not None:
-            held = self._probe_values.of(facts.name, facts.snapshot_id, column)
+        held = self._probe_values.of(facts.name, facts.snapshot_id, column)
         return held is not None and held.is_tight
 
 

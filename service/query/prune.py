@@ -179,6 +179,4 @@ class Pruner:
         return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
 
     def _held(self, probe: Probe, column: str) -> ColumnValues | None:
-        if probe.snapshot_id is None:
-            return None
         return self._probe_values.of(probe.table, probe.snapshot_id, column)

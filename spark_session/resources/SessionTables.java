@@ -85,9 +85,11 @@ public final class SessionTables {
 
     /**
      * JSON: what spark_session/session_tables.py takes it for, or "null" when there is no such table. The
-     * columns are as they are now; files may be as they were `keptMs` ago.
+     * columns are as they are now; files may be as they were `keptMs` ago. The values of their partitions are
+     * told when they are listed now, if there are not more than `maxPartitions`.
      */
-    public String table(Object session, String schema, String name, long keptMs) throws Exception {
+    public String table(Object session, String schema, String name, long keptMs, int maxPartitions)
+        throws Exception {
         SparkSession spark = (SparkSession) session;
         TableIdentifier identifier = identifier(schema, name);
         CatalogTable table;
@@ -105,7 +107,9 @@ public final class SessionTables {
         told.put("isTracked", Boolean.valueOf(table.tracksPartitionsInCatalog()));
         told.put("createdAt", Long.valueOf(table.createTime()));
         told.put("rows", Long.valueOf(rowsOf(table)));
-        told.put("listing", isOfFiles(table) ? listing(spark, table, keptMs) : null);
+        PartitionValues values = new PartitionValues(maxPartitions);
+        told.put("listing", isOfFiles(table) ? listing(spark, table, keptMs, values) : null);
+        told.put("partitionValues", values.found());
         return new ObjectMapper().writeValueAsString(told);
     }
 
@@ -153,7 +157,8 @@ public final class SessionTables {
     }
 
     /** Partitions, files, bytes, and a name for this state of them; null when it is no table of files. */
-    private List listing(SparkSession spark, CatalogTable table, long keptMs) throws Exception {
+    private List listing(SparkSession spark, CatalogTable table, long keptMs, PartitionValues values)
+        throws Exception {
         String key = table.identifier().toString() + table.createTime() + table.schema().json()
             + (table.storage().locationUri().isEmpty() ? "" : table.location().toString());
         long now = System.currentTimeMillis();
@@ -169,7 +174,7 @@ public final class SessionTables {
         String name = CATALOG + "." + quoted((String) table.identifier().database().get())
             + "." + quoted(table.identifier().table());
         HadoopFsRelation relation = filesIn(((Dataset) lister.table(name)).queryExecution().analyzed());
-        List found = relation == null ? null : listed(lister, table, relation.location(), now);
+        List found = relation == null ? null : listed(lister, table, relation.location(), now, values);
         boolean isYoung = found != null && ((Boolean) found.get(4)).booleanValue();
         synchronized (listings) {
             if (isYoung) {
@@ -181,16 +186,24 @@ public final class SessionTables {
         return found;
     }
 
-    private static List listed(SparkSession spark, CatalogTable table, FileIndex index, long now) throws Exception {
+    private static List listed(
+        SparkSession spark, CatalogTable table, FileIndex index, long now, PartitionValues values)
+        throws Exception {
         if (index instanceof PartitioningAwareFileIndex) {
+            values.take((PartitioningAwareFileIndex) index);
             return listed((PartitioningAwareFileIndex) index, now);
         }
         if (index instanceof CatalogFileIndex) {
-            long partitions = partitionsOf(spark, table);
+            scala.collection.Seq names = spark.sessionState().catalog()
+                .listPartitionNames(table.identifier(), scala.Option.apply(null));
+            long partitions = names.size();
             if (partitions <= LISTED_PARTITIONS) {
                 scala.collection.immutable.Seq all = (scala.collection.immutable.Seq) scala.collection.immutable.Nil$.MODULE$;
-                return listed(((CatalogFileIndex) index).filterPartitions(all), now);
+                PartitioningAwareFileIndex whole = ((CatalogFileIndex) index).filterPartitions(all);
+                values.take(whole);
+                return listed(whole, now);
             }
+            values.take(names, table.partitionSchema());
             long bytes = table.stats().isEmpty()
                 ? partitions * ASSUMED_PARTITION_BYTES
                 : ((CatalogStatistics) table.stats().get()).sizeInBytes().longValue();
@@ -232,11 +245,6 @@ public final class SessionTables {
     private static long partitionsOf(PartitioningAwareFileIndex index, long files) {
         boolean isPartitioned = index.partitionSchema().length() > 0;
         return isPartitioned ? index.partitionSpec().partitions().size() : Math.min(1, files);
-    }
-
-    private static long partitionsOf(SparkSession spark, CatalogTable table) throws Exception {
-        return spark.sessionState().catalog()
-            .listPartitionNames(table.identifier(), scala.Option.apply(null)).size();
     }
 
     /** The files that a plan of one table reads, as a name stands for; null when it reads something else. */
@@ -319,7 +327,7 @@ public final class SessionTables {
         boolean isWhole = index instanceof PartitioningAwareFileIndex && !table.tracksPartitionsInCatalog();
         List found = isWhole
             ? listed((PartitioningAwareFileIndex) index, 0L)
-            : listing(spark, table, keptMs);
+            : listing(spark, table, keptMs, new PartitionValues(0));
         if (found == null) {
             return new long[] {0, 0, 0, 0};
         }

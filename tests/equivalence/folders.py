@@ -30,6 +30,7 @@ FOLDERS: Mapping[str, Mapping[str, str]] = {
     "inferred": {"k": ""},
 }
 DIMENSIONS = ("dim", "growing")
+NUMBERED = range(4000, 4120)
 
 
 def make_folders(folder: Path) -> dict[str, Any]:
@@ -38,11 +39,16 @@ def make_folders(folder: Path) -> dict[str, Any]:
         write(folder / table, fact_rows(seed), list(columns))
     rows = [{"k": row["k"], "name": row["name"], "year": row["year"]} for row in dimension_rows(16)]
     write(folder / "by_price", fact_rows(7), ["price"])
+    write(folder / "numbered", [{"id": each, "b": 1, "k": each} for each in NUMBERED], ["k"])
     for dimension in DIMENSIONS:
         write_file(folder / dimension / "one.parquet", rows)
     declared = {
         f"files.{table}": {"location": (folder / table).as_uri(), "partition_columns": _declared(columns)}
         for table, columns in FOLDERS.items()
+    }
+    declared["files.numbered"] = {
+        "location": (folder / "numbered").as_uri(),
+        "partition_columns": {"k": "INT"},
     }
     return declared | {f"files.{each}": {"location": (folder / each).as_uri()} for each in DIMENSIONS}
 

@@ -8,18 +8,18 @@ from service.model.tables import TableName
 
 class FakeProbeValues:
     def __init__(self) -> None:
-        self._told: dict[tuple[TableName, int, str], ColumnValues] = {}
-        self._found: set[tuple[TableName, int, str]] = set()
-        self.asked: list[tuple[TableName, int, str]] = []
+        self._told: dict[tuple[TableName, int | None, str], ColumnValues] = {}
+        self._found: set[tuple[TableName, int | None, str]] = set()
+        self.asked: list[tuple[TableName, int | None, str]] = []
 
-    def put(self, table: TableName, snapshot_id: int, column: str, values: ColumnValues) -> None:
+    def put(self, table: TableName, snapshot_id: int | None, column: str, values: ColumnValues) -> None:
         self._told[table, snapshot_id, column] = values
 
     def settle(self) -> None:
         """Whatever was asked is known now."""
         self._found |= self._told.keys() & set(self.asked)
 
-    def of(self, table: TableName, snapshot_id: int, column: str) -> ColumnValues | None:
+    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
         asked = (table, snapshot_id, column)
         self.asked.append(asked)
         return self._told[asked] if asked in self._found else None

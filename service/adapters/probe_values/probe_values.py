@@ -73,8 +73,10 @@ class ManifestProbeValues:
         self._lock = threading.Lock()
         self._pending: set[_Column] = set()
 
-    def of(self, table: TableName, snapshot_id: int, column: str) -> ColumnValues | None:
+    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
         """What reads of this snapshot can find in the column; None while that is not known. At once."""
+        if snapshot_id is None:
+            return None
         asked = (table, snapshot_id, column)
         answer = self._answers.get(asked)
         if answer is None:

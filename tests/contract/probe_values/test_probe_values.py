@@ -13,7 +13,7 @@ from tests.contract.probe_values.lakehouse import SALES, ProbeLakehouse
 MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
 
 
-def _asked(lakehouse: ProbeLakehouse, snapshot_id: int, column: str) -> ColumnValues | None:
+def _asked(lakehouse: ProbeLakehouse, snapshot_id: int | None, column: str) -> ColumnValues | None:
     lakehouse.values.of(SALES, snapshot_id, column)
     lakehouse.settle()
     return lakehouse.values.of(SALES, snapshot_id, column)
@@ -24,6 +24,10 @@ def test_the_first_question_has_no_answer_and_a_later_one_has(lakehouse: ProbeLa
     assert lakehouse.values.of(SALES, snapshot_id, "day") is None
     lakehouse.settle()
     assert lakehouse.values.of(SALES, snapshot_id, "day") is not None
+
+
+def test_a_table_without_a_snapshot_holds_nothing_that_is_known(lakehouse: ProbeLakehouse) -> None:
+    assert _asked(lakehouse, None, "day") is None
 
 
 def test_a_partition_columns_values_are_all_told(lakehouse: ProbeLakehouse) -> None:

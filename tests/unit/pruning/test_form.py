@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from random import Random
 
 import pytest
+from sqlglot import exp
 
 from service.model.column_values import ColumnValues
 from service.model.filtering import (
@@ -19,6 +21,7 @@ from service.model.filtering import (
     Reason,
 )
 from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
+from service.pruning.composite_predicate import composite_predicate
 from service.pruning.form import FormBounds, form
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
@@ -200,3 +203,86 @@ BARE = replace(TABLES[TableAt(TableName("lake", "shop", "sales"))], partition_fi
 )
 def test_hashes_take_lists_only(facts: TableFacts, is_so: bool) -> None:
     assert takes_lists_only(facts, "item_key") is is_so
+
+
+# What a table without snapshots held when it was listed: even numbers, and one far from them.
+LISTED = ColumnValues((*range(100, 160, 2), 300), 100, 300, is_tight=False, is_pinned=False)
+ROUNDS = 200
+
+
+def test_no_key_is_left_out_that_was_not_listed() -> None:
+    """A partition that has come since is still found."""
+    found = formed(*range(0, 90, 4), 110, *range(203, 299, 5), held=LISTED)
+    assert text(found) == "(`k` BETWEEN 0 AND 88 OR `k` = 110 OR `k` BETWEEN 203 AND 298)"
+
+
+def test_more_runs_than_ranges_are_a_list_of_what_was_listed_and_ranges_of_the_rest() -> None:
+    found = formed(*range(0, 90, 4), 110, 114, 118, *range(203, 299, 5), held=LISTED)
+    assert text(found) == "(`k` IN (110, 114, 118) OR (`k` BETWEEN 0 AND 88 OR `k` BETWEEN 203 AND 298))"
+
+
+def test_too_many_runs_of_what_was_not_listed_are_joined_over_the_narrowest_gaps() -> None:
+    found = formed(*range(0, 90, 4), *range(101, 159, 4), held=LISTED)
+    assert isinstance(found, FormedPredicate)
+    assert (found.form, found.ranges[0], len(found.ranges)) == (FilterForm.RANGES, (0, 88), 3)
+    assert found.ranges[-1][1] == 157
+
+
+def test_by_a_listing_no_join_is_dropped_and_nothing_else_is_left_to_the_filter() -> None:
+    found = formed(*range(0, 90, 4), 110, 500, held=LISTED)
+    assert isinstance(found, FormedPredicate)
+    assert (found.form, found.is_exact) == (FilterForm.RANGES, False)
+
+
+def test_few_keys_stay_the_list_that_they_are() -> None:
+    found = formed(7, 100, 900, held=LISTED)
+    assert isinstance(found, FormedPredicate)
+    assert (text(found), found.is_exact) == ("`k` IN (7, 100, 900)", True)
+
+
+def test_all_that_was_listed_is_not_selective() -> None:
+    assert formed(*range(400), held=LISTED) is Reason.NOT_SELECTIVE
+    assert formed(ranges=((0, 400),), held=LISTED) is Reason.NOT_SELECTIVE
+
+
+def test_ranges_are_not_cut_to_what_was_listed() -> None:
+    assert text(formed(ranges=((0, 120), (400, 500)), held=LISTED)) == (
+        "(`k` BETWEEN 0 AND 120 OR `k` BETWEEN 400 AND 500)"
+    )
+
+
+def test_tuples_are_kept_that_were_not_listed() -> None:
+    probe = Probe(SALES, ("a", "b"), ("int", "int"), None)
+    found = composite_predicate(probe, [(100, 7), (7, 100)], [LISTED, LISTED], 200, 32)
+    assert text(found) == "((`a` IN (7) AND `b` IN (100)) OR (`a` IN (100) AND `b` IN (7)))"
+
+
+def test_a_predicate_by_a_listing_is_true_of_every_key() -> None:
+    rng = Random(7)
+    for _ in range(ROUNDS):
+        keys = rng.sample(range(60), rng.randrange(1, 40))
+        listed = tuple(sorted(rng.sample(range(60), rng.randrange(1, 30))))
+        held = ColumnValues(listed, listed[0], listed[-1], is_tight=False, is_pinned=False)
+        found = formed(*keys, held=held)
+        if isinstance(found, Reason):
+            assert set(listed) <= set(keys)
+            continue
+        assert set(keys) <= {each for each in range(60) if _is_true(found, each)}
+
+
+def _is_true(found: FormedPredicate, value: int) -> bool:
+    def holds(node: exp.Expr) -> bool:
+        match node:
+            case exp.Paren():
+                return holds(node.this)
+            case exp.Or():
+                return holds(node.left) or holds(node.right)
+            case exp.In():
+                return value in [int(each.this) for each in node.expressions]
+            case exp.Between():
+                return int(node.args["low"].this) <= value <= int(node.args["high"].this)
+            case exp.EQ():
+                return value == int(node.right.this)
+        raise AssertionError(node)
+
+    return holds(found.condition)

@@ -1,0 +1,69 @@
+"""What the partitions of tables without snapshots hold, as their listings tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from service.adapters.bounded_lru import BoundedLru
+from service.model.column_values import ColumnValues
+from service.model.filtering import KeyValue
+from service.model.tables import TableFacts, TableName
+from service.ports import ProbeValues
+
+_MIB = 1024**2
+_KEPT_AT_MOST = 10_000
+# Measured: a value, and its place in a tuple; a text takes its letters besides.
+_VALUE_BYTES = 64
+
+
+class ListedValues:
+    """Implements `service.ports.ProbeValues`: tables with snapshots are the others' to tell of.
+
+    It lists nothing. Whoever lists a table for its facts tells what was found by the way. May be used from
+    several threads at once.
+    """
+
+    def __init__(self, others: ProbeValues, kept_bytes: int = 32 * _MIB) -> None:
+        self._others = others
+        self._kept: BoundedLru[TableName, Mapping[str, ColumnValues]] = BoundedLru(_KEPT_AT_MOST, kept_bytes)
+
+    def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str]]) -> None:
+        """Keeps the values of the partitions in each column, for which nothing else is known any more."""
+        types = {each.name: each.type_name for each in facts.columns}
+        found = {column: _column_values(types.get(column), each) for column, each in texts.items()}
+        known = {column: each for column, each in found.items() if each is not None}
+        byte_count = sum(_VALUE_BYTES + len(text) for column in known for text in texts[column])
+        self._kept.put(facts.name, known, byte_count + _VALUE_BYTES)
+
+    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
+        """See the port."""
+        if snapshot_id is not None:
+            return self._others.of(table, snapshot_id, column)
+        return (self._kept.get(table) or {}).get(column)
+
+
+def _column_values(type_name: str | None, texts: Sequence[str]) -> ColumnValues | None:
+    """None for what is not understood, and for types that are spelled in more than one way."""
+    try:
+        # Values of one column can be compared with each other, which their common type does not say.
+        values: list[Any] = sorted({_value(type_name, each) for each in texts})
+    except ValueError:
+        return None
+    lower, upper = (values[0], values[-1]) if values else (None, None)
+    return ColumnValues(tuple(values), lower, upper, is_tight=False, is_pinned=False)
+
+
+def _value(type_name: str | None, text: str) -> KeyValue:
+    match type_name:
+        case "int" | "long":
+            return int(text)
+        case "date":
+            return date.fromisoformat(text)
+        case "string":
+            return text
+        case "boolean" if text in ("true", "false"):
+            return text == "true"
+        case _:
+            raise ValueError(text)
