@@ -22,17 +22,19 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, JoinGraph, Relation
+from service.model.joins import Candidate, JoinGraph, OpenedGraph, Relation, relations_in
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
 from service.pruning.composite_keys import FoundKey, composite_keys
+from service.pruning.computed_join import computed_join, is_computed
 from service.pruning.converted_join import converted_join
 from service.pruning.converted_query import converted_query
 from service.pruning.detection import Detection, DetectionContext, Placement
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.feeding import feeding
 from service.pruning.inner_join import inner_join
+from service.pruning.is_chosen_otherwise import is_chosen_otherwise
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out
@@ -78,6 +80,7 @@ class _Detector:
         self._fingerprints: set[str] = set()
         self._shared_ends: set[int] = set()
         self._build_sides = 0
+        self._subqueries: dict[int, exp.Expr] = {}
         self._refused: dict[tuple[object, ...], FilterRecord] = {}
         self._relations: list[RelationPlacement] = []
         self._droppable: list[DroppableJoin] = []
@@ -86,6 +89,8 @@ class _Detector:
         for scope in self._root.traverse():
             graph = self._graphs.graph(scope)
             if graph is not None:
+                if scope.is_subquery:
+                    self._subqueries[id(graph)] = scope.expression
                 self._detect(scope, graph)
                 self._detect_relations(scope, graph)
         for keys in composite_keys(self._found):
@@ -122,6 +127,7 @@ class _Detector:
             *null_safe_join(graph),
             *outer_join(graph),
             *semi_join(scope, graph, self._graphs.graph),
+            *computed_join(scope, graph, self._graphs.graph),
         )
         for candidate in found:
             if candidate.build.relation not in candidate.build_graph.relations:
@@ -154,11 +160,12 @@ class _Detector:
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
         type_name = known.type_name
         probe = Probe(facts.name, (known.name,), (type_name,), facts.snapshot_id)
+        is_prunable = column in accepted_columns(facts) or self._context.is_tight(facts, known.name)
         if build_type is None:
-            self._refuse_build(candidate, probe)
+            self._refuse_build(candidate, probe, is_prunable)
             return
         plan = key_plan(candidate, type_name, build_type, self._is_utc)
-        if column not in accepted_columns(facts) and not self._context.is_tight(facts, known.name):
+        if not is_prunable:
             self._refuse_column(candidate, probe, facts)
         elif candidate.refusal is not None:
             self._refuse(candidate, probe, candidate.refusal)
@@ -177,15 +184,18 @@ class _Detector:
             name = TableName(table.catalog, table.db, table.name)
             self._refuse(candidate, Probe(name, (column,), ("unknown",), None), Reason.SOURCE_NOT_SUPPORTED)
 
-    def _refuse_build(self, candidate: Candidate, probe: Probe) -> None:
+    def _refuse_build(self, candidate: Candidate, probe: Probe, is_prunable: bool) -> None:
         """A table that cannot be read again as it is, or a column of a type that gives no keys."""
         relation = candidate.build_graph.relations[candidate.build.relation]
         if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
             # Whatever filters it within: nobody can tell when its rows change.
             self._refuse(candidate, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC)
-        elif candidate.build.relation in candidate.build_graph.filtered:
-            is_computed = base_columns(relation, candidate.build.column) is None
-            reason = Reason.KEY_IS_COMPUTED if is_computed else Reason.TYPE_NOT_CONVERTIBLE
+            return
+        # What a derived table does to its rows may choose them, too.
+        is_chosen = is_prunable and not isinstance(relation, exp.Table)
+        if is_chosen or candidate.build.relation in candidate.build_graph.filtered:
+            has_base = base_columns(relation, candidate.build.column) is not None
+            reason = Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED
             self._refuse(candidate, probe, candidate.refusal or reason)
 
     def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
@@ -203,7 +213,10 @@ class _Detector:
         )
         build = opened.column(candidate.build)
         if build is None or build.relation not in usable or self._has_enough():
-            self._refuse(candidate, probe, Reason.NOT_WORTH_COLLECTING)
+            relation = None if build is None else opened.graph.relations.get(build.relation)
+            is_sampled = isinstance(relation, exp.Table) and relation.args.get("sample") is not None
+            reason = Reason.BUILD_NOT_DETERMINISTIC if is_sampled else Reason.NOT_WORTH_COLLECTING
+            self._refuse(candidate, probe, reason)
             return
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
@@ -214,9 +227,7 @@ class _Detector:
             # Its NULLs come from a join around it as well.
             query = None
         if query is None:
-            is_unclear = not allowed.isdisjoint(opened.with_more_filters)
-            reason = Reason.BUILD_NOT_DETERMINISTIC if is_unclear else Reason.BUILD_HAS_NO_FILTER
-            self._refuse(candidate, probe, reason)
+            self._refuse(candidate, probe, self._reason_unfiltered(candidate, allowed, opened))
             return
         query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
         end = table.this.meta.get("end")
@@ -227,6 +238,27 @@ class _Detector:
         self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
         if plan.is_plain and not is_null_safe:
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
+
+    def _reason_unfiltered(
+        self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
+    ) -> Reason:
+        """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
+        graph = candidate.build_graph
+        relation = graph.relations[candidate.build.relation]
+        select = relation.expression if isinstance(relation, Scope) else None
+        if candidate.join_type is JoinType.LEFT_SEMI and id(graph) in self._subqueries:
+            select = self._subqueries[id(graph)]
+        if not allowed.isdisjoint(opened.with_more_filters):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        if select is not None and is_chosen_otherwise(select):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        if not opened.graph.filtered.isdisjoint(allowed) and any(
+            is_computed(each) and candidate.probe.relation not in relations_in(each)
+            for each in graph.conjuncts
+        ):
+            # What is filtered is joined to it, over an equality that is not followed.
+            return Reason.KEY_IS_COMPUTED
+        return Reason.BUILD_HAS_NO_FILTER
 
     def _has_enough(self) -> bool:
         return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES

@@ -28,7 +28,7 @@ def semi_join(
         is_anti = isinstance(conjunct, exp.Not)
         condition = conjunct.this.unnest() if is_anti else conjunct
         below = inner.get(id(_subquery(condition)))
-        if below is None or _answers_without_rows(below.expression):
+        if below is None or answers_without_rows(below.expression):
             continue
         inner_graph = _of_union(below) or graph_of(below)
         if inner_graph is None:
@@ -68,7 +68,7 @@ def _of_union(below: Scope) -> JoinGraph | None:
     return JoinGraph({UNION: below}, frozenset(), (), (), ())
 
 
-def _answers_without_rows(query: exp.Expr) -> bool:
+def answers_without_rows(query: exp.Expr) -> bool:
     """Whether it has a row for an outer row without partners: `count(*)` of nothing is 0."""
     group = query.args.get("group")
     if group is not None:
