@@ -18,9 +18,10 @@ def covers_native_pruning(
     `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
     places and columns with an exact filter; `unapplied` the candidates that none came of, for whatever
     reason: by one of a partition column the engine may prune further. It prunes by partition columns only,
-    and only where the other side has a filter.
+    and only where the other side has a filter. Of a table it is told whether it has one; within a derived
+    table there may be some that gives no keys.
     """
-    unsure = {_column(each) for each in unapplied if each.reason is not Reason.BUILD_HAS_NO_FILTER}
+    unsure = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
     if any(facts.source is TableSource.OTHER for _, facts in scans):
         # Whatever lies behind a view, the engine sees it.
         return False
@@ -29,6 +30,10 @@ def covers_native_pruning(
         for place, facts in scans
         for column in _partition_columns(facts)
     )
+
+
+def _is_surely_unfiltered(record: FilterRecord) -> bool:
+    return record.reason is Reason.BUILD_HAS_NO_FILTER and bool(record.build.tables)
 
 
 def _column(record: FilterRecord) -> tuple[TableName, str]:

@@ -11,8 +11,12 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.tables import PartitionField, TableSource
+from service.model.tables import PartitionField, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
+from service.pruning.detect import detect
+from service.pruning.detection import Detection, DetectionContext
+from service.pruning.parse import parse
+from service.pruning.qualify import qualify
 from tests.unit.pruning.tables import TABLES
 
 SALES = replace(
@@ -21,10 +25,13 @@ SALES = replace(
 )
 
 
-def unapplied(column: str, reason: Reason) -> FilterRecord:
+CALENDAR = TableName("lake", "shop", "calendar")
+
+
+def unapplied(column: str, reason: Reason, *build_tables: TableName) -> FilterRecord:
     probe = Probe(SALES.name, (column,), ("int",), 1)
     source, form = FilterSource.NONE, FilterForm.NONE
-    return FilterRecord("", JoinType.INNER, probe, Build((), (), "", ()), source, form, reason)
+    return FilterRecord("", JoinType.INNER, probe, Build(build_tables, (), "", ()), source, form, reason)
 
 
 def test_a_partition_column_that_is_narrowed_at_each_mention_needs_no_more() -> None:
@@ -37,13 +44,52 @@ def test_a_partition_column_that_is_narrowed_at_each_mention_needs_no_more() -> 
     [
         ("day_key", Reason.COLLECT_TIMED_OUT, False),
         ("day_key", Reason.NOT_WORTH_COLLECTING, False),
-        ("day_key", Reason.BUILD_HAS_NO_FILTER, True),
+        ("day_key", Reason.KEY_IS_COMPUTED, False),
+        ("day_key", Reason.BUILD_NOT_DETERMINISTIC, False),
         ("item_key", Reason.PROBE_NOT_PRUNABLE, True),
     ],
 )
 def test_another_join_on_that_column_may_prune_further(column: str, reason: Reason, is_covered: bool) -> None:
     found = covers_native_pruning([(10, SALES)], {(10, "day_key")}, [unapplied(column, reason)])
     assert found is is_covered
+
+
+def test_a_join_without_any_condition_prunes_nothing() -> None:
+    no_filter = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER, CALENDAR)
+    assert covers_native_pruning([(10, SALES)], {(10, "day_key")}, [no_filter])
+
+
+def test_a_derived_table_without_a_filter_that_gives_keys_may_have_another() -> None:
+    of_a_derived_table = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER)
+    assert not covers_native_pruning([(10, SALES)], {(10, "day_key")}, [of_a_derived_table])
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        "item AS e ON f.day_key = e.item_key + e.maker_key",
+        "item AS e ON f.day_key + f.item_key = e.item_key",
+        "(SELECT max(day_key) AS k FROM returns WHERE note = 'x') AS e ON f.day_key = e.k",
+        "(SELECT day_key FROM calendar EXCEPT SELECT day_key FROM returns) AS e ON f.day_key = e.day_key",
+        "(SELECT day_key FROM kinds INTERSECT SELECT day_key FROM returns) AS e ON f.day_key = e.day_key",
+        "(SELECT day_key FROM calendar UNION SELECT day_key FROM kinds WHERE year = 1) AS e"
+        " ON f.day_key = e.day_key",
+    ],
+)
+def test_what_gives_no_keys_leaves_the_engine_to_prune(join: str) -> None:
+    sql = f"SELECT f.note FROM sales AS f JOIN calendar AS d ON f.day_key = d.day_key JOIN {join}"
+    sql += " WHERE d.year = 2000"
+    found = detected(sql)
+    assert next(each.filter.probe.columns for each in found.placements) == ("day_key",)
+    assert not covers_native_pruning([(10, SALES)], {(10, "day_key")}, found.refused)
+
+
+def detected(sql: str) -> Detection:
+    parsed = parse(sql)
+    assert parsed is not None
+    tree = qualify(parsed.tree, TABLES, "lake", "shop")
+    assert tree is not None
+    return detect(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
 
 
 def test_what_lies_behind_a_view_is_the_engines_to_prune() -> None:
