@@ -26,7 +26,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.NOT_SELECTIVE: "The keys match about everything there is.",
         Reason.NOT_WORTH_COLLECTING: "The scan is too small, or what keys would come from too large, for"
         " them to pay.",
-        Reason.RANGES_ONLY: "Only a list narrows this column, and there are too many keys for one.",
+        Reason.RANGES_ONLY: "Only a list narrows by this key, and there are too many values for one.",
         Reason.THRESHOLD_EXCEEDED: "There are more keys than may be kept.",
         Reason.COLLECT_TIMED_OUT: "The keys were not there in time.",
         Reason.COLLECT_FAILED: "Collecting the keys failed.",

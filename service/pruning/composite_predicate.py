@@ -27,7 +27,8 @@ def composite_predicate(
     """A condition that is true of the rows with one of the tuples, and of no others; or why there is none.
 
     `held` is what each column holds, as far as that is known. Where every combination of values is among the
-    tuples, a filter on each column says the same; a set that would be long is left to those as well.
+    tuples, a filter on each column says the same; a set that would be long is left to those as well. Tuples
+    have no ranges: only a list says which they are.
 
     >>> from service.model.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -36,7 +37,7 @@ def composite_predicate(
     '((`a` IN (1, 2) AND `b` IN (7)) OR (`a` IN (3) AND `b` IN (8, 9)))'
     """
     if len(keys) > MAX_TUPLES:
-        return Reason.THRESHOLD_EXCEEDED
+        return Reason.RANGES_ONLY
     tuples = [each for each in (_converted(probe, key) for key in keys) if each is not None]
     may_hold = [_may_hold(each) for each in held]
     kept = {each for each in tuples if all(may(value) for may, value in zip(may_hold, each, strict=True))}
@@ -47,7 +48,7 @@ def composite_predicate(
         return Reason.NOT_SELECTIVE
     parts = _parts(kept)
     if len(parts) > max_disjuncts or sum(len(column) for part in parts for column in part) > max_in_list:
-        return Reason.THRESHOLD_EXCEEDED
+        return Reason.RANGES_ONLY
     condition = exp.paren(exp.or_(*(_all_of(probe, part) for part in parts), copy=False))
     return FormedPredicate(condition, FilterForm.IN)
 
