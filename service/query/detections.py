@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache, partial
@@ -30,8 +30,9 @@ from service.pruning.parse import parse
 from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
 from service.pruning.unsure_tables import unsure_tables
+from service.query.loose_mentions import has_changed
 from service.query.opened_views import OpenedViews
-from service.query.unpinned import Unpinned, has_changed, has_moved
+from service.query.unpinned import UnpinnedTables, has_moved
 
 TEXTS_KEPT = 512
 # What the files of a table hold is found out in the background: a text is looked at again after this time.
@@ -150,13 +151,13 @@ class Detections:
                 )
         return Reason.NOT_A_QUERY
 
-    def has_moved(self, tables: Sequence[Unpinned]) -> bool:
+    def has_moved(self, tables: UnpinnedTables) -> bool:
         """Whether keys that were collected from these tables may be out of date."""
-        return has_moved(tables, self._catalogs)
+        return has_moved(tables.filtered, self._catalogs)
 
-    def has_changed(self, tables: Sequence[Unpinned]) -> bool:
+    def has_changed(self, tables: UnpinnedTables) -> bool:
         """Whether these tables may have other rows than when filters were looked for."""
-        return has_changed(tables, self._catalogs)
+        return has_changed(tables.loose, self._catalogs)
 
     def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
         """The query with its views opened, if any can be; then as it is written."""

@@ -11,7 +11,7 @@ from service.model.rewrites import RewriteRecord
 from service.model.tables import TableFacts, TableName
 from service.pruning.detection import Placement
 from service.pruning.predicate import FormedPredicate
-from service.query.unpinned import Unpinned
+from service.query.unpinned import UnpinnedTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PrunedQuery:
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[RewriteRecord, ...] = ()
-    unpinned: tuple[Unpinned, ...] = ()
+    unpinned: UnpinnedTables = field(default_factory=UnpinnedTables)
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0

@@ -27,7 +27,12 @@ class PruningBounds:
             is_enabled=self.is_enabled and asked.is_enabled,
             min_table_bytes=self.min_table_bytes if asked.min_table_bytes is None else asked.min_table_bytes,
             form=_form(self.form, asked),
-            rewrites=replace(self.rewrites, kinds=frozenset(filter(asked.allows, self.rewrites.kinds))),
+            rewrites=replace(
+                self.rewrites,
+                kinds=frozenset(filter(asked.allows, self.rewrites.kinds)),
+                # Two runs of it are compared, which must find the same tables.
+                is_pinning_all=asked.is_verified,
+            ),
             max_filter_bytes=asked.max_filter_bytes,
         )
 

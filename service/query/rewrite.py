@@ -21,18 +21,23 @@ from service.pruning.read_options import read_options
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import dropped_joins
+from service.query.loose_mentions import LooseMention, loose_mentions
 from service.query.pruned_query import PrunedQuery, skipped_scan
-from service.query.unpinned import unpinned
+from service.query.unpinned import UnpinnedTables, unpinned
 
 NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteBounds:
-    """Which rewrites are made besides filters, and for how many tasks at once scans are cut."""
+    """Which rewrites are made besides filters, and for how many tasks at once scans are cut.
+
+    `is_pinning_all`: also the tables without a part in filters and relations are read at their snapshots.
+    """
 
     kinds: frozenset[RewriteKind]
     slots: int
+    is_pinning_all: bool = False
 
 
 def rewritten(
@@ -50,7 +55,7 @@ def rewritten(
     local = {place.reference_end: place for place, _ in held if place.reference_end not in narrowed_ends}
     if not applied and not local:
         return pruned
-    pins = _pins(detected, _pinned_tables(applied, local.values()) | _behind_views(detected))
+    pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected, bounds))
     dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
     gone = {each.relation.reference_end for each in dropped}
     names = _names_of(local, detected.parsed.sql, gone)
@@ -80,7 +85,10 @@ def rewritten(
             *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
             *((RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),) if is_native_off else ()),
         ),
-        unpinned=unpinned((each.placement.filter for each in applied), detected.facts),
+        unpinned=UnpinnedTables(
+            unpinned((each.placement.filter for each in applied), detected.facts),
+            _loose(detected, pins) if bounds.is_pinning_all else (),
+        ),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
     )
@@ -122,6 +130,12 @@ def _pinned_tables(
     return pinned
 
 
+def _others_pinned(detected: Detected, bounds: RewriteBounds) -> set[tuple[TableName, int | None]]:
+    if bounds.is_pinning_all:
+        return {(each.name, each.snapshot_id) for each in detected.facts.values()}
+    return _behind_views(detected)
+
+
 def _behind_views(detected: Detected) -> set[tuple[TableName, int | None]]:
     """What opened views read has the columns that it had when they were opened."""
     tables = {TableAt(each) for names in detected.opened_views.values() for each in names}
@@ -138,6 +152,10 @@ def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) 
         if is_readable_again(facts):
             found[reference.end] = Narrowing(facts.snapshot_id)
     return found
+
+
+def _loose(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[LooseMention, ...]:
+    return loose_mentions(detected.parsed, detected.names, detected.facts, pins)
 
 
 def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:

@@ -9,6 +9,7 @@ from service.errors import CatalogDown, TableNotFound
 from service.model.filtering import DynamicFilter
 from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.ports import Catalogs
+from service.query.loose_mentions import LooseMention
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,17 @@ class Unpinned:
 
     facts: TableFacts
     is_build: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnpinnedTables:
+    """What a rewritten text reads as it finds it: the `filtered` tables, if it has a filter.
+
+    `loose` are all such mentions of a query that is verified, whose text is pinned as far as it can be.
+    """
+
+    filtered: tuple[Unpinned, ...] = ()
+    loose: tuple[LooseMention, ...] = ()
 
 
 def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFacts]) -> tuple[Unpinned, ...]:
@@ -39,18 +51,6 @@ def has_moved(tables: Sequence[Unpinned], catalogs: Catalogs) -> bool:
     """
     try:
         return any(_has_moved(each, catalogs) for each in tables)
-    except (TableNotFound, CatalogDown):
-        return True
-
-
-def has_changed(tables: Sequence[Unpinned], catalogs: Catalogs) -> bool:
-    """Whether two reads, one at the start and one now, may have different rows for all that is known."""
-    try:
-        return any(
-            each.facts.source is TableSource.OTHER
-            or catalogs.facts(each.facts.name).table_uuid != each.facts.table_uuid
-            for each in tables
-        )
     except (TableNotFound, CatalogDown):
         return True
 

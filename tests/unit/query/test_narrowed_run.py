@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -10,7 +10,9 @@ from structlog.testing import capture_logs
 
 from service.model.filtering import FilterSource, Reason
 from service.model.query import PruningRequest, QueryRequest, QueryState
+from service.model.tables import TableAt, TableName
 from service.model.verification import Verification
+from service.ports import EngineResult, Statement
 from service.query.live import LiveQuery
 from service.query.run import run_query
 from tests.fakes.catalogs import FakeCatalogs
@@ -47,8 +49,9 @@ class Narrowing:
         self.reader.put(KEYS, ((3,), (9,)))
         self.executor = LateExecutor(self.late)
         self.bench = Bench(engine=self.engine)
+        self.catalogs = FakeCatalogs(tables=(each for at, each in TABLES.items() if at.version.kind == "NOW"))
         self.pruner = pruner(
-            FakeCatalogs(tables=(each for at, each in TABLES.items() if at.version.kind == "NOW")),
+            self.catalogs,
             self.engine,
             self.cache,
             self.bench.clock,
@@ -167,3 +170,57 @@ def test_keys_that_were_found_wrong_are_used_no_more_though_the_cache_is_down(po
     assert query.record.error is not None
     assert query.record.error.code == "VERIFICATION_FAILED"
     assert poisoned.reasons(poisoned.ran()) == [Reason.DISABLED]
+
+
+WITH_MAKERS = SQL.replace(" WHERE", " CROSS JOIN lake.shop.maker WHERE")
+# An empty table has no snapshot that could be named.
+WITH_NOTHING = SQL.replace(" WHERE", " CROSS JOIN lake.shop.nothing WHERE")
+NOTHING = TABLES[TableAt(TableName("lake", "shop", "nothing"))]
+
+
+class WrittenTo(FakeEngine):
+    """Somebody commits to a table when the first of these runs has its rows."""
+
+    def __init__(self, *outcomes: EngineResult) -> None:
+        super().__init__(*outcomes)
+        self.commits: list[Callable[[], None]] = []
+
+    def run(self, statement: Statement) -> EngineResult:
+        result = super().run(statement)
+        while self.commits:
+            self.commits.pop()()
+        return result
+
+
+def test_two_runs_that_are_compared_read_all_tables_at_the_same_snapshots() -> None:
+    narrowing = Narrowing()
+    query = narrowing.ran(is_verified=True, sql=WITH_MAKERS)
+    assert query.record.verification is Verification.SAME
+    narrowed, plain = (each.sql for each in narrowing.engine.runs)
+    assert plain == (
+        "SELECT f.note FROM lake.shop.sales VERSION AS OF 1 AS f JOIN lake.shop.calendar VERSION AS OF 3 AS d"
+        " ON f.day_key = d.day_key CROSS JOIN lake.shop.maker VERSION AS OF 5 WHERE d.year = 2000"
+    )
+    assert "lake.shop.maker VERSION AS OF 5 WHERE d.year" in narrowed
+
+
+def test_without_a_comparison_only_what_filters_are_made_from_is_pinned() -> None:
+    narrowing = Narrowing()
+    narrowing.ran(sql=WITH_MAKERS)
+    [run] = narrowing.engine.runs
+    assert "lake.shop.calendar VERSION AS OF 3" in run.sql
+    assert "lake.shop.maker WHERE" in run.sql
+
+
+@pytest.mark.parametrize(
+    ("is_written_to", "expected"), [(True, Verification.NOT_COMPARABLE), (False, Verification.DIFFERENT)]
+)
+def test_rows_of_a_table_that_cannot_be_pinned_prove_nothing_once_it_is_written_to(
+    is_written_to: bool, expected: Verification
+) -> None:
+    engine = WrittenTo(*(engine_result(each) for each in (2, 3, 3)))
+    narrowing = Narrowing(engine=engine)
+    if is_written_to:
+        engine.commits.append(lambda: narrowing.catalogs.append(NOTHING.name, 7))
+    assert narrowing.ran(is_verified=True, sql=WITH_NOTHING).record.verification is expected
+    assert len(engine.runs) == 3

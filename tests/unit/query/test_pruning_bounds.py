@@ -28,6 +28,11 @@ def test_each_bound_may_be_a_querys_own() -> None:
     assert bounds.form == FormBounds(max_in_list=10, max_ranges=3, max_listed=10)
 
 
+def test_a_query_that_is_verified_reads_every_table_at_one_snapshot() -> None:
+    assert not OPERATORS.within(PruningRequest()).rewrites.is_pinning_all
+    assert OPERATORS.within(PruningRequest(is_verified=True)).rewrites.is_pinning_all
+
+
 def test_what_the_operator_switched_off_no_query_switches_on() -> None:
     asked = PruningRequest(rewrites=frozenset({RewriteKind.JOIN_DROPPED, RewriteKind.LOCAL_RELATION}))
     assert OPERATORS.within(asked).rewrites.kinds == {RewriteKind.JOIN_DROPPED}

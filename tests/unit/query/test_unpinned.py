@@ -12,9 +12,10 @@ from service.model.filtering import Reason
 from service.model.query import PruningRequest, QueryRequest
 from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.query.live import LiveQuery
+from service.query.loose_mentions import LooseMention
 from service.query.pruned_query import PrunedQuery
 from service.query.run_pruned import run_pruned
-from service.query.unpinned import Unpinned, unpinned
+from service.query.unpinned import Unpinned, UnpinnedTables, unpinned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filters import date_filter
@@ -43,7 +44,10 @@ def ran(bench: Bench, is_verified: bool = False) -> LiveQuery:
             rewritten_sql="narrowed",
             pinned_sql="pinned",
             filters=filters,
-            unpinned=(Unpinned(EVENTS, is_build=False), Unpinned(KINDS, is_build=True)),
+            unpinned=UnpinnedTables(
+                (Unpinned(EVENTS, is_build=False), Unpinned(KINDS, is_build=True)),
+                loose=tuple(LooseMention(TableAt(each.name), each) for each in (EVENTS, KINDS)),
+            ),
         )
     )
     run_pruned(query, bench.ports.pruner, bench.engine, retries=0)

@@ -1,0 +1,36 @@
+"""Does a name stand for a common table expression?"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from sqlglot import exp
+
+
+def is_expression_name(table: exp.Table) -> bool:
+    """Whether an expression of that name can be seen at this place: else it is a table's, or a view's.
+
+    An expression sees those before it, and itself only if it is recursive.
+
+    >>> from sqlglot import parse_one
+    >>> tree = parse_one("WITH c AS (SELECT * FROM c) SELECT * FROM C", read="spark")
+    >>> [is_expression_name(each) for each in tree.find_all(exp.Table)]
+    [True, False]
+    """
+    if table.db:
+        return False
+    below: exp.Expr = table
+    while (above := below.parent) is not None:
+        if any(each.alias.lower() == table.name.lower() for each in _seen(above, below)):
+            return True
+        below = above
+    return False
+
+
+def _seen(above: exp.Expr, below: exp.Expr) -> list[exp.Expr]:
+    """The expressions that `above` lets its part `below` see."""
+    if isinstance(above, exp.With):
+        before = list(takewhile(lambda each: each is not below, above.expressions))
+        return [*before, below] if above.args.get("recursive") else before
+    clause = above.args.get("with_")
+    return clause.expressions if isinstance(clause, exp.With) and clause is not below else []
