@@ -33,13 +33,13 @@ class SparkSessionTables:
     """Implements `service.ports.SessionTables`; `session` gives the session of now, if there is one.
 
     Whenever a table was listed anew, `on_listed` is told which values its partitions have in each column, as
-    text and without NULL: in no column, if there are more than `max_partitions`.
+    text, or None for NULL: in no column, if there are more than `max_partitions`.
     """
 
     def __init__(
         self,
         session: Callable[[], WarmSession | None],
-        on_listed: Callable[[TableFacts, Mapping[str, Sequence[str]]], None],
+        on_listed: Callable[[TableFacts, Mapping[str, Sequence[str | None]]], None],
         max_partitions: int,
     ) -> None:
         self._session = session

@@ -13,7 +13,8 @@ class ColumnValues:
     """What reads of one snapshot can find in a column, NULL aside. True of that snapshot alone.
 
     Of a table without snapshots it is what was listed last (`is_pinned` is False). A read may find other
-    values by then: so these tell what a filter leaves out, and never which keys it need not ask for.
+    values by then: so these tell what a filter leaves out, and never which keys it need not ask for. Only
+    such a listing tells whether it `has_null`.
 
     `values`: every value, sorted, when the metadata tells them all; there may be fewer in the rows, never
     others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: a value lies
@@ -27,3 +28,4 @@ class ColumnValues:
     is_tight: bool
     sizes: FileSizes | None = field(default=None, compare=False, repr=False)
     is_pinned: bool = field(default=True, repr=False)
+    has_null: bool = field(default=False, repr=False)

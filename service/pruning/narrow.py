@@ -36,7 +36,7 @@ def narrow(keys: tuple[Key, ...], held: ColumnValues | None) -> NarrowedKeys:
     if held.values is not None:
         known = frozenset(held.values)
         kept = tuple(key for key in keys if key[0] in known)
-        is_all = len(kept) == len(known)
+        is_all = len(kept) == len(known) and not held.has_null
         if not held.is_pinned:
             return NarrowedKeys(keys, is_all=is_all, listed=held.values)
         return NarrowedKeys(kept, held.values, is_all=is_all)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from service.model.column_values import ColumnValues
@@ -29,7 +29,9 @@ def narrow_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> Narr
         return NarrowedRanges(tuple(ranges))
     if held.values is not None:
         narrowed = _to_values(ranges, held.values)
-        return narrowed if held.is_pinned else replace(narrowed, ranges=tuple(ranges))
+        if not held.is_pinned:
+            return NarrowedRanges(tuple(ranges), narrowed.is_all and not held.has_null)
+        return narrowed
     lower: Any = held.lower
     upper: Any = held.upper
     if lower is None or upper is None:

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The values that one listing of a table's partitions found in each of their columns, as text, NULL aside.
+ * The values that one listing of a table's partitions found in each of their columns, as text; of NULL as null.
  *
  * A column of a type that is written in more than one way has none; nor has any, if there are more than `most`
  * partitions. Compiled at start by Janino, the compiler that Spark ships; hence no lambdas.
@@ -47,9 +47,8 @@ public final class PartitionValues {
             scala.collection.Iterator each = listed.partitions().iterator();
             while (texts != null && each.hasNext()) {
                 InternalRow values = ((PartitionPath) each.next()).values();
-                if (!values.isNullAt(i)) {
-                    texts.add(textOf(values.get(i, columns[i].dataType()), columns[i].dataType()));
-                }
+                DataType type = columns[i].dataType();
+                texts.add(values.isNullAt(i) ? null : textOf(values.get(i, type), type));
             }
         }
     }
@@ -63,8 +62,8 @@ public final class PartitionValues {
             while (parts.hasNext()) {
                 scala.Tuple2 part = (scala.Tuple2) parts.next();
                 Set texts = (Set) found.get(part._1());
-                if (texts != null && !NULL.equals(part._2())) {
-                    texts.add(part._2());
+                if (texts != null) {
+                    texts.add(NULL.equals(part._2()) ? null : part._2());
                 }
             }
         }

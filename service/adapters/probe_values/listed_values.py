@@ -29,12 +29,12 @@ class ListedValues:
         self._others = others
         self._kept: BoundedLru[TableName, Mapping[str, ColumnValues]] = BoundedLru(_KEPT_AT_MOST, kept_bytes)
 
-    def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str]]) -> None:
-        """Keeps the values of the partitions in each column, for which nothing else is known any more."""
+    def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str | None]]) -> None:
+        """Keeps the values that the partitions have in each column, None for NULL, and forgets all before."""
         types = {each.name: each.type_name for each in facts.columns}
         found = {column: _column_values(types.get(column), each) for column, each in texts.items()}
         known = {column: each for column, each in found.items() if each is not None}
-        byte_count = sum(_VALUE_BYTES + len(text) for column in known for text in texts[column])
+        byte_count = sum(_VALUE_BYTES + len(text or "") for column in known for text in texts[column])
         self._kept.put(facts.name, known, byte_count + _VALUE_BYTES)
 
     def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
@@ -44,15 +44,16 @@ class ListedValues:
         return (self._kept.get(table) or {}).get(column)
 
 
-def _column_values(type_name: str | None, texts: Sequence[str]) -> ColumnValues | None:
+def _column_values(type_name: str | None, texts: Sequence[str | None]) -> ColumnValues | None:
     """None for what is not understood, and for types that are spelled in more than one way."""
     try:
         # Values of one column can be compared with each other, which their common type does not say.
-        values: list[Any] = sorted({_value(type_name, each) for each in texts})
+        values: list[Any] = sorted({_value(type_name, each) for each in texts if each is not None})
     except ValueError:
         return None
     lower, upper = (values[0], values[-1]) if values else (None, None)
-    return ColumnValues(tuple(values), lower, upper, is_tight=False, is_pinned=False)
+    has_null = None in texts
+    return ColumnValues(tuple(values), lower, upper, is_tight=False, is_pinned=False, has_null=has_null)
 
 
 def _value(type_name: str | None, text: str) -> KeyValue:

@@ -74,6 +74,8 @@ def test_a_listing_is_not_pinned_and_the_next_one_replaces_it() -> None:
     found = listed.of(EVENTS.name, None, "c0")
     assert found == ColumnValues((1, 2), 1, 2, is_tight=False, is_pinned=False)
     assert listed.of(EVENTS.name, None, "c3") is None
+    listed.listed(EVENTS, {"c0": ["1", None]})
+    assert listed.of(EVENTS.name, None, "c0") == replace(found, values=(1,), upper=1, has_null=True)
     listed.listed(EVENTS, {})
     assert listed.of(EVENTS.name, None, "c0") is None
 

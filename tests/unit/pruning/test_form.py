@@ -245,6 +245,12 @@ def test_all_that_was_listed_is_not_selective() -> None:
     assert formed(ranges=((0, 400),), held=LISTED) is Reason.NOT_SELECTIVE
 
 
+def test_a_partition_of_null_is_left_out_though_all_others_are_read() -> None:
+    with_null = replace(LISTED, has_null=True)
+    assert text(formed(*range(400), held=with_null)) == "(`k` BETWEEN 0 AND 399)"
+    assert text(formed(ranges=((0, 400),), held=with_null)) == "(`k` BETWEEN 0 AND 400)"
+
+
 def test_ranges_are_not_cut_to_what_was_listed() -> None:
     assert text(formed(ranges=((0, 120), (400, 500)), held=LISTED)) == (
         "(`k` BETWEEN 0 AND 120 OR `k` BETWEEN 400 AND 500)"
