@@ -55,7 +55,7 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
     request = QueryRequest(sql, catalog="lake", schema=SCHEMA, pruning=PruningRequest(is_verified=True))
     pruner = harness._ports.pruner
     query = LiveQuery(uuid4(), request, "ann", datetime.now(UTC), 0)
-    query.prune(pruner.prune(query.query_id, request, query.is_canceled))
+    query.prune(pruner.prune(request, query.is_canceled))
     assert any(each.is_applied for each in query.pruned.filters)
     engine = WrittenTo(harness._ports.engine, commit)
     run_pruned(query, pruner, engine, retries=0)
