@@ -69,7 +69,7 @@ def build_ingests(
     commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
     committer = Committer(log, commits, clock, pace, meters, rewriting)
     stack.callback(committer.close, 0)
-    spools = SpoolDirectory(spool_folder)
+    spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
     ports = IngestPorts(
         tables,
@@ -83,6 +83,7 @@ def build_ingests(
         meters=meters,
         turn=Turns(settings.ingest_turns).turn,
         changes=PyIcebergTableChanges(catalogs),
+        spools=spools,
         change_rules=ChangeRules(
             settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields
         ),
@@ -92,4 +93,4 @@ def build_ingests(
     retention = IngestRetention(history, clock, timedelta(days=settings.ingest_retention_days))
     stack.callback(retention.close)
     retention.start()
-    return Ingests(ports, committer, schema_from_json, history, spools, settings.ingest_max_waiting)
+    return Ingests(ports, committer, schema_from_json, history, settings.ingest_max_waiting)

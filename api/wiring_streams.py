@@ -17,6 +17,7 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.adapters.task_spools import TaskSpools
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.reading.read_bounds import ReadBounds
@@ -44,7 +45,7 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
     )
     bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
-    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, bounds)
+    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, TaskSpools(), bounds)
 
 
 def body_bounds(settings: Settings) -> ReadBounds:

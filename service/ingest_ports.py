@@ -159,17 +159,19 @@ class DeadLetterTables(Protocol):
 
 
 class Spool(Protocol):
-    """One body while it is received and read; for one thread at a time."""
+    """One body while it is received and read, or what is unpacked of it; for one thread at a time."""
 
     def write(self, data: bytes | bytearray) -> None:
         """Adds to the end.
 
         Raises:
+            TooManyIngests: others take the room that there may be.
+            IngestInvalid: it takes more than all of that by itself.
             StorageDown: there is no more room.
         """
 
     def open(self) -> BinaryIO:
-        """All of it, from its beginning."""
+        """All of it, from its beginning; it can be sought."""
 
     def close(self) -> None:
         """Lets go of it. May be called again."""
@@ -179,7 +181,11 @@ class Spools(Protocol):
     """Where bodies lie that are not held in memory."""
 
     def new(self) -> Spool:
-        """An empty one. Close it."""
+        """An empty one. Close it.
+
+        Raises:
+            StorageDown: there is no room.
+        """
 
 
 class IngestLog(Protocol):

@@ -36,7 +36,10 @@ class IngestRoomSettings(BaseModel):
         " it may take 30 times that in memory",
     )
     ingest_max_spooled_bytes: int = Field(
-        16 * GIB, ge=KIB, le=16 * 1024 * GIB, description="disk space of such bodies together before a 429"
+        16 * GIB,
+        ge=KIB,
+        le=16 * 1024 * GIB,
+        description="disk space of such bodies together before a 429, with what is unpacked of them there",
     )
     ingest_max_held_bytes: int = Field(
         64 * MIB, ge=KIB, le=64 * GIB, description="bodies of JSON together before a 429; in memory"

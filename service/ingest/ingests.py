@@ -16,7 +16,7 @@ from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import SUFFIX
 from service.ingest.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
-from service.ingest_ports import IngestHistory, Spool, Spools
+from service.ingest_ports import IngestHistory, Spool
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.ingest_history import IngestListing, IngestSummary
 from service.model.schemas import TableSchema
@@ -43,12 +43,10 @@ class Ingests:
         committer: Committer,
         read_schema: ReadSchema,
         history: IngestHistory,
-        spools: Spools,
         max_waiting: int = 10_000,
     ) -> None:
         self.read_schema = read_schema
         self._history = history
-        self._spools = spools
         self._ports = ports
         self._committer = committer
         self._max_waiting = max_waiting
@@ -61,7 +59,7 @@ class Ingests:
             ShuttingDown: nothing is taken in any more.
         """
         self._check_taking()
-        return self._spools.new()
+        return self._ports.spools.new()
 
     def accept(self, request: IngestRequest, caller: str) -> Accepted:
         """Writes the files and makes them durable; blocks until then. Their commit follows by itself.

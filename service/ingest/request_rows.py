@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
 from service.ingest.reading.rows_at_once import rows_at_once
+from service.ingest.reading.sought import opened_records
+from service.ingest_ports import Spools
 from service.model.ingest import BadRecord, IngestRequest, StreamedRecords
 from service.model.json_records import JsonRecords
 from service.model.record_formats import RecordFormat
@@ -32,12 +33,13 @@ class Unfit:
 
 
 def request_rows(
-    request: IngestRequest, fields: Sequence[tuple[Field, ...]], bounds: ReadBounds
+    request: IngestRequest, fields: Sequence[tuple[Field, ...]], bounds: ReadBounds, spools: Spools
 ) -> Iterator[TargetRows | Unfit]:
     """Rows, whose targets are the request's writes, with the fields of each; a part at a time is in memory.
 
     Raises, while it is iterated:
         IngestInvalid: the body is not of its format, or unfolds to more than the `bounds`.
+        TooManyIngests, StorageDown: the `spools` have no room to unpack it.
     """
     plan = ReadPlan(tuple(ReadTarget(each) for each in fields), request.route)
     match request.shared:
@@ -46,16 +48,17 @@ def request_rows(
                 own = ReadPlan((plan.targets[index],))
                 yield from (_of_write(each, index) for each in _records(write.records, own, write.place))
         case StreamedRecords() as streamed:
-            yield from _streamed(streamed, plan, bounds)
+            yield from _streamed(streamed, plan, bounds, spools)
         case records:
             yield from _records(records, plan, "")
 
 
-def _streamed(streamed: StreamedRecords, plan: ReadPlan, bounds: ReadBounds) -> Iterator[TargetRows | Unfit]:
+def _streamed(
+    streamed: StreamedRecords, plan: ReadPlan, bounds: ReadBounds, spools: Spools
+) -> Iterator[TargetRows | Unfit]:
     has_lines = streamed.record_format in WITH_LINES
     payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
-    with streamed.open() as raw:
-        stream = decompressed(raw, streamed.compression, bounds.body_bytes)
+    with opened_records(streamed, bounds.body_bytes, spools) as stream:
         for each in read_rows(stream, streamed.record_format, plan, FIRST, bounds):
             if isinstance(each, BadRow):
                 # What is no record at all has no route, but without one there is just one place to go.

@@ -28,6 +28,7 @@ from service.ingest_ports import (
     DeadLetterTables,
     IngestLog,
     IngestMeters,
+    Spools,
     TableChanges,
     WritableTables,
 )
@@ -65,6 +66,8 @@ class IngestPorts:
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held while the records of a small ingest are read and written; waits until it is this one's turn."""
     changes: TableChanges = field(kw_only=True)
+    spools: Spools = field(kw_only=True)
+    """Where bodies lie, and what is unpacked of them."""
     change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
 
@@ -84,7 +87,7 @@ def run_ingest(
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
         SchemaMismatch, CreationInvalid: nothing was made, changed or written.
-        CatalogDown, StorageDown: nothing was accepted.
+        CatalogDown, StorageDown, TooManyIngests: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
     """
     began_ms = ports.clock.elapsed_ms()
@@ -145,7 +148,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
         raise IngestInvalid("Of sources no columns are inferred: name them in writeSchema.")
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
-        return resolve_targets(writes, tables, present_columns(request, tables, ports.bounds))
+        return resolve_targets(writes, tables, present_columns(request, tables, ports.bounds, ports.spools))
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
     # Somebody else may have changed a table since it was planned.
@@ -193,7 +196,7 @@ def _sorted_out(
     letters = None
     if request.on_error is OnError.DEAD_LETTER:
         letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
-    return SortedOut(request_rows(request, fields, ports.bounds), destinations, letters)
+    return SortedOut(request_rows(request, fields, ports.bounds, ports.spools), destinations, letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

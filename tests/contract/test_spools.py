@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from io import SEEK_END
 from pathlib import Path
 
 import pytest
 
 from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
-from service.ingest_ports import Spools
+from service.adapters.task_spools import TaskSpools
+from service.ingest_ports import Spool, Spools
 from tests.fakes.spools import FakeSpools
 
 
-@pytest.fixture(params=["fake", "directory"])
+@pytest.fixture(params=["fake", "directory", "task"])
 def spools(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spools]:
     if request.param == "fake":
         yield FakeSpools()
         return
-    with closing(SpoolDirectory(tmp_path / "spool")) as directory:
+    if request.param == "task":
+        yield TaskSpools()
+        return
+    with closing(SpoolDirectory(tmp_path / "spool", 16 * IN_MEMORY_BYTES)) as directory:
         yield directory
+
+
+def all_of(spool: Spool) -> bytes:
+    with spool.open() as opened:
+        return opened.read()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +41,8 @@ def test_what_was_written_is_read_as_often_as_one_likes(spools: Spools, parts: l
         spool.write(each)
     for _ in range(2):
         with spool.open() as opened:
+            assert opened.seek(0, SEEK_END) == sum(map(len, parts))
+            assert opened.seek(0) == 0
             assert opened.read() == b"".join(parts)
     spool.close()
     spool.close()
@@ -40,7 +52,7 @@ def test_one_knows_nothing_of_another(spools: Spools) -> None:
     first, second = spools.new(), spools.new()
     first.write(b"1" * IN_MEMORY_BYTES * 2)
     second.write(b"2")
-    assert second.open().read() == b"2"
+    assert all_of(second) == b"2"
     first.close()
-    assert second.open().read() == b"2"
+    assert all_of(second) == b"2"
     second.close()

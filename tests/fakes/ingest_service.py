@@ -10,6 +10,7 @@ from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
+from service.adapters.task_spools import TaskSpools
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import FIELDS
@@ -67,12 +68,18 @@ class FakeIngests(Ingests):
             writable_names,
             reading,
             large=LargeInputs(
-                self.executors, self.sources, SplitsOfStorage(access), LaidBodies(sees_disk=False), bounds
+                self.executors,
+                self.sources,
+                SplitsOfStorage(access),
+                LaidBodies(sees_disk=False),
+                TaskSpools(),
+                bounds,
             ),
             changes=self.changes,
+            spools=self.spools,
             change_rules=change_rules,
             meters=self.meters,
         )
         committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
         history = FakeIngestHistory(self.log)
-        super().__init__(ports, committer, schema_from_json, history, self.spools, max_waiting)
+        super().__init__(ports, committer, schema_from_json, history, max_waiting)

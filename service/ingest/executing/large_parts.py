@@ -11,7 +11,7 @@ from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfBo
 from service.ingest.executing.task_count import in_groups, task_count
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
-from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener
+from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener, Spools
 from service.model.ingest import StreamedRecords
 from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
@@ -40,12 +40,13 @@ class LargeBounds:
 
 @dataclass(frozen=True, slots=True)
 class LargeInputs:
-    """What large inputs are read with."""
+    """What large inputs are read with; `spools` are where executors read, and picklable."""
 
     executors: Executors
     sources: Sources
     open_split: SplitOpener
     bodies: LaidBodies
+    spools: Spools
     bounds: LargeBounds
 
 
@@ -78,7 +79,7 @@ def parts_of_files(
     ]
     weights = [max(_byte_count(each, source), _OPENING_BYTES) for each in splits]
     count = task_count(sum(weights), large.executors.slots, target_bytes, large.bounds.split_bytes)
-    reader = SplitsOfSource(plan, source, large.open_split, large.bounds.source_reading)
+    reader = SplitsOfSource(plan, source, large.open_split, large.bounds.source_reading, large.spools)
     byte_count = sum(_byte_count(each, source) for each in splits)
     return LargeParts(reader, in_groups(splits, weights, count), byte_count)
 

@@ -14,7 +14,8 @@ from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import Position, Rows
-from service.ingest_ports import LaidBody, SplitOpener
+from service.ingest.reading.sought import sought
+from service.ingest_ports import LaidBody, SplitOpener, Spools
 from service.model.body_splits import BodySplit, RowGroups
 from service.model.record_formats import Compression, RecordFormat
 from service.model.sources import SourceRecords, SourceSplit
@@ -24,12 +25,13 @@ Split = SourceSplit | BodySplit | RowGroups
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfSource:
-    """Reads parts of files; it is picklable. `bounds` are those of each file."""
+    """Reads parts of files; it is picklable. `bounds` are each file's, `spools` are where it is read."""
 
     plan: ReadPlan
     source: SourceRecords
     open_split: SplitOpener
     bounds: ReadBounds
+    spools: Spools
 
     @property
     def record_format(self) -> RecordFormat:
@@ -48,7 +50,8 @@ class SplitsOfSource:
         with self.open_split(split) as raw:
             compression = self.source.compression_of(split.file.uri)
             stream = _unpacked(raw, compression, self.bounds.body_bytes)
-            yield from read_rows(stream, self.record_format, self.plan, bounds=self.bounds)
+            with sought(stream, self.record_format, self.spools) as found:
+                yield from read_rows(found, self.record_format, self.plan, bounds=self.bounds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,7 +15,6 @@ from service.ingest.reading.read_bounds import ReadBounds, Room
 from service.ingest.reading.told_failures import told
 from service.ingest.reading.unfolded_rows import unfolded_parts
 
-_COPIED_BYTES = 4 * 1024**2
 # Of each column. Without it a column of a row group is read as a whole, however large that is.
 _READ_BYTES = 64 * 1024
 
@@ -42,16 +38,16 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
 
 
 def parquet_batches(
-    stream: BinaryIO, bounds: ReadBounds, row_groups: range | None = None
+    file: BinaryIO, bounds: ReadBounds, row_groups: range | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The same of a file of Parquet, or of some of its row groups.
+    """The same of a file of Parquet, which can be sought, or of some of its row groups.
 
     Raises:
         IngestInvalid: it is none, not all of it is there, or it unfolds to more than may be.
-        StorageDown: what it lies on, or is unpacked to, fails.
+        StorageDown: what it lies on fails.
     """
     room = Room(bounds)
-    with told("Parquet"), _seekable(stream) as file:
+    with told("Parquet"):
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
         plan = parquet_plan(metadata, groups, file, room)
@@ -93,15 +89,3 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0) for _ in schema.names], names=schema.names)
-
-
-@contextmanager
-def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """A file's end is read first: what can only be read once goes to the disk before."""
-    if stream.seekable():
-        yield stream
-        return
-    with tempfile.TemporaryFile() as file:
-        shutil.copyfileobj(stream, file, _COPIED_BYTES)
-        file.seek(0)
-        yield file

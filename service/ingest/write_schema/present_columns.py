@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 
-from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.ndjson_names import ndjson_names
 from service.ingest.reading.present_names import present_names
 from service.ingest.reading.read_bounds import ReadBounds
+from service.ingest.reading.sought import opened_records
+from service.ingest_ports import Spools
 from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
 from service.model.json_records import JsonRecords
 from service.model.writing import TableKey, WritableTable
 
 
 def present_columns(
-    request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds
+    request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds, spools: Spools
 ) -> tuple[frozenset[str], ...]:
     """The table's columns that at least one record of the write has, for each write; nothing if none asks.
 
@@ -24,27 +25,28 @@ def present_columns(
 
     Raises:
         IngestInvalid: the body cannot be read.
+        TooManyIngests, StorageDown: the `spools` have no room to unpack it.
     """
     if not any(isinstance(each.write_schema, InferredColumns) for each in request.writes):
         return (frozenset(),) * len(request.writes)
     known = [_columns(tables.get(write.key)) for write in request.writes]
-    return tuple(
-        frozenset(names & own) for names, own in zip(_names(request, known, bounds), known, strict=True)
-    )
+    found = _names(request, known, bounds, spools)
+    return tuple(frozenset(names & own) for names, own in zip(found, known, strict=True))
 
 
 def _columns(table: WritableTable | None) -> set[str]:
     return set() if table is None else {each.name for each in table.schema.columns}
 
 
-def _names(request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds) -> Sequence[set[str]]:
+def _names(
+    request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds, spools: Spools
+) -> Sequence[set[str]]:
     match request.shared:
         case None:
             pairs = zip(request.writes, known, strict=True)
             return [_names_of(write.records, own) for write, own in pairs]
         case StreamedRecords() as streamed:
-            with streamed.open() as raw:
-                stream = decompressed(raw, streamed.compression, bounds.body_bytes)
+            with opened_records(streamed, bounds.body_bytes, spools) as stream:
                 return present_names(stream, streamed.record_format, request.route, known, bounds)
         case JsonRecords() as sent:
             return ndjson_names(BytesIO(sent.lines), request.route, known, len(sent.lines))

@@ -25,6 +25,7 @@ from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
+from service.adapters.task_spools import TaskSpools
 from service.errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import FIELDS
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
@@ -80,7 +81,9 @@ class Executed:
         access = SourceAccess((self.folder.as_uri(),))
         sources = FoundSources(access, SourceBounds())
         bodies = LaidBodies(sees_disk=True)
-        large = LargeInputs(self.executors, sources, SplitsOfStorage(access), bodies, self.bounds)
+        large = LargeInputs(
+            self.executors, sources, SplitsOfStorage(access), bodies, TaskSpools(), self.bounds
+        )
         data_files = ParquetDataFiles(WriteBounds(upsert_bytes=self.bounds.upsert_bytes))
         ports = WritePorts(data_files, Letters(self.folder), SystemClock())
         executed = ExecutedWrite(request, uuid4(), (self.target, *more), ports, large)

@@ -21,6 +21,7 @@ from service.model.json_records import JsonRecords
 from service.model.schemas import Field, Primitive
 from service.model.tables import TableName
 from service.model.writing import TableKey
+from tests.fakes.spools import FakeSpools
 from tests.unit.ingest.reading.test_fast_rows import KNOWN, LINES, TYPES, VALUES, exactly, fields
 from tests.unit.ingest.wide_table import PLACE
 
@@ -136,7 +137,7 @@ def test_a_bad_record_is_told_with_its_place_and_as_it_was_sent() -> None:
     assert lines is not None
     quick = Write(key, lines, place="/writes/0")
     expected, found = (
-        list(request_rows(IngestRequest((each,), ""), [fields("long")], DEFAULT_BOUNDS))
+        list(request_rows(IngestRequest((each,), ""), [fields("long")], DEFAULT_BOUNDS, FakeSpools()))
         for each in (plain, quick)
     )
     assert found[0] == expected[0]

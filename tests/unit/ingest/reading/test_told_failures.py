@@ -16,7 +16,9 @@ from service.errors import IngestInvalid, StorageDown
 from service.ingest.reading.batches import arrow_batches, parquet_batches, parquet_row_groups
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.model.record_formats import Compression
+from service.ingest.reading.sought import sought
+from service.model.record_formats import Compression, RecordFormat
+from tests.fakes.spools import FakeSpools
 
 ROWS = pa.table({"id": pa.array(range(50_000)), "note": [str(each) for each in range(50_000)]})
 Reading = Callable[[BinaryIO], object]
@@ -55,17 +57,18 @@ def packed_parquet() -> bytes:
     return gzip.compress(parquet())
 
 
+def rows_of_packed(stream: BinaryIO) -> object:
+    with sought(unpacked(stream), RecordFormat.PARQUET, FakeSpools()) as found:
+        return list(parquet_batches(found, DEFAULT_BOUNDS))
+
+
 def unpacked(stream: BinaryIO) -> BinaryIO:
     return decompressed(stream, Compression.GZIP, 2**30)
 
 
 WAYS: list[tuple[Callable[[], bytes], Reading]] = [
     (parquet, lambda stream: list(parquet_batches(stream, DEFAULT_BOUNDS))),
-    (
-        parquet,
-        lambda stream: list(parquet_batches(decompressed(stream, Compression.NONE, 2**30), DEFAULT_BOUNDS)),
-    ),
-    (packed_parquet, lambda stream: list(parquet_batches(unpacked(stream), DEFAULT_BOUNDS))),
+    (packed_parquet, rows_of_packed),
     (arrow, lambda stream: list(arrow_batches(stream, DEFAULT_BOUNDS))),
     (packed_parquet, lambda stream: unpacked(stream).read()),
 ]

@@ -1,0 +1,57 @@
+"""What a task unpacks, on Spark's disk."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from service.adapters.task_spools import TaskSpools
+from service.errors import StorageDown
+
+MIB = 1024**2
+
+
+@contextmanager
+def small_disk() -> Iterator[None]:
+    """No file of this process gets larger than this, for now."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def open_files(folder: Path) -> list[str]:
+    return [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if _is_in(each, folder)]
+
+
+def _is_in(handle: Path, folder: Path) -> bool:
+    return handle.is_symlink() and str(handle.readlink()).startswith(str(folder))
+
+
+def test_it_lies_in_sparks_first_folder_and_has_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/nowhere")
+    spools: TaskSpools = pickle.loads(pickle.dumps(TaskSpools()))
+    with closing(spools.new()) as spool:
+        spool.write(b"x" * MIB)
+        assert list(tmp_path.iterdir()) == []
+        assert len(open_files(tmp_path)) == 1
+    assert open_files(tmp_path) == []
+
+
+def test_a_disk_that_is_full_or_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
+    with closing(TaskSpools().new()) as spool, small_disk(), pytest.raises(StorageDown):
+        spool.write(b"x" * (MIB + 1))
+    assert open_files(tmp_path) == []
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "gone"))
+    with pytest.raises(StorageDown):
+        TaskSpools().new()
