@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from service.ingest.reading.compact_structs import Numbers, compact_struct
+from service.ingest.reading.parquet_footer import ColumnChunk
 
 _HEADER_BYTES = 8 * 1024
 _LONGEST_HEADER = 16 * 1024**2
@@ -32,26 +33,20 @@ class Page:
     has_prefixes: bool
 
 
-def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
-    """The pages that are read of a column's chunk, which PyArrow has described so.
+def pages(file: BinaryIO, column: ColumnChunk) -> Iterator[Page]:
+    """The pages that are read of a column's chunk.
 
     Raises:
         OSError: they cannot be read.
     """
-    position, left = _start(column), column.num_values
-    end = position + column.total_compressed_size
+    position, left = column.start, column.value_count
+    end = position + column.byte_count
     while left > 0 and position < end:
         header, header_bytes = _header(file, position)
         page = _page(header)
         position += header_bytes + _number(header, _COMPRESSED)
         left -= 0 if page.is_dictionary else page.value_count
         yield page
-
-
-def _start(column: Any) -> int:
-    start: int = column.data_page_offset
-    dictionary = column.dictionary_page_offset if column.has_dictionary_page else None
-    return dictionary if dictionary and dictionary < start else start
 
 
 def _header(file: BinaryIO, position: int) -> tuple[Numbers, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from service.ingest.reading.parquet_footer import column_chunks
 from service.ingest.reading.parquet_pages import Page, pages
 from service.ingest.reading.read_bounds import Room
 from service.ingest.reading.unfolded_rows import LEAST_ROW_BYTES
@@ -58,8 +59,8 @@ def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -
     if not room.bounds.has_pages_checked:
         return plan
     total = 0
-    for group in groups:
-        chunks = [_chunk(pages(file, group.column(index))) for index in range(group.num_columns)]
+    for columns in column_chunks(file, row_groups, metadata.num_columns):
+        chunks = [_chunk(pages(file, each)) for each in columns]
         total += sum(each.byte_count for each in chunks)
         room.check(total)
         _check_group(metadata, chunks, widths, room)
