@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from service.errors import CallerError, GatewayError, QueryFailed
 from service.gateway import Gateway
-from service.model.filtering import FilterRecord
+from service.model.filtering import FilterRecord, Reason
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
@@ -96,7 +96,9 @@ class Harness:
 
     def prune(self, sql: str, parameters: Parameters = ()) -> PrunedQuery:
         request = QueryRequest(sql, parameters, "lake", self._schema)
-        return self._ports.pruner.prune(request, is_canceled=lambda: False)
+        pruned = self._ports.pruner.prune(request, is_canceled=lambda: False)
+        assert pruned.otherwise is not Reason.COLLECT_FAILED, f"pruning failed: {sql}"
+        return pruned
 
     def _wait_for_relations(self) -> None:
         """Until what the query asked for twice by now is in memory."""
