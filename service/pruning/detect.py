@@ -22,10 +22,11 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, JoinGraph, OpenedGraph, Relation, relations_in
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, relations_in
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
+from service.pruning.chosen_rows import chosen_rows
 from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.computed_join import computed_join, is_computed
 from service.pruning.converted_join import converted_join
@@ -223,10 +224,11 @@ class _Detector:
         self._build_sides += 1
         is_null_safe = candidate.is_null_safe
         query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
-        if is_null_safe and build.relation in opened.graph.null_supplied:
-            # Its NULLs come from a join around it as well.
-            query = None
-        if query is None:
+        is_chosen = query is None
+        if is_chosen:
+            query = self._chosen(candidate)
+        if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
+            # In the latter case, its NULLs come from a join around it as well.
             self._refuse(candidate, probe, self._reason_unfiltered(candidate, allowed, opened))
             return
         query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
@@ -234,20 +236,35 @@ class _Detector:
         if end is None:
             return
         is_converted = plan.cast_to is not None or plan.expression is not None
-        feeds = () if is_converted else tuple(self._feeds(opened.graph, query, allowed))
+        feeds = () if is_converted or is_chosen else tuple(self._feeds(opened.graph, query, allowed))
         self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
-        if plan.is_plain and not is_null_safe:
+        if plan.is_plain and not (is_null_safe or is_chosen):
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
+
+    def _chosen(self, candidate: Candidate) -> BuildQuery | None:
+        """What collects the keys of groups that only a HAVING chooses."""
+        select, column = self._build_select(candidate)
+        found = None if select is None else chosen_rows(select, column, self._known.build_facts)
+        if found is None:
+            return None
+        graph, key = found
+        whole = frozenset(graph.relations)
+        return build_query(graph, [key], whole, self._known.facts, candidate.is_null_safe)
+
+    def _build_select(self, candidate: Candidate) -> tuple[exp.Expr | None, ColumnOf | str]:
+        """The SELECT that has the keys, if it is no table, and which of its columns they are."""
+        graph, build = candidate.build_graph, candidate.build
+        if candidate.join_type is JoinType.LEFT_SEMI and id(graph) in self._subqueries:
+            return self._subqueries[id(graph)], build
+        relation = graph.relations[build.relation]
+        return relation.expression if isinstance(relation, Scope) else None, build.column
 
     def _reason_unfiltered(
         self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
     ) -> Reason:
         """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
         graph = candidate.build_graph
-        relation = graph.relations[candidate.build.relation]
-        select = relation.expression if isinstance(relation, Scope) else None
-        if candidate.join_type is JoinType.LEFT_SEMI and id(graph) in self._subqueries:
-            select = self._subqueries[id(graph)]
+        select, _ = self._build_select(candidate)
         if not allowed.isdisjoint(opened.with_more_filters):
             return Reason.BUILD_NOT_DETERMINISTIC
         if select is not None and is_chosen_otherwise(select):

@@ -9,6 +9,7 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
 from service.model.joins import JoinEquality, JoinGraph, column_pair
+from service.pruning.conjuncts import conjuncts
 from service.pruning.key_sides import key_sides
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
@@ -40,7 +41,7 @@ def join_graph(scope: Scope) -> JoinGraph | None:
         if join_type is None:
             return None
         added = join.alias_or_name
-        conditions = list(_conjuncts(join.args.get("on")))
+        conditions = list(conjuncts(join.args.get("on")))
         if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
             inner += conditions
         else:
@@ -52,18 +53,18 @@ def join_graph(scope: Scope) -> JoinGraph | None:
             null_supplied.add(added)
         seen.add(added)
     where = select.args.get("where")
-    selected = list(_conjuncts(where.this if where is not None else None))
+    selected = list(conjuncts(where.this if where is not None else None))
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
         # WHERE does not see the right side of such a join: the name is that of a relation further out.
         return None
-    conjuncts = (*inner, *selected)
+    holding = (*inner, *selected)
     relations = {name: source for name, (_, source) in scope.selected_sources.items()}
     relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
     return JoinGraph(
         relations=relations,
         null_supplied=frozenset(null_supplied),
-        conjuncts=conjuncts,
-        equalities=tuple(pair for each in conjuncts if (pair := column_pair(each)) is not None),
+        conjuncts=holding,
+        equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
         other_equalities=tuple(others),
     )
 
@@ -95,17 +96,6 @@ def _join_type(join: exp.Join) -> JoinType | None:
     if join.side:
         return _OUTER.get(join.side) if join.kind in ("", "OUTER") else None
     return JoinType.INNER if join.kind in ("", "INNER", "CROSS") else None
-
-
-def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    if condition is None:
-        return
-    for each in condition.flatten() if isinstance(condition, exp.And) else (condition,):
-        bare = each.unnest()
-        if isinstance(bare, exp.And):
-            yield from _conjuncts(bare)
-        else:
-            yield bare
 
 
 def _equalities_of(

@@ -136,9 +136,6 @@ class Collector:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED)
-        except Exception as failure:  # the outermost edge of a collection: the other filters are as good
-            log.exception("filter_collection_failed", error=type(failure).__name__)
-            return FilterOutcome.none(Reason.COLLECT_FAILED)
         return _applied(found, self._clock.elapsed_ms() - began_ms)
 
     def _collected(
@@ -162,4 +159,8 @@ def _outcome(future: Future[FilterOutcome | None]) -> FilterOutcome | None:
     if not future.done():
         # It goes on for a while, and the next query that needs these keys finds them.
         return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
-    return future.result()
+    try:
+        return future.result()
+    except Exception as failure:  # the outermost edge of a collection: the other filters are as good
+        log.exception("filter_collection_failed", error=type(failure).__name__)
+        return FilterOutcome.none(Reason.COLLECT_FAILED)

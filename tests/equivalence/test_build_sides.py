@@ -49,6 +49,22 @@ NARROWED = {
         f"{FACT} JOIN (SELECT k, count(*) AS n FROM dim WHERE year = 1999 GROUP BY k HAVING count(*) > 0) d"
         " ON f.k = d.k AND d.n > 0"
     ),
+    "groups that only HAVING chooses": (
+        f"{FACT} JOIN (SELECT k, count(*) AS n FROM dim GROUP BY k HAVING max(year) = 1999) d ON f.k = d.k"
+    ),
+    "such groups in a subquery, by a sum": (
+        f"{FACT} WHERE f.k IN (SELECT k FROM dim AS d GROUP BY k HAVING sum(d.year) BETWEEN 1 AND 1999)"
+    ),
+    "such groups beside NULL": (
+        f"{FACT} JOIN (SELECT k FROM dim GROUP BY k HAVING max(year) = 1999) d ON f.k <=> d.k"
+    ),
+    "what all branches of an OR say": (
+        f"{FACT}, dim d WHERE (f.k = d.k AND d.year = 1999 AND d.parent < 9)"
+        " OR (d.k = f.k AND d.year = 1999 AND f.b < 3)"
+    ),
+    "what each branch of an OR says of one table": (
+        f"{FACT} JOIN dim d ON f.k = d.k WHERE (d.year = 1999 AND f.b < 30) OR (d.big_k = 3 AND f.b IS NULL)"
+    ),
     "DISTINCT": f"{FACT} JOIN (SELECT DISTINCT k FROM dim WHERE year = 1999) d ON f.k = d.k",
     "LIMIT over all": (
         f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999 ORDER BY k LIMIT 100) d ON f.k = d.k"

@@ -19,7 +19,10 @@ class LateExecutor(Executor):
         future: Future[Any] = Future()
 
         def call() -> None:
-            future.set_result(fn(*args, **kwargs))
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except Exception as failure:  # whoever asks for the result gets it, as of real executors
+                future.set_exception(failure)
 
         if self._count in self._late:
             self._held.append(call)

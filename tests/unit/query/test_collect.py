@@ -295,6 +295,18 @@ def test_a_failure_that_nobody_foresaw_costs_one_filter() -> None:
     assert found[sound.filter_id].reason is Reason.APPLIED
 
 
+def test_such_a_failure_of_the_cache_costs_one_filter() -> None:
+    class Broken(FakeFilterCache):
+        def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+            raise AttributeError(f"nobody foresaw {wanted.filter_id}")
+
+    known = replace(date_filter(), filter_id="known")
+    keys = EngineKeys(FakeEngine(), 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, Broken(), LateExecutor(()), FakeClock(), AT_ONCE)
+    found, _ = collector.collect([], [known], Collecting((), is_canceled=lambda: False))
+    assert found == {"known": FilterOutcome.none(Reason.COLLECT_FAILED)}
+
+
 def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
     engine, clock = FakeEngine(answer((1,))), FakeClock()
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
