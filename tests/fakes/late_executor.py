@@ -21,7 +21,7 @@ class LateExecutor(Executor):
         def call() -> None:
             try:
                 future.set_result(fn(*args, **kwargs))
-            except Exception as failure:  # whoever asks for the result gets it, as of real executors
+            except Exception as failure:  # noqa: BLE001  whoever asks for the result gets it, as of real ones
                 future.set_exception(failure)
 
         if self._count in self._late:
