@@ -31,6 +31,10 @@ class TableName:
         schema, _, table = rest.rpartition(".")
         return cls(catalog, schema, table)
 
+    def in_lower_case(self) -> TableName:
+        """As queries, which do not tell cases apart, are looked through for it."""
+        return TableName(self.catalog.lower(), self.schema.lower(), self.table.lower())
+
     def __str__(self) -> str:
         return f"{self.catalog}.{self.schema}.{self.table}"
 

@@ -172,7 +172,7 @@ class _Detector:
             self._refuse(candidate, probe, candidate.refusal)
         elif isinstance(plan, Reason):
             self._refuse(candidate, probe, plan)
-        elif not (plan.is_plain or is_of_one_type()):
+        elif not is_of_one_type():
             # The branches of a union are brought to one type before they are compared.
             self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:

@@ -31,7 +31,8 @@ class Detection:
     """The filters to collect, and the candidates that are none.
 
     `left_out` has the known tables that no candidate is on, with the reason. `relations` are the tables whose
-    rows may be in memory, `droppable` the joins that a filter may stand for.
+    rows may be in memory, `droppable` the joins that a filter may stand for. `unsure` are the tables, by
+    names in lower case, that cannot be told a snapshot wherever they are read.
     """
 
     placements: tuple[Placement, ...]
@@ -39,6 +40,7 @@ class Detection:
     left_out: Mapping[TableName, Reason] = field(default_factory=dict)
     relations: tuple[RelationPlacement, ...] = ()
     droppable: tuple[DroppableJoin, ...] = ()
+    unsure: frozenset[TableName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from service.model.joins import ColumnOf, JoinGraph, column_pair, own_columns
 from service.model.sql import ParsedQuery, TextSpan
 from service.pruning.inject import inject
 from service.pruning.is_faithful import is_faithful
-from service.pruning.local_relations import RelationPlacement, is_joined_by_the_select
+from service.pruning.local_relations import RelationPlacement, is_joined_by_the_select, reads_columns
 from service.pruning.select_text import SelectText
 
 
@@ -53,8 +53,12 @@ def droppable_joins(
     """Every relation that one equality joins to a table, and nothing but its own conditions names besides.
 
     `select` is qualified, `relations` are those of its tables; `narrowed` has the places of the tables that
-    filters were found for, and the columns in lower case.
+    filters were found for, and the columns in lower case. There is no such relation where a function takes
+    all columns that there are, as in `hash(*)`.
     """
+    stars = (each for each in select.find_all(exp.Star) if each.find_ancestor(exp.Select) is select)
+    if any(map(reads_columns, stars)):
+        return
     by_end = {each.reference_end: each for each in relations}
     for left, right in graph.equalities:
         for probe, build in ((left, right), (right, left)):

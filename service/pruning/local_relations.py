@@ -89,9 +89,21 @@ def asks_for_files(sql: str) -> bool:
     return "input_file" in sql.casefold()
 
 
+def reads_columns(star: exp.Star) -> bool:
+    """Whether it stands for columns, not for rows as in `count(*)`.
+
+    >>> from sqlglot import parse_one
+    >>> texts = ["count(*)", "count(DISTINCT *)", "count(*, d.x)", "hash(*)"]
+    >>> [reads_columns(parse_one(f"SELECT {each}", read="spark").find(exp.Star)) for each in texts]
+    [False, True, True, True]
+    """
+    count = star.parent
+    return not (isinstance(count, exp.Count) and count.this is star and not count.expressions)
+
+
 def _asks_for_all(node: exp.Expr) -> bool:
     if isinstance(node, exp.Star):
-        return not isinstance(node.parent, exp.Count)
+        return reads_columns(node)
     if isinstance(node, exp.Join):
         return bool(node.args.get("method"))
     return isinstance(node, exp.Pivot | exp.Command)

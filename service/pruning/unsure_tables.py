@@ -27,7 +27,7 @@ def unsure_tables(
     for table in tree.find_all(exp.Table):
         if not table.catalog or table.args.get("version"):
             continue
-        name = TableName(table.catalog.lower(), table.db.lower(), table.name.lower())
+        name = TableName(table.catalog, table.db, table.name).in_lower_case()
         mentions[name] += 1
         if table.this.meta.get("end", -1) + 1 not in sure_ends:
             unsure.add(name)

@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache, partial
 
@@ -153,7 +153,7 @@ class Detections:
 
     def has_moved(self, tables: UnpinnedTables) -> bool:
         """Whether keys that were collected from these tables may be out of date."""
-        return has_moved(tables.filtered, self._catalogs)
+        return has_moved(tables, self._catalogs)
 
     def has_changed(self, tables: UnpinnedTables) -> bool:
         """Whether these tables may have other rows than when filters were looked for."""
@@ -228,7 +228,7 @@ class Detections:
             max_fetched_rows=self._bounds.max_build_rows,
             parsed=parsed,
         )
-        return detect(tree, context)
+        return replace(detect(tree, context), unsure=frozenset(unsure))
 
     def _is_tight(self, facts: TableFacts, column: str) -> bool:
         held = self._probe_values.of(facts.name, facts.snapshot_id, column)
@@ -267,7 +267,7 @@ def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableF
                 continue
             version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
         name = table.name
-        lower = TableAt(TableName(name.catalog.lower(), name.schema.lower(), name.table.lower()), version)
+        lower = TableAt(name.in_lower_case(), version)
         if found.setdefault(lower, each).name != each.name:
             unsure.add(lower)
     return {table: each for table, each in found.items() if table not in unsure}

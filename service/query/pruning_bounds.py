@@ -30,8 +30,7 @@ class PruningBounds:
             rewrites=replace(
                 self.rewrites,
                 kinds=frozenset(filter(asked.allows, self.rewrites.kinds)),
-                # Two runs of it are compared, which must find the same tables.
-                is_pinning_all=asked.is_verified,
+                is_verified=asked.is_verified,
             ),
             max_filter_bytes=asked.max_filter_bytes,
         )

@@ -11,7 +11,7 @@ from service.model.pruning import ScanRecord
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.sql import TableReference
-from service.model.tables import TableAt, TableFacts, TableName, TableSource
+from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
@@ -32,12 +32,12 @@ NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 class RewriteBounds:
     """Which rewrites are made besides filters, and for how many tasks at once scans are cut.
 
-    `is_pinning_all`: also the tables without a part in filters and relations are read at their snapshots.
+    `is_verified`: two runs of the query are compared, so it matters which tables may differ in them.
     """
 
     kinds: frozenset[RewriteKind]
     slots: int
-    is_pinning_all: bool = False
+    is_verified: bool = False
 
 
 def rewritten(
@@ -55,7 +55,7 @@ def rewritten(
     local = {place.reference_end: place for place, _ in held if place.reference_end not in narrowed_ends}
     if not applied and not local:
         return pruned
-    pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected, bounds))
+    pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
     dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
     gone = {each.relation.reference_end for each in dropped}
     names = _names_of(local, detected.parsed.sql, gone)
@@ -87,7 +87,8 @@ def rewritten(
         ),
         unpinned=UnpinnedTables(
             unpinned((each.placement.filter for each in applied), detected.facts),
-            _loose(detected, pins) if bounds.is_pinning_all else (),
+            _loose(detected, pins) if bounds.is_verified else (),
+            _read_by_views(detected, pins),
         ),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
@@ -130,17 +131,14 @@ def _pinned_tables(
     return pinned
 
 
-def _others_pinned(detected: Detected, bounds: RewriteBounds) -> set[tuple[TableName, int | None]]:
-    if bounds.is_pinning_all:
-        return {(each.name, each.snapshot_id) for each in detected.facts.values()}
-    return _behind_views(detected)
+def _others_pinned(detected: Detected) -> set[tuple[TableName, int | None]]:
+    """Every other table, too: read as it is later, it might have a commit that followed one on those.
 
-
-def _behind_views(detected: Detected) -> set[tuple[TableName, int | None]]:
-    """What opened views read has the columns that it had when they were opened."""
-    tables = {TableAt(each) for names in detected.opened_views.values() for each in names}
-    facts = (detected.facts[each] for each in tables if each in detected.facts)
-    return {(each.name, each.snapshot_id) for each in facts if is_readable_again(each)}
+    What opened views read has the columns that it had when they were opened.
+    """
+    unsure = detected.detection.unsure
+    sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in unsure)
+    return {(each.name, each.snapshot_id) for each in sure}
 
 
 def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) -> dict[int, Narrowing]:
@@ -156,6 +154,14 @@ def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) 
 
 def _loose(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[LooseMention, ...]:
     return loose_mentions(detected.parsed, detected.names, detected.facts, pins)
+
+
+def _read_by_views(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[TableFacts, ...]:
+    """The pinned tables that a closed view may read as they are by then."""
+    if all(each in detected.facts for each in detected.names.values()):
+        return ()
+    pinned = (facts for reference, facts in _read(detected) if reference.end in pins)
+    return tuple({each.name: each for each in pinned if each is not None}.values())
 
 
 def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from service.errors import CatalogDown, TableNotFound
 from service.model.filtering import DynamicFilter
 from service.model.tables import TableAt, TableFacts, TableName, TableSource
 from service.ports import Catalogs
-from service.query.loose_mentions import LooseMention
+from service.query.loose_mentions import LooseMention, has_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,13 @@ class Unpinned:
 class UnpinnedTables:
     """What a rewritten text reads as it finds it: the `filtered` tables, if it has a filter.
 
-    `loose` are all such mentions of a query that is verified, whose text is pinned as far as it can be.
+    `loose` are all such mentions of a query that is verified. `behind_views` are pinned, but may be read once
+    more by views that nobody looks into.
     """
 
     filtered: tuple[Unpinned, ...] = ()
     loose: tuple[LooseMention, ...] = ()
+    behind_views: tuple[TableFacts, ...] = ()
 
 
 def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFacts]) -> tuple[Unpinned, ...]:
@@ -44,13 +46,17 @@ def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFact
     return tuple(Unpinned(each, name in builds) for name, each in used.items())
 
 
-def has_moved(tables: Sequence[Unpinned], catalogs: Catalogs) -> bool:
+def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
     """Whether keys may be missing by now: a file of a build side, or a column's type, is another one.
 
-    New files of a table that was only narrowed do no harm: its keys are still those that are asked for.
+    New files of a table that was only narrowed do no harm: its keys are still those that are asked for. What
+    a view may have read beside its pinned mentions must be as it was.
     """
     try:
-        return any(_has_moved(each, catalogs) for each in tables)
+        read_by_views = [LooseMention(TableAt(each.name), each) for each in tables.behind_views]
+        return has_changed(read_by_views, catalogs) or any(
+            _has_moved(each, catalogs) for each in tables.filtered
+        )
     except (TableNotFound, CatalogDown):
         return True
 

@@ -220,7 +220,42 @@ NARROWED = {
     "the first value there is": f"{FACT} JOIN dim d ON f.k = d.k WHERE coalesce(d.year, d.k) = 1999",
 }
 
+# Where the join finds nothing, the flag is NULL, not what the SELECT says.
+FLAGGED = "WITH x AS (SELECT k, 1 AS is_tiny FROM tiny WHERE year = 2000)"
+
 SAME_ROWS = {
+    "a flag on the side that an outer join fills, NULL": (
+        f"{FLAGGED} SELECT f.id FROM dim d LEFT JOIN x ON d.k = x.k JOIN by_k f ON f.k = d.k"
+        " WHERE d.year = 1999 OR x.is_tiny IS NULL"
+    ),
+    "such a flag in a function": (
+        f"{FLAGGED} SELECT f.id FROM dim d LEFT JOIN x ON d.k = x.k JOIN by_k f ON f.k = d.k"
+        " WHERE coalesce(x.is_tiny, d.year) = d.year"
+    ),
+    "such a flag in CASE": (
+        f"{FLAGGED} {FACT} JOIN dim d ON f.k = d.k LEFT JOIN x ON d.k = x.k"
+        " WHERE CASE WHEN x.is_tiny = 1 THEN d.year = 2000 ELSE d.year = 1998 END"
+    ),
+    "such a flag of the left side": (
+        f"{FLAGGED} {FACT} JOIN (SELECT d.k, x.is_tiny, d.year FROM x RIGHT JOIN dim d ON d.k = x.k) y"
+        " ON f.k = y.k WHERE y.year = 1999 OR y.is_tiny IS NULL"
+    ),
+    "such a flag in a subquery": (
+        f"{FLAGGED} {FACT} WHERE f.k IN (SELECT d.k FROM dim d LEFT JOIN x ON d.k = x.k"
+        " WHERE d.year = 1999 OR x.is_tiny IS NULL)"
+    ),
+    "such a flag in a union": (
+        f"{FLAGGED} {FACT} JOIN (SELECT d.k, x.is_tiny FROM dim d LEFT JOIN x ON d.k = x.k"
+        " UNION ALL SELECT k, 2 FROM tiny WHERE year = 1999) u ON f.k = u.k WHERE u.is_tiny IS NULL"
+    ),
+    "such a flag as a key": (
+        f"{FLAGGED} {FACT} JOIN (SELECT x.is_tiny AS k FROM dim d LEFT JOIN x ON d.k = x.k"
+        " WHERE d.year = 1999 UNION ALL SELECT k FROM tiny WHERE year = 1999) u ON f.k <=> u.k"
+    ),
+    "whole numbers beside floating point in a union": (
+        "SELECT x.id FROM (SELECT k, id FROM by_k UNION ALL SELECT weight, id FROM by_day) x"
+        " JOIN dim d ON x.k = d.k WHERE d.year = 1999"
+    ),
     "a fact on the build side that is narrowed itself": (
         "SELECT f.id, r.id AS other FROM by_day f JOIN by_k r ON f.day = r.day JOIN dim d ON r.k = d.k"
         " WHERE d.year = 1999"

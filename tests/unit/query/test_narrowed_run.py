@@ -204,12 +204,25 @@ def test_two_runs_that_are_compared_read_all_tables_at_the_same_snapshots() -> N
     assert "lake.shop.maker VERSION AS OF 5 WHERE d.year" in narrowed
 
 
-def test_without_a_comparison_only_what_filters_are_made_from_is_pinned() -> None:
+def test_a_table_without_a_part_in_filters_is_read_as_it_was_with_them() -> None:
     narrowing = Narrowing()
     narrowing.ran(sql=WITH_MAKERS)
     [run] = narrowing.engine.runs
     assert "lake.shop.calendar VERSION AS OF 3" in run.sql
-    assert "lake.shop.maker WHERE" in run.sql
+    assert "lake.shop.maker VERSION AS OF 5 WHERE" in run.sql
+
+
+@pytest.mark.parametrize("is_written_to", [True, False])
+def test_what_a_closed_view_may_read_must_be_as_it_is_pinned(is_written_to: bool) -> None:
+    sql = f"{SQL} AND f.item_key IN (SELECT v.item_key FROM lake.shop.some_view AS v)"
+    engine = WrittenTo(engine_result(2), engine_result(3))
+    narrowing = Narrowing(engine=engine)
+    if is_written_to:
+        engine.commits.append(lambda: narrowing.catalogs.append(TableName("lake", "shop", "calendar"), 9))
+    query = narrowing.ran(sql=sql)
+    assert (engine.runs[-1].sql == sql) is is_written_to
+    # The other is that of the view, which gives no keys.
+    assert narrowing.reasons(query)[0] is (Reason.SNAPSHOT_MOVED if is_written_to else Reason.APPLIED)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def test_each_bound_may_be_a_querys_own() -> None:
 
 
 def test_a_query_that_is_verified_reads_every_table_at_one_snapshot() -> None:
-    assert not OPERATORS.within(PruningRequest()).rewrites.is_pinning_all
-    assert OPERATORS.within(PruningRequest(is_verified=True)).rewrites.is_pinning_all
+    assert not OPERATORS.within(PruningRequest()).rewrites.is_verified
+    assert OPERATORS.within(PruningRequest(is_verified=True)).rewrites.is_verified
 
 
 def test_what_the_operator_switched_off_no_query_switches_on() -> None:
