@@ -135,7 +135,7 @@ class _Writer:
         match shape:
             case "group":
                 measure = self._pick([text for text, _, _ in columns])
-                having = self._pick(("", "", " HAVING count(*) > 1"))
+                having = self._pick(("", "", " HAVING count(*) > 1", f" HAVING {self._of_groups(columns)}"))
                 sql = f"SELECT {items}, count(*) AS n, max({measure}) AS top FROM {source}{where}"
                 return f"{sql} GROUP BY {', '.join(texts)}{having}", {**named, "n": "int"}
             case "distinct":
@@ -157,7 +157,16 @@ class _Writer:
                 limit = self._pick((1, 3, 10))
                 return f"SELECT {items} FROM {source}{where} ORDER BY {order} LIMIT {limit}", named
             case _:
-                return f"SELECT {items} FROM {source}{where}", named
+                # What is asked for by no name is asked for all the same.
+                all_columns = ", hash(*) AS h" if self._one_in(8) else ""
+                return f"SELECT {items}{all_columns} FROM {source}{where}", named
+
+    def _of_groups(self, columns: Sequence[tuple[str, str, str]]) -> str:
+        """A condition on the rows of a group together."""
+        text, kind, name = self._pick(columns)
+        literal = self._pick(LITERALS.get(name, LITERALS[kind]))
+        function = self._pick(("min", "max", "max", "sum" if kind == "int" else "min"))
+        return f"{function}({text}) {self._pick(('=', '<=', '<>'))} {literal}"
 
     def _derived(self, depth: int) -> tuple[str, Mapping[str, str]]:
         if depth > 0 and self._one_in(4):
@@ -322,7 +331,18 @@ class _Writer:
 
     def _dimension(self) -> Relation:
         alias = self._name("r")
+        if self._one_in(8):
+            return self._flagged(alias)
         return Relation(f"{self._pick(DIMENSIONS)} {alias}", alias, DIMENSION_KINDS)
+
+    def _flagged(self, alias: str) -> Relation:
+        """With columns that say something of every row, also of those that an outer join does not find."""
+        table = Relation(self._pick(DIMENSIONS), "", DIMENSION_KINDS)
+        own = ("k", "big_k", "day", "name", "price", "year", "parent")
+        items = ", ".join((*own, f"{self._pick(('0', '1'))} AS flag", "coalesce(parent, 0) AS filled"))
+        only = self._pick(("", f" WHERE year = {self._pick(LITERALS['year'])}"))
+        kinds = {each: DIMENSION_KINDS[each] for each in own} | {"flag": "int", "filled": "int"}
+        return Relation(f"(SELECT {items} FROM {table.text}{only}) {alias}", alias, kinds)
 
     def _table(self, tables: Sequence[str]) -> Relation:
         alias, table = self._name("r"), self._pick(tables)
@@ -388,7 +408,21 @@ class _Writer:
         found = [self._filter(self._pick(visible), visible) for _ in range(self._pick((0, 1, 1, 2)))]
         if depth > 0 and self._one_in(3):
             found.append(self._subquery_condition(self._pick(visible)))
+        if self._one_in(4):
+            found.append(self._on_several(visible))
         return found
+
+    def _on_several(self, visible: Sequence[Relation]) -> str:
+        """A condition that may be on two relations or three."""
+        one, two, three, four = (self._filter(self._pick(visible), visible) for _ in range(4))
+        return self._pick(
+            (
+                f"({one} OR {two})",
+                f"(({one} AND {two}) OR ({one} AND {three}))",
+                f"(({one} AND {two}) OR ({three} AND {four}))",
+                f"CASE WHEN {one} THEN {two} ELSE {three} END",
+            )
+        )
 
     def _filter(self, relation: Relation, visible: Sequence[Relation] = ()) -> str:
         name, kind = self._pick(sorted(relation.columns.items()))
