@@ -6,7 +6,6 @@ What is not understood at once, or is wrong, goes the usual way, which has the w
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -14,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from api.errors import NotJson
-from api.requests.ingest_request import NO_PART_OF_IT, ingest_request_of
+from api.bodies.json_request import body_json
+from api.requests.ingest_request import NO_PART_OF_IT, fingerprinted, ingest_request_of
 from api.schemas.ingest_request import ManyWrites, OneWrite, RoutedWrites
 from service.ingest.ingests import ReadSchema
+from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.json_records import json_records
 from service.model.ingest import IngestRequest
 from service.model.json_records import JsonRecords
@@ -25,7 +25,6 @@ from service.model.json_records import JsonRecords
 AT_MOST_BYTES = 4 * 1024**2
 """What is larger would be read in blocks, if it were sent as NDJSON, and is none of a hurry."""
 
-_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Fields = Mapping[str, msgspec.Raw]
 
@@ -43,7 +42,7 @@ def quick_body(data: bytes) -> QuickBody | None:
     if len(data) > AT_MOST_BYTES:
         return None
     try:
-        return _quick_body(_object(data), cache(lambda: _parsed(data)))
+        return _quick_body(_object(data), cache(lambda: body_json(data)))
     except (msgspec.DecodeError, ValueError, RecursionError, _NotQuick):
         return None
 
@@ -69,7 +68,25 @@ def _of_write(parsed: Callable[[], Any], at: int) -> Any:
 
 
 class _NotQuick(Exception):
-    """Records that do not lie there as lines."""
+    """Records that do not lie there as lines, or a name that stands there twice."""
+
+
+class _Name:
+    """A name in an object: each is one of its own, so that a dictionary keeps them all."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_names = msgspec.json.Decoder(dict[_Name, msgspec.Raw], dec_hook=lambda kind, text: kind(text)).decode
+
+
+def _object(data: bytes | msgspec.Raw) -> _Fields:
+    found = _names(data)
+    fields = {name.text: value for name, value in found.items()}
+    if len(fields) < len(found):
+        raise _NotQuick
+    return fields
 
 
 def _quick_body(fields: _Fields, parsed: Callable[[], Any]) -> QuickBody:
@@ -91,7 +108,8 @@ def _records(fields: _Fields, parse: Callable[[], Any]) -> JsonRecords:
 
 
 def _values(fields: _Fields, but: str, instead: object) -> dict[str, object]:
-    return {name: json.loads(bytes(each)) for name, each in fields.items() if name != but} | {but: instead}
+    found = {name: exact_json(bytes(each).decode()) for name, each in fields.items() if name != but}
+    return found | {but: instead}
 
 
 def _parameters(quick: QuickBody) -> bytes:
@@ -99,13 +117,4 @@ def _parameters(quick: QuickBody) -> bytes:
     sent = quick.body.model_dump(mode="python", exclude=NO_PART_OF_IT)
     for place, records in zip(sent.get("writes", [sent]), quick.records, strict=True):
         place["records"] = list(records)
-    return json.dumps(sent, sort_keys=True).encode()
-
-
-def _parsed(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except json.JSONDecodeError as error:
-        raise NotJson(f"The body is not JSON: {error.msg} (character {error.pos}).") from None
-    except (ValueError, RecursionError):
-        raise NotJson from None
+    return fingerprinted(sent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from api.errors import Fault, InvalidRequest
 from api.schemas.ingest_request import StreamedRoute, StreamedWrite
+from service.ingest.reading.exact_json import exact_json
 
 _LISTS = ("writeSchema", "equalityFields")
 """Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
@@ -47,7 +47,7 @@ def _values(parameters: QueryParams) -> Mapping[str, Any]:
 def _value(name: str, text: str) -> object:
     if name in _JSON or (name in _LISTS and text.startswith(("[", "{"))):
         try:
-            return json.loads(text)
+            return exact_json(text)
         except (ValueError, RecursionError) as error:
             raise InvalidRequest([Fault(f"is no JSON: {error}", f"/query/{name}")]) from None
     if name in _LISTS and (name, text) != _INFER:

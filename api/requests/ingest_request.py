@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -115,9 +115,13 @@ def streamed_records(
 
 def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
     """All that makes it another request, always in the same words."""
-    sent = body.model_dump(mode="python", exclude=NO_PART_OF_IT)
+    return fingerprinted(body.model_dump(mode="python", exclude=NO_PART_OF_IT))
+
+
+def fingerprinted(sent: Mapping[str, object]) -> bytes:
+    """What was sent, always in the same words; numbers that no float tells are text there."""
     # Unlike orjson it takes integers of any size: they are refused later, with their place.
-    return json.dumps(sent, sort_keys=True).encode()
+    return json.dumps(sent, sort_keys=True, default=str).encode()
 
 
 def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:

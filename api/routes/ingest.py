@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from api.bodies.json_request import JsonRequest
 from api.bodies.quick_body import quick_body, quick_request
 from api.bodies.record_types import check_charset, compression, record_format
 from api.bodies.records_route import RecordsRoute
@@ -35,8 +36,9 @@ class QuickFirst(APIRoute):
         usual = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            quick = await _quickly(request)
-            return await usual(request) if quick is None else quick
+            exact = JsonRequest(request.scope, request.receive)
+            quick = await _quickly(exact)
+            return await usual(exact) if quick is None else quick
 
         return handle
 

@@ -41,8 +41,8 @@ class FastColumn:
 _EXACT_DOUBLE = 2.0**53
 # The same of a single one; and half of the least that it can tell, which becomes zero.
 _EXACT_SINGLE, _ZERO_SINGLE = 2.0**24, 2.0**-150
-# A number of so many digits comes through a double unchanged, as those do that arrive one by one.
-_EXACT_DIGITS = 15
+# Of more digits Arrow may make others, or of what lies far behind the point (`has_far_digits`).
+_SURE_DIGITS = 15
 _MOST_DIGITS = 38
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _AS_THEY_ARE = ("boolean", "int", "long", "string")
@@ -55,7 +55,7 @@ _PATTERNS = {
     MIDNIGHTS: f"^{_DATE}$",
     "time": f"^{_TIME}$",
     "timestamp": f"^{_DATE}[T ]{_TIME}$",
-    "timestamptz": f"^{_DATE}[T ]{_TIME}(Z|[+-][0-9]{{2}}:[0-9]{{2}})$",
+    "timestamptz": f"^{_DATE}[T ]{_TIME}(Z|[+-][0-9]{{2}}:[0-5][0-9])$",
 }
 _FIRST = datetime(1000, 1, 2)
 _LAST = datetime(9999, 12, 30)
@@ -76,7 +76,7 @@ def _column(name: str, kind: pa.DataType) -> FastColumn | None:
         return FastColumn(kind, lambda array: array)
     if decimal := _DECIMAL.fullmatch(name):
         precision, scale = int(decimal[1]), int(decimal[2])
-        read_as = kind if precision <= _EXACT_DIGITS else pa.string()
+        read_as = kind if precision <= _SURE_DIGITS else pa.string()
         return FastColumn(read_as, lambda array: _decimals(array, precision, scale))
     if name in _NUMBERS:
         # All of them are looked at together (`check_floating`).
@@ -95,8 +95,16 @@ def _without_nulls(array: pa.Array) -> pa.Array:
     return array
 
 
-def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> bool:
-    """Whether all numbers are what converting them one by one gives; False where a zero may have no sign.
+@dataclass(frozen=True, slots=True)
+class Zeros:
+    """Whether there may be zeros below zero, and above: how they were spelled decides what they are."""
+
+    has_negative: bool
+    has_positive: bool
+
+
+def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> Zeros:
+    """All numbers but those zeros are what converting them one by one gives.
 
     Each column as Arrow has read it, with the type that it will have.
 
@@ -109,8 +117,9 @@ def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> bool:
     singles = [array for kind, array in columns if kind == pa.float32()]
     if singles:
         _check_singles(values if len(singles) == len(columns) else _together(singles))
-    # Below zero, only the inverse of a zero with a sign is infinite.
-    return bool(pc.min_max(pc.divide(1.0, values))["min"].as_py() != -math.inf)
+    # Of numbers, only the inverse of zero is infinite, or of one that is nearly zero.
+    found = pc.min_max(pc.divide(1.0, values))
+    return Zeros(found["min"].as_py() == -math.inf, found["max"].as_py() == math.inf)
 
 
 def _together(arrays: Sequence[pa.Array]) -> pa.Array:

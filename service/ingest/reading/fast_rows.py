@@ -8,11 +8,15 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from service.ingest.reading.arrow_types import arrow_schema
-from service.ingest.reading.fast_columns import Doubt, check_floating, fast_column
+from service.ingest.reading.far_digits import has_far_digits
+from service.ingest.reading.fast_columns import Doubt, Zeros, check_floating, fast_column
 from service.model.schemas import Field
 
 # Zero with a sign: a whole number to JSON, and so without it; Arrow keeps the sign in doubles.
 _SIGNED_ZERO = re.compile(rb"-0[\s,}\]]")
+# What is no zero may become one in a double, if its exponent has three digits, or it is very long.
+_NEARLY_ZERO = tuple(re.compile(letter + rb"-0*[1-9][0-9][0-9]+\s*[,}]") for letter in (b"e", b"E"))
+_VERY_LONG = b"0" * 200
 _FLOATING = (pa.float32(), pa.float64())
 
 
@@ -31,11 +35,12 @@ class FastRows:
             explicit_schema=pa.schema(reads), newlines_in_values=False, unexpected_field_behavior="error"
         )
         self._is_possible = bool(fields) and len(self._columns) == len(fields) == len(set(names))
+        self._has_decimals = any(pa.types.is_decimal(each.read_as) for each in self._columns)
         self._floating = [index for index, each in enumerate(self._schema) if each.type in _FLOATING]
 
     def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
         """The rows of so many lines, each of which is in braces; None where there is a doubt."""
-        if not self._is_possible:
+        if not self._is_possible or (self._has_decimals and has_far_digits(lines)):
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
         try:
@@ -47,10 +52,18 @@ class FastRows:
     def _finished(self, table: pa.Table, lines: bytes) -> pa.RecordBatch:
         found = [_array(table.column(index)) for index in range(len(self._columns))]
         floating = [(self._schema.field(index).type, found[index]) for index in self._floating]
-        if floating and not check_floating(floating) and _SIGNED_ZERO.search(lines):
-            raise Doubt
+        if floating:
+            _check_zeros(check_floating(floating), lines)
         arrays = [column.finish(array) for column, array in zip(self._columns, found, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _check_zeros(zeros: Zeros, lines: bytes) -> None:
+    if zeros.has_negative and _SIGNED_ZERO.search(lines):
+        raise Doubt
+    may_be_none = zeros.has_negative or zeros.has_positive
+    if may_be_none and (_VERY_LONG in lines or any(each.search(lines) for each in _NEARLY_ZERO)):
+        raise Doubt
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

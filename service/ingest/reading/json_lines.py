@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import NoReturn
 
+from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import BadRow, Position, Rows
 
@@ -42,7 +42,7 @@ def parsed(line: bytes) -> object:
         NoJson: it spells none.
     """
     try:
-        return json.loads(line.decode(), parse_constant=_refused)
+        return exact_json(line.decode())
     except UnicodeDecodeError as error:
         raise NoJson(f"byte {error.start + 1} is no UTF-8", error.start + 1) from None
     except json.JSONDecodeError as error:
@@ -50,9 +50,5 @@ def parsed(line: bytes) -> object:
     except RecursionError:
         raise NoJson("nested too deeply") from None
     except ValueError as error:
-        # A number of thousands of digits, or NaN.
+        # A number of thousands of digits, NaN, or a name that is there twice.
         raise NoJson(f"not JSON: {error}") from None
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} has to stand in quotes")

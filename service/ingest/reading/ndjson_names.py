@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import BinaryIO
 
 import msgspec
 
+from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.json_lines import NoJson, parsed
 from service.ingest.reading.line_blocks import line_blocks
 from service.model.ingest import Route
@@ -51,4 +51,8 @@ def _slowly(line: bytes) -> Mapping[str, object]:
 
 
 def _value(value: object) -> object:
-    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else value
+    try:
+        return exact_json(bytes(value).decode()) if isinstance(value, msgspec.Raw) else value
+    except (ValueError, RecursionError):
+        # The record is told as bad when its rows are read.
+        return None

@@ -17,11 +17,10 @@ from service.ingest.reading.sent_types import MIDNIGHTS
 Convert = Callable[[object], object]
 """Gives the value for Arrow. Raises ValueError, with a reason, when it does not fit."""
 
-# A JSON number with a fraction arrives as a double: so many digits come through it unchanged.
-_EXACT_DIGITS = 15
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:[0-5]\d)?")
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _LARGEST_FLOAT = 3.4028234663852886e38
 _SINGLE = struct.Struct("f")
@@ -68,7 +67,7 @@ def _floating(type_name: str, largest: float, as_written: Callable[[float], floa
     def convert(value: object) -> float:
         if isinstance(value, str) and value in _NOT_FINITE:
             return _NOT_FINITE[value]
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
             raise ValueError(f"{_shown(value)} is no {type_name}")
         try:
             number = float(value)
@@ -79,8 +78,8 @@ def _floating(type_name: str, largest: float, as_written: Callable[[float], floa
         written = as_written(number)
         if isinstance(value, int) and int(written) != value:
             raise ValueError(f"{value} cannot be told exactly in {type_name}")
-        if number and not written:
-            raise ValueError(f"{value} would be zero in {type_name}")
+        if value and not written:
+            raise ValueError(f"{_shown(value)} would be zero in {type_name}")
         return number
 
     return convert
@@ -117,15 +116,16 @@ def _digits(number: Decimal) -> tuple[int, int]:
 
 
 def _as_decimal(value: object) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        # Python takes spaces and underscores, too.
         return None
     try:
-        number = Decimal(repr(value) if isinstance(value, float) else value)
+        # What a float does not tell with the digits that were sent is none here (`exact_number`).
+        return Decimal(repr(value) if isinstance(value, float) else value)
     except InvalidOperation:
         return None
-    if isinstance(value, float) and len(number.as_tuple().digits) > _EXACT_DIGITS:
-        raise ValueError(f"{value!r} may have lost digits on its way: send it as a string")
-    return number
 
 
 def _string(value: object) -> str:
@@ -205,7 +205,7 @@ def _fixed(length: int) -> Convert:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 

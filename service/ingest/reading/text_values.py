@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from service.ingest.reading.exact_json import exact_json, exact_number
 from service.ingest.reading.nested_values import struct_values
 from service.ingest.reading.scalar_values import Convert
 from service.model.schemas import Field, Primitive
@@ -55,11 +56,13 @@ def _itself(text: str) -> object:
 def _number(text: str) -> object:
     if not _NUMBER.fullmatch(text):
         return text
-    return int(text) if _WHOLE.fullmatch(text) else float(text)
+    return int(text) if _WHOLE.fullmatch(text) else exact_number(text)
 
 
 def _json(name: str, text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return exact_json(text)
+    except (json.JSONDecodeError, RecursionError):
         raise ValueError(f"{name}: {text!r:.60} is no JSON") from None
+    except ValueError as reason:
+        raise ValueError(f"{name}: {text!r:.60} is no JSON: {reason}") from None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from pydantic import TypeAdapter
 
+from api.bodies.json_request import body_json
 from api.bodies.quick_body import AT_MOST_BYTES, QuickBody, quick_body, quick_request
 from api.errors import NotJson
 from api.requests.ingest_request import ingest_request
@@ -35,7 +36,7 @@ BODIES: Any = TypeAdapter(IngestBody)
 
 
 def usually(data: bytes) -> IngestRequest:
-    return ingest_request(BODIES.validate_python(json.loads(data)), schema_from_json)
+    return ingest_request(BODIES.validate_python(body_json(data)), schema_from_json)
 
 
 def plain(request: IngestRequest) -> IngestRequest:
@@ -94,6 +95,8 @@ def test_a_body_that_is_understood_at_once_is_the_same_request(body: Mapping[str
         json.dumps(ONE).encode("utf-16"),
         b"\xef\xbb\xbf" + json.dumps(ONE).encode(),
         b'{"table": "lake.logs.events", "records": [{"id": NaN}]}',
+        b'{"table": "a.b.c", "table": "lake.logs.events", "records": [{"id": 1}]}',
+        b'{"writes": [{"table": "a.b.c", "records": [{"id": 1}], "records": [{"id": 2}]}]}',
         b'{"table": "lake.logs.events", "records": [{"id": "\xff"}]}',
         json.dumps({**ONE, "records": [{"id": "x" * AT_MOST_BYTES}]}).encode(),
     ],
@@ -153,8 +156,8 @@ def test_whatever_is_understood_at_once_is_what_the_usual_way_makes_of_it(
 def same(quick: QuickBody, body: bytes) -> None:
     """Either both ways say the same, or both refuse it."""
     try:
-        parsed = json.loads(body)
-    except ValueError:
+        parsed = body_json(body)
+    except NotJson:
         # Only of records that are looked at from near.
         with pytest.raises(NotJson):
             [list(each) for each in quick.records]
@@ -181,6 +184,45 @@ async def test_compact_and_indented_bodies_are_answered_alike(
     assert isinstance(quick.writes[0].records, JsonRecords)
     assert not isinstance(usual.writes[0].records, JsonRecords)
     assert plain(quick) == plain(usual)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("indent", [b"", b"\n"])
+@pytest.mark.parametrize(
+    ("records", "reason"),
+    [
+        (b'[{"d": NaN}]', "NaN has to stand in quotes"),
+        (b'[{"d": [-Infinity]}]', "-Infinity has to stand in quotes"),
+        (b'[{"a": 2, "a": 3}]', "the name 'a' stands twice in one object"),
+        (b'[{"a": {"b": 1, "b": 1}}]', "the name 'b' stands twice in one object"),
+        (b'[{"a": 1}], "records": [{"a": 2}]', "the name 'records' stands twice in one object"),
+    ],
+)
+async def test_a_body_is_json_in_which_every_name_stands_once(
+    client: httpx.AsyncClient, gateway: FakeGateway, records: bytes, reason: str, indent: bytes
+) -> None:
+    body = b'{"table": "lake.logs.events", ' + indent + b'"records": ' + records + b"}"
+    headers = {"Content-Type": "application/json"}
+    answer = await client.post("/ingest", content=body, headers=headers)
+    if gateway.ingests.requests:
+        # The fake looks at no records.
+        with pytest.raises(NotJson, match=reason):
+            list(gateway.ingests.requests[0].writes[0].records)
+    else:
+        assert (answer.status_code, answer.json()["code"]) == (400, "NOT_JSON")
+        assert reason in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("spaces", ["", "\n"])
+def test_other_digits_are_another_request(spaces: str) -> None:
+    prints = set()
+    for number in ("1.1", "1.10", "1.10000000000000000001", "1e400"):
+        body = json.dumps({**ONE, "requestId": str(UUID(int=1)), "records": [{"id": 0}]})
+        data = body.replace("[{", f"[{spaces}{{").replace("0}", f"{number}}}").encode()
+        quick = quick_body(data)
+        request = usually(data) if quick is None else quick_request(quick, schema_from_json)
+        prints.add(request.fingerprint)
+    assert len(prints) == 3
 
 
 @pytest.mark.anyio

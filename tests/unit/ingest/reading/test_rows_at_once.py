@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.json_records import json_records
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
@@ -34,7 +36,11 @@ def sent(body: str | bytes) -> JsonRecords | None:
         raws = msgspec.json.decode(body, type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeEncodeError, UnicodeDecodeError, RecursionError):
         return None
-    return json_records(raws, lambda: json.loads(body))
+    return json_records(raws, lambda: exact_records(body))
+
+
+def exact_records(body: str | bytes) -> Any:
+    return exact_json(body if isinstance(body, str) else body.decode("utf-8", "surrogatepass"))
 
 
 def told(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
@@ -46,7 +52,7 @@ def told(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
 def one_by_one(body: str | bytes, plan: ReadPlan) -> list[tuple[int, list[str]]] | None:
     """None where a record does not fit."""
     rows = RecordRows(plan)
-    if any(rows.take(each, FIRST, b"") for each in json.loads(body)):
+    if any(rows.take(each, FIRST, b"") for each in exact_records(body)):
         return None
     return told(list(rows.batches()))
 

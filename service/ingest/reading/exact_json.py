@@ -1,0 +1,84 @@
+"""JSON with the very numbers and names that it spells."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import NoReturn
+from uuid import uuid4
+
+# So long a number without an exponent has at most 15 digits, which a double gives back unchanged.
+_SURELY_EXACT = 16
+_EXPONENT = frozenset("eE")
+
+
+def exact_json(text: str) -> object:
+    """The value that the text spells; numbers with a fraction are as `exact_number` has them.
+
+    Raises:
+        ValueError: it is no JSON (`json.JSONDecodeError` with the place), has a name twice in one object, a
+            bare NaN, or a number that is too long.
+        RecursionError: it is nested too deeply.
+
+    >>> exact_json('{"a": [1.5, 0.10000000000000000001]}')
+    {'a': [1.5, Decimal('0.10000000000000000001')]}
+    >>> exact_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: the name 'a' stands twice in one object
+    """
+    return _DECODER.decode(text)
+
+
+def exact_number(text: str) -> float | Decimal:
+    """A float where that is told with the same digits, else a Decimal.
+
+    Raises:
+        ValueError: its exponent is larger than that of any number.
+
+    >>> exact_number("0.10"), exact_number("1e400")
+    (0.1, Decimal('1E+400'))
+    """
+    number = float(text)
+    if len(text) <= _SURELY_EXACT and _EXPONENT.isdisjoint(text):
+        return number
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"the number {text:.40} is out of all ranges") from None
+    return number if Decimal(repr(number)) == exact else exact
+
+
+def json_text(value: object) -> str:
+    """A value of `exact_json` as JSON in ASCII, its numbers with all of their digits.
+
+    >>> json_text({"a": Decimal("1.00000000000000000001"), "b": 0.1})
+    '{"a": 1.00000000000000000001, "b": 0.1}'
+    """
+    numbers: list[str] = []
+    # Python's encoder writes no numbers but its own: they are put in afterwards, where no text can be meant.
+    mark = uuid4().hex
+
+    def marked(number: object) -> str:
+        numbers.append(str(number))
+        return f"{mark}{len(numbers) - 1}"
+
+    text = json.dumps(value, default=marked)
+    return re.sub(f'"{mark}([0-9]+)"', lambda found: numbers[int(found[1])], text) if numbers else text
+
+
+def _named_once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(name, _), *_] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the name {name!r:.100} stands twice in one object")
+    return found
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} has to stand in quotes")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_named_once, parse_float=exact_number, parse_constant=_refused)
