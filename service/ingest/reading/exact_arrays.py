@@ -213,8 +213,21 @@ def _map(array: pa.Array, key: Field, value: Field, kind: pa.DataType, name: str
     # Taken, its entries begin with the first row's, and rows that are null have none.
     fresh = array.take(pa.array(range(len(array)), pa.int32()))
     keys = exact_array(fresh.keys, key, f"{name}.")
+    _check_keys(pa.ListArray.from_arrays(fresh.offsets, keys), key, name)
     items = exact_array(fresh.items, value, f"{name}.")
     return pa.MapArray.from_arrays(fresh.offsets, keys, items, type=kind, mask=array.is_null())
+
+
+def _check_keys(lists: pa.Array, key: Field, name: str) -> None:
+    """A map has each of its keys once."""
+    rows, keys = pc.list_parent_indices(lists), lists.flatten()
+    if isinstance(key.type, Primitive):
+        pairs = pa.table({"row": rows, "key": keys}).group_by(["row", "key"], use_threads=False)
+        distinct_count = pairs.aggregate([]).num_rows
+    else:
+        distinct_count = len(set(zip(rows.to_pylist(), map(repr, keys.to_pylist()), strict=True)))
+    if distinct_count < len(keys):
+        raise Misfit(f"{name}: a key stands there twice")
 
 
 def _offsets(lengths: pa.Array) -> pa.Array:

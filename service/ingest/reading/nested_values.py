@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+import math
+from collections.abc import Hashable, Mapping, Sequence, Set
 
 from service.errors import IngestInvalid
 from service.ingest.reading.scalar_values import Convert, scalar_values
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SHOWN_AT_MOST = 10
+_ENTRY = frozenset({"key", "value"})
 
 
 def field_values(field: Field) -> Convert:
@@ -83,8 +85,32 @@ def _map_values(key_field: Field, key: Convert, value_of: Convert) -> Convert:
         if isinstance(value, Mapping) and is_text:
             return [(key(name), value_of(each)) for name, each in value.items()]
         if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
-            return [(key(each.get("key")), value_of(each.get("value"))) for each in value]
+            entries = [_entry(each, key, value_of) for each in value]
+            if len({_hashable(found) for found, _ in entries}) < len(entries):
+                raise ValueError("a key stands there twice")
+            return entries
         wanted = "an object" if is_text else 'an array of {"key": …, "value": …}'
         raise ValueError(f"{wanted} is wanted")
 
     return convert
+
+
+def _entry(sent: Mapping[str, object], key: Convert, value_of: Convert) -> tuple[object, object]:
+    if not sent.keys() <= _ENTRY:
+        raise ValueError(f"there is no field {_shown(sent.keys() - _ENTRY)} in an entry of a map")
+    if "key" not in sent:
+        raise ValueError("an entry of a map has no key")
+    return key(sent["key"]), value_of(sent.get("value"))
+
+
+def _hashable(value: object) -> Hashable:
+    match value:
+        case dict():
+            return tuple((name, _hashable(each)) for name, each in value.items())
+        case list() | tuple():
+            return tuple(_hashable(each) for each in value)
+        case float() if math.isnan(value):
+            # Unlike itself, and still the same key.
+            return "NaN"
+        case _:
+            return value

@@ -16,7 +16,7 @@ from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import FIRST, Position
 from service.model.ingest import Route
-from service.model.schemas import Field, Primitive
+from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS
 
 
@@ -179,6 +179,38 @@ def test_structs_lists_and_maps_are_taken_whole() -> None:
             "counts": [("x", 1), ("y", None)],
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ([{"key": "1", "valeu": "lost"}], "there is no field valeu in an entry of a map"),
+        ([{"key": "1", "value": 2, "more": None}], "there is no field more in an entry of a map"),
+        ([{"value": 2}], "an entry of a map has no key"),
+        ([{}], "an entry of a map has no key"),
+        ([{"key": None}], "key is required"),
+        ([{"key": "x", "value": 1}, {"key": "x", "value": 1}], "a key stands there twice"),
+    ],
+)
+def test_an_entry_of_a_map_is_a_key_and_a_value(entries: list[object], reason: str) -> None:
+    assert converted([{"id": 1, "counts": entries}], [ID, COUNTS]) == ([], [(0, f"counts: {reason}")])
+    assert converted([{"id": 1, "counts": [{"key": "x"}, {"key": "y"}]}], [ID, COUNTS])[1] == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "keys"),
+    [
+        (Primitive("double"), ["NaN", "NaN"]),
+        (Primitive("decimal(5, 2)"), ["1.5", "1.50"]),
+        (Struct((Field(9, "x", Primitive("long")),)), [{"x": 1}, {"x": 1}]),
+        (ListOf(Field(9, "element", Primitive("long"))), [[1], [1]]),
+    ],
+)
+def test_keys_are_the_same_when_their_values_are(type_: FieldType, keys: list[object]) -> None:
+    kind = MapOf(Field(5, "key", type_, True), Field(6, "value", Primitive("long")))
+    entries = [{"key": each} for each in keys]
+    assert converted([{"v": entries}], [Field(1, "v", kind)])[1] == [(0, "v: a key stands there twice")]
+    assert converted([{"v": entries[:1]}], [Field(1, "v", kind)])[1] == []
 
 
 def test_a_reason_names_the_place_inside_of_a_column() -> None:

@@ -156,6 +156,30 @@ def test_structs_lists_and_maps_are_taken_by_the_names_and_types_inside_of_them(
     assert written(maps, COUNTS) == ([[("a", 1)], None, [], [("b", None)]], [])
 
 
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        (Primitive("string"), pa.array(["a", "a", "b", "a", None], pa.string())),
+        (
+            Primitive("decimal(9, 2)"),
+            pa.array([Decimal("1.5"), Decimal("1.50"), Decimal(2), Decimal("1.5"), None]),
+        ),
+        (Primitive("float"), pa.array([0.5, 0.5, 1.5, 0.5, None], pa.float32())),
+        (Primitive("binary"), pa.array([b"a", b"a", b"b", b"a", None])),
+        (
+            Struct((Field(7, "x", Primitive("long")),)),
+            pa.array([{"x": 1}, {"x": 1}, {"x": 2}, {"x": 1}, {"x": None}]),
+        ),
+    ],
+)
+def test_a_map_has_each_of_its_keys_once(key: Any, given: pa.Array) -> None:
+    kind = MapOf(Field(5, "key", key, True), Field(6, "value", Primitive("long")))
+    # The first row has two; the others have other keys, or a key of another row.
+    maps = pa.MapArray.from_arrays([0, 2, 4, 4], given[:4], pa.array([1, 2, 3, 4]))
+    values, bad = written(maps, kind)
+    assert (len(values), bad) == (2, [(1, "v: a key stands there twice")])
+
+
 def test_a_required_field_has_no_null_even_where_its_struct_is_none() -> None:
     for places in ([None, {"city": "Ulm"}], [None, None]):
         array = pa.array(places, pa.struct([("city", pa.string())]))
