@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from service.ingest.reading.exact_json import json_text
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
@@ -88,7 +88,7 @@ def _records(
         if bad is not None:
             told = BadRecord(f"{place}/records/{index}", bad.reason)
             # Escapes keep halves of characters, which have no bytes.
-            yield Unfit(told, json.dumps(record).encode(), RecordFormat.NDJSON, bad.target)
+            yield Unfit(told, json_text(record).encode(), RecordFormat.NDJSON, bad.target)
         if (index + 1) % BATCH_ROWS == 0:
             yield from rows.batches()
     yield from rows.batches()

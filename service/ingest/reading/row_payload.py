@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Mapping
 from datetime import date, datetime, time
 
 import pyarrow as pa
+from pyarrow import types
 
 
 def row_payload(rows: pa.RecordBatch) -> bytes:
@@ -23,6 +23,18 @@ def row_payload(rows: pa.RecordBatch) -> bytes:
 
 
 def _value(scalar: pa.Scalar) -> object:
+    """One value; each by itself that lies in it, so that what Python has no value for is only itself text."""
+    kind = scalar.type
+    if not scalar.is_valid:
+        return None
+    if isinstance(scalar, pa.ExtensionScalar | pa.DictionaryScalar | pa.RunEndEncodedScalar):
+        return _value(scalar.value)
+    if types.is_struct(kind):
+        return {kind.field(index).name: _value(scalar[index]) for index in range(kind.num_fields)}
+    if types.is_map(kind):
+        return [{"key": _value(each[0]), "value": _value(each[1])} for each in scalar.values]
+    if isinstance(scalar, pa.ListScalar):
+        return [_value(each) for each in scalar.values]
     try:
         return _json(scalar.as_py())
     except (ValueError, OverflowError, TypeError):
@@ -30,7 +42,7 @@ def _value(scalar: pa.Scalar) -> object:
 
 
 def _text(scalar: pa.Scalar) -> str:
-    """Of what Python has no value for, such as moments beyond the year 9999."""
+    """Of what Python has no value for, such as moments with nanoseconds, or beyond the year 9999."""
     try:
         return str(scalar.cast(pa.string()).as_py())
     except pa.ArrowException:
@@ -47,21 +59,6 @@ def _json(value: object) -> object:
             return value.isoformat()
         case bool() | int() | str() | None:
             return value
-        case Mapping() | list() | tuple():
-            return _nested(value)
-        case _:
-            return str(value)
-
-
-def _nested(value: Mapping[str, object] | list[object] | tuple[object, ...]) -> object:
-    match value:
-        case Mapping():
-            return {name: _json(each) for name, each in value.items()}
-        case list():
-            return [_json(each) for each in value]
-        case (key, each):
-            # Of a map.
-            return {"key": _json(key), "value": _json(each)}
         case _:
             return str(value)
 

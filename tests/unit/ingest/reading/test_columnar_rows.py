@@ -16,6 +16,7 @@ from service.errors import IngestInvalid
 from service.ingest.reading.exact_arrays import exact_array
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows
+from service.ingest.reading.row_payload import row_payload
 from service.ingest.reading.rows import BadRow
 from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.ingest import Route
@@ -232,6 +233,28 @@ def test_a_bad_row_can_be_sent_again_as_json() -> None:
     [expected] = table.to_pylist()
     assert row.pop("share") != expected.pop("share")
     assert row == expected | {"id": 7}
+
+
+def test_a_value_that_python_does_not_have_is_text_and_those_beside_it_are_themselves() -> None:
+    at = pa.array([1001, 2001], pa.timestamp("ns"))
+    session = pa.StructArray.from_arrays([pa.array(["ann", "bob"]), at], names=["user", "t"])
+    table = pa.table(
+        {
+            "id": pa.nulls(2, pa.int64()),
+            "session": session,
+            "all": pa.ListArray.from_arrays([0, 1, 2], session),
+            "by_name": pa.MapArray.from_arrays([0, 1, 2], pa.array(["x", "y"]), session),
+            "folded": pa.array(["f", "f"]).dictionary_encode(),
+        }
+    )
+    told = {"user": "ann", "t": "1970-01-01 00:00:00.000001001"}
+    [batch] = table.to_batches()
+    assert json.loads(row_payload(batch.slice(0, 1))) == {
+        "session": told,
+        "all": [told],
+        "by_name": [{"key": "x", "value": told}],
+        "folded": "f",
+    }
 
 
 def test_rows_go_where_their_column_says_and_other_columns_must_be_empty() -> None:

@@ -17,7 +17,7 @@ from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.reading.rows import FIRST, TargetRows
 from service.ingest.reading.rows_at_once import rows_at_once
-from service.ingest.request_rows import request_rows
+from service.ingest.request_rows import Unfit, request_rows
 from service.model.ingest import IngestRequest, Route, Write
 from service.model.json_records import JsonRecords
 from service.model.schemas import Field, Primitive
@@ -91,6 +91,20 @@ def test_records_of_any_kind_go_where_those_go_that_are_converted_one_by_one(
     kind = Field(9, "kind", Primitive("string"))
     other = ReadTarget((*fields("double", "string"), *([kind] if has_kind else [])))
     agrees(b"[" + b",".join(records) + b"]", ReadPlan((target, other), ROUTE if has_route else None))
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_a_record_that_does_not_fit_is_kept_as_it_was_sent(is_quick: bool) -> None:
+    records = ['{"c0": 123456789012345678.12, "é": [1e400]}', '{"c0": 1}', '{"c0": 1, "x": "naïve \\n"}']
+    body = "[" + ",".join(records) + "]"
+    found = sent(body) if is_quick else exact_records(body)
+    assert found is not None
+    write = Write(TableKey(TableName("lake", "logs", "events")), found, place="")
+    rows = request_rows(IngestRequest((write,), ""), [fields("long")], DEFAULT_BOUNDS, FakeSpools())
+    first, second = (each.payload.decode() for each in rows if isinstance(each, Unfit))
+    assert exact_json(first) == exact_json(records[0])
+    assert first.startswith('{"c0": 123456789012345678.12, ')
+    assert exact_json(second) == exact_json(records[2])
 
 
 def test_usual_records_are_read_at_once() -> None:
