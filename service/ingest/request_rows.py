@@ -17,7 +17,6 @@ from service.ingest_ports import Spools
 from service.model.ingest import BadRecord, IngestRequest, StreamedRecords
 from service.model.json_records import JsonRecords
 from service.model.record_formats import RecordFormat
-from service.model.schemas import Field
 
 WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
 
@@ -33,15 +32,15 @@ class Unfit:
 
 
 def request_rows(
-    request: IngestRequest, fields: Sequence[tuple[Field, ...]], bounds: ReadBounds, spools: Spools
+    request: IngestRequest, targets: Sequence[ReadTarget], bounds: ReadBounds, spools: Spools
 ) -> Iterator[TargetRows | Unfit]:
-    """Rows, whose targets are the request's writes, with the fields of each; a part at a time is in memory.
+    """Rows, whose targets are those of the request's writes, in their order; a part at a time is in memory.
 
     Raises, while it is iterated:
         IngestInvalid: the body is not of its format, or unfolds to more than the `bounds`.
         TooManyIngests, StorageDown: the `spools` have no room to unpack it.
     """
-    plan = ReadPlan(tuple(ReadTarget(each) for each in fields), request.route)
+    plan = ReadPlan(tuple(targets), request.route)
     match request.shared:
         case None:
             for index, write in enumerate(request.writes):

@@ -12,8 +12,8 @@ from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNo
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.read_target import read_target
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
-from service.ingest.reading.sent_types import fields_as_sent
 from service.ingest.request_rows import request_rows
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import telling
@@ -187,16 +187,16 @@ def _is_small(request: IngestRequest) -> bool:
 def _sorted_out(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
 ) -> SortedOut:
-    fields = [
-        fields_as_sent(
-            kept_written_fields(each.table.schema, each.target.write_schema_column_ids), write.schema
+    targets = [
+        read_target(
+            write, each.table, kept_written_fields(each.table.schema, each.target.write_schema_column_ids)
         )
         for write, each in zip(request.writes, destinations, strict=True)
     ]
     letters = None
     if request.on_error is OnError.DEAD_LETTER:
         letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
-    return SortedOut(request_rows(request, fields, ports.bounds, ports.spools), destinations, letters)
+    return SortedOut(request_rows(request, targets, ports.bounds, ports.spools), destinations, letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

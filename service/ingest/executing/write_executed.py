@@ -16,8 +16,8 @@ from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
 from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.sent_types import fields_as_sent
+from service.ingest.read_target import read_target
+from service.ingest.reading.plan import ReadPlan
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
 from service.model.committables import write_results_from_bytes
@@ -177,13 +177,13 @@ class ExecutedWrite:
 
     def _plan(self) -> ReadPlan:
         pairs = zip(self._request.writes, self._destinations, strict=True)
-        fields = (
-            fields_as_sent(
-                written_fields(each.table.schema, each.target.write_schema_column_ids), write.schema
+        targets = (
+            read_target(
+                write, each.table, written_fields(each.table.schema, each.target.write_schema_column_ids)
             )
             for write, each in pairs
         )
-        return ReadPlan(tuple(map(ReadTarget, fields)), self._request.route)
+        return ReadPlan(tuple(targets), self._request.route)
 
     def _letters(self) -> DeadLetters | None:
         if self._request.on_error is not OnError.DEAD_LETTER:

@@ -11,12 +11,13 @@ _TOLD_AT_MOST = 10
 
 
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
-    """Each has to be a field of at least one target, or the one that routes.
+    """Each has to be known to at least one target, or be the one that routes.
 
     Raises:
         IngestInvalid: some are not.
     """
     known = {field.name for target in plan.targets for field in target.fields}
+    known.update(*(target.unwritten for target in plan.targets))
     if plan.route is not None:
         known.add(plan.route.field)
     unknown = [each for each in names if each not in known]

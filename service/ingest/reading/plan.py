@@ -10,9 +10,14 @@ from service.model.schemas import Field
 
 @dataclass(frozen=True, slots=True)
 class ReadTarget:
-    """The fields that one target's files hold, in their order."""
+    """The fields that one target's files hold, in their order.
+
+    `unwritten` are names of others that may be there in forms in which every record has all columns, if no
+    record has a value in them.
+    """
 
     fields: tuple[Field, ...]
+    unwritten: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

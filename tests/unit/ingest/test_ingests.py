@@ -7,11 +7,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from typing import Any
 from uuid import UUID, uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from service.errors import (
     IngestInvalid,
@@ -40,10 +44,11 @@ from service.model.ingest import (
     WriteFault,
 )
 from service.model.record_formats import Compression, RecordFormat
+from service.model.schemas import Field, Primitive
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingest_service import FakeIngests
-from tests.unit.ingest.wide_table import TABLE
+from tests.unit.ingest.wide_table import TABLE, with_columns
 
 WITHIN_S = 20
 OTHER = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
@@ -314,6 +319,64 @@ def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(i
     )
     targets = ingests.accept(routed, "ann").record.commits[0].targets
     assert sorted(str(each.column_ids) for each in targets) == ["(1, 2)", "(1, 2, 6)"]
+
+
+def columnar(table: pa.Table, record_format: RecordFormat) -> bytes:
+    sink = BytesIO()
+    match record_format:
+        case RecordFormat.CSV:
+            csv.write_csv(table, sink)
+        case RecordFormat.PARQUET:
+            pq.write_table(table, sink)
+        case _:
+            with pa.ipc.new_stream(sink, table.schema) as writer:
+                writer.write_table(table)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("record_format", [RecordFormat.CSV, RecordFormat.ARROW_STREAM, RecordFormat.PARQUET])
+def test_columns_without_a_value_are_not_written_where_columns_are_inferred(
+    ingests: FakeIngests, record_format: RecordFormat
+) -> None:
+    inferred = Write(TABLE.key, (), InferredColumns.INFER)
+    sent = pa.table({"id": [1, 2], "note": pa.nulls(2, pa.string()), "place": pa.nulls(2)})
+    for table in (sent, sent.append_column("kind", pa.array(["a", "a"]))):
+        body = columnar(table, record_format)
+        records = StreamedRecords(partial(BytesIO, body), record_format)
+        asked = replace(request(inferred), shared=records)
+        if "kind" in table.column_names:
+            asked = replace(asked, route=Route("kind", {"a": 0}))
+        [target] = ingests.accept(asked, "ann").record.commits[0].targets
+        # The partition's source, too.
+        assert (target.column_ids, target.record_count) == ((1, 2), 2)
+    for other in (pa.array([None, "x"]), pa.nulls(2, pa.string())):
+        unknown = columnar(sent.append_column("other", other), record_format)
+        records = StreamedRecords(partial(BytesIO, unknown), record_format)
+        with pytest.raises(IngestInvalid, match="There is no column 'other'"):
+            ingests.accept(replace(request(inferred), shared=records), "ann")
+    named = replace(
+        request(write()),
+        shared=StreamedRecords(partial(BytesIO, columnar(sent, record_format)), record_format),
+    )
+    with pytest.raises(IngestInvalid, match="There is no column 'note', 'place'"):
+        ingests.accept(named, "ann")
+
+
+@pytest.mark.parametrize("record_format", [RecordFormat.CSV, RecordFormat.ARROW_STREAM])
+def test_a_padded_batch_is_accepted_where_columns_are_inferred(record_format: RecordFormat) -> None:
+    wide = with_columns(*(Field(each, f"c{each}", Primitive("long")) for each in range(1, 501)))
+    sent = pa.table(
+        {f"c{each}": [each] if each % 50 == 1 else pa.nulls(1, pa.int64()) for each in range(1, 501)}
+    )
+    made = FakeIngests(wide)
+    body = columnar(sent, record_format)
+    asked = request(Write(wide.key, (), InferredColumns.INFER))
+    accepted = made.accept(
+        replace(asked, shared=StreamedRecords(lambda: BytesIO(body), record_format)), "ann"
+    )
+    [target] = accepted.record.commits[0].targets
+    assert target.column_ids == tuple(range(1, 501, 50))
+    made.close(WITHIN_S)
 
 
 def letters(ingests: FakeIngests) -> list[dict[str, object]]:

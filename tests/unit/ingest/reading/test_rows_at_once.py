@@ -27,6 +27,7 @@ from tests.fakes.spools import FakeSpools
 from tests.unit.ingest.reading.test_fast_rows import KNOWN, LINES, TYPES, VALUES, exactly, fields
 from tests.unit.ingest.wide_table import PLACE
 
+LONGS = ReadTarget(fields("long"))
 ROUTE = Route("kind", {"x": 0, "y": 1, "7": 0, "true": 1, "ü": 0}, None)
 
 
@@ -100,7 +101,7 @@ def test_a_record_that_does_not_fit_is_kept_as_it_was_sent(is_quick: bool) -> No
     found = sent(body) if is_quick else exact_records(body)
     assert found is not None
     write = Write(TableKey(TableName("lake", "logs", "events")), found, place="")
-    rows = request_rows(IngestRequest((write,), ""), [fields("long")], DEFAULT_BOUNDS, FakeSpools())
+    rows = request_rows(IngestRequest((write,), ""), [LONGS], DEFAULT_BOUNDS, FakeSpools())
     first, second = (each.payload.decode() for each in rows if isinstance(each, Unfit))
     assert exact_json(first) == exact_json(records[0])
     assert first.startswith('{"c0": 123456789012345678.12, ')
@@ -157,7 +158,7 @@ def test_a_bad_record_is_told_with_its_place_and_as_it_was_sent() -> None:
     assert lines is not None
     quick = Write(key, lines, place="/writes/0")
     expected, found = (
-        list(request_rows(IngestRequest((each,), ""), [fields("long")], DEFAULT_BOUNDS, FakeSpools()))
+        list(request_rows(IngestRequest((each,), ""), [LONGS], DEFAULT_BOUNDS, FakeSpools()))
         for each in (plain, quick)
     )
     assert found[0] == expected[0]
