@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.ingest.reading.arrow_messages import ArrowMessages
-from service.ingest.reading.parquet_plan import parquet_plan
+from service.ingest.reading.int96_moments import Int96Batch, int96_moments
+from service.ingest.reading.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.reading.read_bounds import ReadBounds, Room
 from service.ingest.reading.told_failures import told
 from service.ingest.reading.unfolded_rows import unfolded_parts
@@ -51,19 +52,66 @@ def parquet_batches(
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
         plan = parquet_plan(metadata, groups, file, room)
-        file.seek(0)
-        opened = pq.ParquetFile(
-            file,
-            metadata=metadata,
-            read_dictionary=list(plan.dictionaries),
-            pre_buffer=False,
-            memory_map=False,
-            buffer_size=_READ_BYTES,
-        )
+        opened = _opened(file, metadata, plan, "us")
         yield _no_rows(opened.schema_arrow)
-        for batch in opened.iter_batches(plan.rows_at_once, list(groups), use_threads=False):
-            batch.validate(full=True)
+        for batch in _batches(opened, file, plan, list(groups)):
             yield from unfolded_parts(batch, room)
+
+
+def _opened(file: BinaryIO, metadata: pq.FileMetaData, plan: ParquetPlan, int96_unit: str) -> pq.ParquetFile:
+    file.seek(0)
+    return pq.ParquetFile(
+        file,
+        metadata=metadata,
+        read_dictionary=list(plan.dictionaries),
+        pre_buffer=False,
+        memory_map=False,
+        buffer_size=_READ_BYTES,
+        coerce_int96_timestamp_unit=int96_unit,
+    )
+
+
+def _batches(
+    opened: pq.ParquetFile, file: BinaryIO, plan: ParquetPlan, groups: list[int]
+) -> Iterator[pa.RecordBatch]:
+    own = _checked(opened.iter_batches(plan.rows_at_once, groups, use_threads=False))
+    leaves = opened.metadata.schema
+    if not any(leaves.column(index).physical_type == "INT96" for index in range(len(leaves))):
+        yield from own
+        return
+    fine, coarse = (_opened(file, opened.metadata, plan, each) for each in ("ns", "ms"))
+    pairs = zip(opened.schema_arrow, fine.schema_arrow, strict=True)
+    names = [each.name for each, other in pairs if each.type != other.type]
+    others = [
+        _Followed(_checked(each.iter_batches(plan.rows_at_once, groups, names, use_threads=False)), names)
+        for each in (fine, coarse)
+    ]
+    for batch in own:
+        yield from int96_moments(Int96Batch(batch, *(each.rows(batch.num_rows) for each in others)))
+
+
+def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
+
+
+class _Followed:
+    """Some columns of batches, in as many rows as others have."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch], names: list[str]) -> None:
+        self._batches = batches
+        self._names = names
+        self._rest: pa.RecordBatch | None = None
+
+    def rows(self, count: int) -> pa.RecordBatch:
+        parts: list[pa.RecordBatch] = []
+        while count:
+            rest = next(self._batches).select(self._names) if self._rest is None else self._rest
+            parts.append(rest.slice(0, count))
+            self._rest = rest.slice(count) if rest.num_rows > count else None
+            count -= parts[-1].num_rows
+        return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -255,6 +256,96 @@ def test_a_value_that_python_does_not_have_is_text_and_those_beside_it_are_thems
         "by_name": [{"key": "x", "value": told}],
         "folded": "f",
     }
+
+
+def int96(*moments: tuple[int, int]) -> bytes:
+    """A file with a column `at` of days since 1970 and nanoseconds, as other programs write it.
+
+    PyArrow writes only what nanoseconds reach: the values are put in afterwards.
+    """
+    placed = [datetime(2026, 1, 1, 0, 0, each) for each in range(len(moments))]
+    sink = io.BytesIO()
+    options = {"use_deprecated_int96_timestamps": True, "compression": "none", "use_dictionary": False}
+    table = pa.table({"id": list(range(len(moments))), "at": pa.array(placed, pa.timestamp("us"))})
+    pq.write_table(table, sink, write_statistics=False, store_schema=False, **options)
+    body = sink.getvalue()
+    for at, (days, nanoseconds) in zip(placed, moments, strict=True):
+        old = struct.pack("<qI", at.second * 10**9, (at - datetime(1970, 1, 1)).days + 2_440_588)
+        assert body.count(old) == 1
+        body = body.replace(old, struct.pack("<qI", nanoseconds, (days + 2_440_588) % 2**32))
+    return body
+
+
+IDS_AND_MOMENTS = plan_of(Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamp")))
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        datetime(1, 1, 1),
+        datetime(1582, 10, 4, 1),
+        datetime(1969, 12, 31, 23, 59, 59, 999_999),
+        datetime(2500, 1, 1),
+        datetime(9999, 12, 31, 23, 59, 59, 999_999),
+        NOON,
+    ],
+)
+def test_moments_of_int96_are_read_as_they_are(at: datetime) -> None:
+    since = at - datetime(1970, 1, 1)
+    moment = (since.days, (since.seconds * 10**6 + since.microseconds) * 1000)
+    body = int96(moment, (0, 0))
+    rows, bad = read(body, IDS_AND_MOMENTS, RecordFormat.PARQUET)
+    assert (rows, bad) == ([{"id": 0, "at": at}, {"id": 1, "at": datetime(1970, 1, 1)}], [])
+
+
+@pytest.mark.parametrize(
+    "moment",
+    # With nanoseconds; before the year 1, beyond 9999, and where 64 bits of microseconds begin anew.
+    [(0, 1), (20_000, 10**9 + 999), (-800_000, 0), (3_000_000, 0), (2**64 // 86_400_000_000 + 1, 0)],
+)
+def test_moments_of_int96_that_a_column_cannot_hold_are_bad(moment: tuple[int, int]) -> None:
+    far = ((datetime(2500, 1, 1) - datetime(1970, 1, 1)).days, 0)
+    body = int96(far, moment, (1, 0), far)
+    rows, [bad] = read(body, IDS_AND_MOMENTS, RecordFormat.PARQUET)
+    assert [each["id"] for each in rows] == [0, 2, 3]
+    assert (rows[0]["at"], bad.position.number) == (datetime(2500, 1, 1), 2)
+    if moment == (0, 1):
+        assert json.loads(bad.payload)["at"] == "1970-01-01 00:00:00.000000001"
+
+
+def test_nanoseconds_that_no_unit_tells_are_refused() -> None:
+    body = int96((200_000, 1), (0, 0))
+    with pytest.raises(IngestInvalid, match="INT96"):
+        read(body, IDS_AND_MOMENTS, RecordFormat.PARQUET)
+
+
+def test_moments_of_int96_lie_in_structs_lists_and_maps_too() -> None:
+    at = pa.array([1000, 2001, None, 4000], pa.timestamp("ns"))
+    inside = pa.StructArray.from_arrays([at], names=["t"])
+    offsets = [0, 1, 2, 3, 4]
+    table = pa.table(
+        {
+            "s": inside,
+            "l": pa.ListArray.from_arrays(offsets, at),
+            "m": pa.MapArray.from_arrays(offsets, pa.array(list("abcd")), inside),
+        }
+    )
+    sink = io.BytesIO()
+    pq.write_table(table, sink, use_deprecated_int96_timestamps=True)
+    moment = Primitive("timestamp")
+    nested = Struct((Field(5, "t", moment),))
+    fields = (
+        Field(1, "s", nested),
+        Field(2, "l", ListOf(Field(6, "element", moment))),
+        Field(3, "m", MapOf(Field(7, "key", Primitive("string"), True), Field(8, "value", nested))),
+    )
+    rows, bad = read(sink.getvalue(), plan_of(*fields), RecordFormat.PARQUET)
+    assert [each.position.number for each in bad] == [2]
+    assert [each["s"]["t"] for each in rows] == [
+        datetime(1970, 1, 1, 0, 0, 0, 1),
+        None,
+        datetime(1970, 1, 1, 0, 0, 0, 4),
+    ]
 
 
 def test_rows_go_where_their_column_says_and_other_columns_must_be_empty() -> None:

@@ -1,0 +1,116 @@
+"""Moments that Parquet holds as INT96, a day and nanoseconds, of which no type of Arrow holds all.
+
+Arrow computes them in one unit, modulo 64 bits and without what is less than the unit: each unit alone makes
+other moments of some. In microseconds, nanoseconds and milliseconds together it is known of which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.errors import IngestInvalid
+
+# The years 1 to 9999, in milliseconds; and what nanoseconds reach.
+_YEARS_MS = (-62_135_596_800_000, 253_402_300_799_999)
+_NANOSECONDS_MS = (-(2**63) // 10**6 + 1, 2**63 // 10**6 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Int96Batch:
+    """The same rows in three units; in the last two only columns with such moments need be there."""
+
+    microseconds: pa.RecordBatch
+    nanoseconds: pa.RecordBatch
+    milliseconds: pa.RecordBatch
+
+
+def int96_moments(batch: Int96Batch) -> Iterator[pa.RecordBatch]:
+    """All rows in parts, each in a unit that tells its moments as they are: the types of columns may change.
+
+    What lies outside of the years 1 to 9999 is in milliseconds, whatever is less.
+
+    Raises:
+        IngestInvalid: a moment has nanoseconds, and they do not reach so far.
+    """
+    rows = batch.microseconds.num_rows
+    if rows == 0:
+        return
+    is_within = _all_within(batch.milliseconds, _YEARS_MS)
+    is_whole = _is_whole(batch)
+    if is_within and is_whole:
+        yield batch.microseconds
+    elif _all_within(batch.milliseconds, _NANOSECONDS_MS):
+        yield _with(batch.microseconds, batch.nanoseconds)
+    elif rows > 1:
+        half = rows // 2
+        yield from int96_moments(_part(batch, 0, half))
+        yield from int96_moments(_part(batch, half, rows - half))
+    elif not is_within:
+        yield _with(batch.microseconds, batch.milliseconds)
+    else:
+        raise IngestInvalid(
+            "A moment of type INT96 has nanoseconds, and lies outside of the years 1678 to 2261."
+        )
+
+
+def _is_whole(batch: Int96Batch) -> bool:
+    """Whether no moment has less than microseconds; both numbers are of the moment modulo 64 bits."""
+    pairs = zip(
+        _numbers(_of(batch.microseconds, batch.nanoseconds)), _numbers(batch.nanoseconds), strict=True
+    )
+    return all(
+        pc.all(pc.equal(pc.multiply(coarse, 1000), fine)).as_py() is not False for coarse, fine in pairs
+    )
+
+
+def _all_within(milliseconds: pa.RecordBatch, bounds: tuple[int, int]) -> bool:
+    first, last = (pa.scalar(each, pa.int64()) for each in bounds)
+    within = (
+        pc.and_(pc.greater_equal(each, first), pc.less_equal(each, last)) for each in _numbers(milliseconds)
+    )
+    return all(pc.all(each).as_py() is not False for each in within)
+
+
+def _numbers(batch: pa.RecordBatch) -> Iterator[pa.Array]:
+    for column in batch.columns:
+        yield from _numbers_in(column)
+
+
+def _numbers_in(array: pa.Array) -> Iterator[pa.Array]:
+    kind = array.type
+    if types.is_timestamp(kind):
+        yield array.cast(pa.int64())
+    elif types.is_struct(kind):
+        for child in array.flatten():
+            yield from _numbers_in(child)
+    elif types.is_map(kind):
+        # Taken, its entries are those of its rows alone.
+        fresh = array.take(pa.array(range(len(array)), pa.int32()))
+        yield from _numbers_in(fresh.keys)
+        yield from _numbers_in(fresh.items)
+    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        yield from _numbers_in(array.flatten())
+
+
+def _of(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.select(other.schema.names)
+
+
+def _with(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the columns of the other one instead of its own."""
+    names = batch.schema.names
+    columns = [other.column(each) if each in other.schema.names else batch.column(each) for each in names]
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _part(batch: Int96Batch, start: int, count: int) -> Int96Batch:
+    return Int96Batch(
+        batch.microseconds.slice(start, count),
+        batch.nanoseconds.slice(start, count),
+        batch.milliseconds.slice(start, count),
+    )
