@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
@@ -283,9 +285,12 @@ class Route:
     def target(self, value: object) -> int | None:
         """The target for this value; numbers and booleans go by what JSON spells them as.
 
-        >>> route = Route("kind", {"http": 0, "7": 1, "true": 2})
-        >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0)]
-        [0, 1, 2, None, None, None]
+        Numbers with a fraction go by the fewest digits that tell them (1.50 by "1.5", 7.0 by "7.0"); those
+        with more digits than a double tells have no name.
+
+        >>> route = Route("kind", {"http": 0, "7": 1, "true": 2, "1.5": 3})
+        >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0, 1.50)]
+        [0, 1, 2, None, None, None, 3]
         """
         match value:
             case str():
@@ -294,9 +299,20 @@ class Route:
                 name = "true" if value else "false"
             case int():
                 name = str(value)
+            case float() | Decimal():
+                name = _shortest(value)
             case _:
                 name = None
         return self.otherwise if name is None else self.targets.get(name, self.otherwise)
+
+
+def _shortest(number: float | Decimal) -> str | None:
+    """The number as JSON spells it with the fewest digits; None where that is another one, or none."""
+    nearest = float(number)
+    if not math.isfinite(nearest) or (isinstance(number, Decimal) and Decimal(repr(nearest)) != number):
+        return None
+    # Zero is one number, with a sign or without.
+    return repr(nearest + 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from service.ingest.reading.exact_json import exact_number
 from service.model.ingest import Route
 
 
@@ -24,10 +25,8 @@ class LineRouter:
 
     def __init__(self, route: Route) -> None:
         self._route = route
-        line: Any = msgspec.defstruct(
-            "Line", [("value", str | int | float | bool | None, None)], rename={"value": route.field}
-        )
-        self._decode = msgspec.json.Decoder(line).decode_lines
+        line: Any = msgspec.defstruct("Line", [("value", Any, None)], rename={"value": route.field})
+        self._decode = msgspec.json.Decoder(line, float_hook=exact_number).decode_lines
 
     def groups(self, block: bytes, start: int) -> list[LineGroup] | None:
         """The lines of a block by target, each with its number; None where it cannot be told like this."""
@@ -40,7 +39,11 @@ class LineRouter:
             return None
         if len(found) != len(lines):
             return None
-        return self._grouped(lines, [each.value for each in found], start)
+        try:
+            return self._grouped(lines, [each.value for each in found], start)
+        except TypeError:
+            # A list or an object, which is no key here, and names no target.
+            return None
 
     def _grouped(self, lines: list[bytes], values: list[object], start: int) -> list[LineGroup]:
         groups: dict[int | None, LineGroup] = {}

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from io import BytesIO
 from uuid import UUID
 
 import pyarrow as pa
@@ -12,10 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.errors import IngestInvalid
+from service.ingest.reading.columnar_rows import columnar_rows
+from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import RecordRows
-from service.ingest.reading.rows import FIRST, Position
+from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
 from service.model.ingest import Route
+from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS
 
@@ -255,6 +260,32 @@ def test_a_record_without_a_route_is_bad_unless_one_takes_the_rest(kind: object)
     assert (bad.target, bad.position, bad.payload) == (None, Position(3), b"x")
     assert bad.reason.startswith("kind: there is no route for")
     assert routed(otherwise=0).take({"id": 1, "kind": kind}, FIRST, b"") is None
+
+
+@pytest.mark.parametrize("spelled", ["1.5", "1.50", "15e-1", "1.50000000000000000000"])
+def test_numbers_with_a_fraction_go_by_the_fewest_digits_that_tell_them(spelled: str) -> None:
+    plan = ReadPlan((ReadTarget((ID,)),), Route("kind", {"1.5": 0}))
+    rows = RecordRows(plan)
+    assert rows.take(exact_json(f'{{"id": 1, "kind": {spelled}}}'), FIRST, b"") is None
+    for lines in (f'{{"id":1,"kind":{spelled}}}', f' {{"id":1,"kind":{spelled}}}'):
+        [found] = read_rows(BytesIO(lines.encode()), RecordFormat.NDJSON, plan)
+        assert isinstance(found, TargetRows)
+        assert found.rows.to_pylist() == [{"id": 1}]
+    kinds: list[pa.Array] = [pa.array([1.5]), pa.array([Decimal(spelled)]), pa.array([1.5], pa.float32())]
+    for kind in kinds:
+        batch = pa.RecordBatch.from_arrays([pa.array([1]), kind], names=["id", "kind"])
+        [arrow] = columnar_rows(iter([batch]), plan, FIRST)
+        assert isinstance(arrow, TargetRows)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["1.5000000000000000000001", "1e400", "1.6", "[1.5]", '{"a":1.5}', "1e-99999999999999999999"]
+)
+def test_other_numbers_have_no_route(spelled: str) -> None:
+    plan = ReadPlan((ReadTarget((ID,)),), Route("kind", {"1.5": 0, "inf": 0, "Infinity": 0}))
+    [bad] = read_rows(BytesIO(f'{{"id":1,"kind":{spelled}}}'.encode()), RecordFormat.NDJSON, plan)
+    assert isinstance(bad, BadRow)
+    assert bad.target is None
 
 
 def test_the_field_that_routes_is_written_only_where_it_is_a_column() -> None:
