@@ -51,9 +51,10 @@ def parquet_batches(
     with told("Parquet"):
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
+        # Names that are refused need no look at the pages of all columns, which takes its time.
+        yield _no_rows(metadata.schema.to_arrow_schema())
         plan = parquet_plan(metadata, groups, file, room)
         opened = _opened(file, metadata, plan, "us")
-        yield _no_rows(opened.schema_arrow)
         for batch in _batches(opened, file, plan, list(groups)):
             yield from unfolded_parts(batch, room)
 

@@ -369,6 +369,31 @@ def test_columns_that_are_unknown_or_there_twice_are_refused(table: pa.Table) ->
         read(stream(table), plan_of(Field(1, "id", Primitive("long"))))
 
 
+def test_too_many_columns_are_refused_by_their_names_alone() -> None:
+    plan = plan_of(Field(1, "c0", Primitive("long")))
+    table = pa.Table.from_arrays([pa.nulls(0, pa.int64())] * 100_000, [f"c{each}" for each in range(100_000)])
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, table.schema, store_schema=False):
+        # Row groups of so many columns take seconds to be written.
+        pass
+    for body, record_format in (
+        (stream(table), RecordFormat.ARROW_STREAM),
+        (sink.getvalue(), RecordFormat.PARQUET),
+    ):
+        with pytest.raises(IngestInvalid, match=r"'c1', 'c2', .* and 99989 more"):
+            read(body, plan, record_format)
+
+
+def test_pages_are_not_looked_at_where_names_are_refused() -> None:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"id": [1], "other": [1]}), sink, compression="none")
+    body = sink.getvalue()
+    footer_bytes = int.from_bytes(body[-8:-4], "little") + 8
+    without_pages = b"PAR1" + b"\xff" * (len(body) - footer_bytes - 4) + body[-footer_bytes:]
+    with pytest.raises(IngestInvalid, match="There is no column 'other'"):
+        read(without_pages, plan_of(Field(1, "id", Primitive("long"))), RecordFormat.PARQUET)
+
+
 @pytest.mark.parametrize("cut", [0, 1, 8, 50, -1, -8, -9, -100])
 def test_what_breaks_off_is_refused(cut: int) -> None:
     plan = plan_of(Field(1, "id", Primitive("long")))
