@@ -137,4 +137,4 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.nulls(0) for _ in schema.names], names=schema.names)
+    return pa.RecordBatch.from_arrays([pa.nulls(0)] * len(schema.names), names=schema.names)
