@@ -227,6 +227,71 @@ def test_every_value_of_every_type_is_read_alike_and_found_by_all(
 @pytest.mark.parametrize("table", [schema_of(TIMES)], indirect=True, ids=["time"])
 def test_times_of_day_are_read_by_those_who_know_them(gateway: httpx.Client, table: Table) -> None:
     assert_read_alike_without_spark(table, send_each_by_itself(gateway, table, TIMES))
+    asked = gateway.post("/query", json={"sql": f"SELECT id FROM {named(table)}", "waitTimeout": "50s"})
+    assert "Spark does not support time fields" in asked.text
+
+
+@pytest.mark.parametrize("table", [schema_of({})], indirect=True, ids=["no times"])
+def test_no_table_gets_times_of_day_which_spark_does_not_know(gateway: httpx.Client, table: Table) -> None:
+    time_of_day = {"name": "t", "type": {"type": "list", "element": "time", "element-required": False}}
+    schema = {"type": "struct", "fields": [{"name": "id", "type": "long"}, time_of_day]}
+    body = {"table": named(table), "schema": schema, "evolve": True, "records": [{"id": 1}]}
+    evolved = gateway.post("/ingest", json=body)
+    assert (evolved.status_code, evolved.json()["code"]) == (422, "SCHEMA_MISMATCH")
+    assert [(each["field"], each["rule"]) for each in evolved.json()["errors"]] == [
+        ("t.element", "NOT_READABLE")
+    ]
+    name = f"{named(table)}_made"
+    created = gateway.post("/ingest", json=body | {"table": name, "create": {}})
+    assert (created.status_code, created.json()["code"]) == (422, "CREATION_INVALID")
+    assert gateway.get(f"/tables/{name}").status_code == 404
+
+
+PARTITIONED = [
+    ("a_uuid", "bucket[8]"),
+    ("a_fixed", "bucket[8]"),
+    ("a_binary", "identity"),
+    ("a_binary", "bucket[8]"),
+    ("a_binary", "truncate[2]"),
+]
+
+
+@pytest.mark.parametrize(("name", "transform"), PARTITIONED, ids=str)
+def test_a_table_that_is_made_can_be_written_and_read_whatever_it_is_partitioned_by(
+    gateway: httpx.Client, lake: SqlCatalog, name: str, transform: str
+) -> None:
+    fields = [{"name": "id", "type": "long"}, {"name": name, "type": str(COLUMNS[name].kind)}]
+    values = [given for given, _ in COLUMNS[name].values]
+    body = {
+        "table": f"lake.typed.t_{uuid4().hex}",
+        "schema": {"type": "struct", "fields": fields},
+        "create": {"partitionSpec": [{"source": name, "transform": transform}]},
+        "records": [{"id": number, name: given} for number, given in enumerate([*values, None])],
+    }
+    made = gateway.post("/ingest", json=body)
+    assert made.status_code == 200, made.text
+    try:
+        told = [[number, given] for number, given in enumerate([*values, None])]
+        assert rows(gateway, f"SELECT id, {name} FROM {body['table']} ORDER BY id") == told
+        found = rows(gateway, f"SELECT id FROM {body['table']} WHERE {name} = {COLUMNS[name].sql}")
+        assert found == [[0]]
+    finally:
+        lake.drop_table(str(body["table"]).removeprefix("lake."))
+
+
+@pytest.mark.parametrize("name", ["a_uuid", "a_fixed"])
+def test_what_could_not_be_written_or_read_is_not_made(gateway: httpx.Client, name: str) -> None:
+    table = f"lake.typed.t_{uuid4().hex}"
+    body = {
+        "table": table,
+        "schema": {"type": "struct", "fields": [{"name": name, "type": str(COLUMNS[name].kind)}]},
+        "create": {"partitionSpec": [{"source": name}]},
+        "records": [{name: COLUMNS[name].values[0][0]}],
+    }
+    refused = gateway.post("/ingest", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (422, "CREATION_INVALID")
+    assert refused.json()["errors"][0]["pointer"] == "/create/partitionSpec/0/transform"
+    assert gateway.get(f"/tables/{table}").status_code == 404
 
 
 GEO = StructType(NestedField(31, "lat", DoubleType()), NestedField(32, "lon", DoubleType()))

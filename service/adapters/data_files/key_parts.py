@@ -12,8 +12,9 @@ from pyiceberg.transforms import BucketTransform
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.kept_plan import kept_plan_of_deletes
 from service.adapters.data_files.partitions import grouped
-from service.adapters.data_files.transforms import is_transformable, transformed
+from service.adapters.data_files.transforms import transformed
 from service.adapters.data_files.writer_state import WriterState
+from service.model.transforms import is_made_of
 from service.model.writing import WriteTarget
 
 # Primes, so that a value of any column moves a key to any part.
@@ -51,7 +52,7 @@ def _codes(plan: FilePlan, keys: pa.Table, count: int) -> pa.Array:
     transform: BucketTransform[Any] = BucketTransform(_HASHES)
     for field_id in plan.equality_field_ids:
         place = plan.places[field_id]
-        if is_transformable(transform, place.kind):
+        if is_made_of(str(transform), str(place.kind)):
             buckets = transformed(transform, place.kind, place.values(keys))
             # NULL is a value as any other.
             number = buckets.cast(pa.int64()).fill_null(0)

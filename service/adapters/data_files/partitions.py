@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.partitioning import PartitionField, PartitionSpec
-from pyiceberg.transforms import IdentityTransform, VoidTransform
-from pyiceberg.types import UUIDType
+from pyiceberg.transforms import VoidTransform
 
 from service.adapters.data_files.columns import ColumnPlace
-from service.adapters.data_files.transforms import is_transformable, transformed
+from service.adapters.data_files.transforms import transformed
 from service.errors import IngestInvalid, RecordsInvalid
+from service.model.transforms import is_partition_of
 
 PartitionValues = tuple[object, ...]
 """One partition: a value for each field of its spec, as Iceberg keeps them; days are numbers, for example."""
@@ -59,9 +59,7 @@ class Partitioning:
         if place is None:
             message = f"The source of the partition field {field.name} is not among the written columns."
             raise IngestInvalid(message)
-        # Iceberg's libraries order UUIDs differently, so that one leaves out what the other has written.
-        is_uuid = isinstance(place.kind, UUIDType) and isinstance(field.transform, IdentityTransform)
-        if is_uuid or not is_transformable(field.transform, place.kind):
+        if not is_partition_of(str(field.transform), str(place.kind)):
             message = f"{field.transform} of the type {place.kind}"
             raise IngestInvalid(f"The partition field {field.name} cannot be computed: {message}.")
 

@@ -10,20 +10,17 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
-from pyiceberg.transforms import IdentityTransform
-from pyiceberg.types import UUIDType
 
 from service.adapters.data_files.columns import ColumnPlace
-from service.adapters.data_files.transforms import is_transformable, transformed
+from service.adapters.data_files.transforms import transformed
+from service.model.transforms import is_made_of
 
 
 def is_sortable(order: SortOrder, places: Mapping[int, ColumnPlace]) -> bool:
-    """Whether rows with these columns can be brought into this order, and there is one.
-
-    Of UUIDs there is no order that all of Iceberg's libraries have.
-    """
+    """Whether rows with these columns can be brought into this order, and there is one."""
     return not order.is_unsorted and all(
-        (place := places.get(each.source_id)) is not None and _has_order(each, place) for each in order.fields
+        (place := places.get(each.source_id)) is not None and is_made_of(str(each.transform), str(place.kind))
+        for each in order.fields
     )
 
 
@@ -34,11 +31,6 @@ def sorted_rows(table: pa.Table, order: SortOrder, places: Mapping[int, ColumnPl
     directions = [direction for _, direction in keys]
     columns = pa.table([values for values, _ in keys], names=names)
     return table.take(pc.sort_indices(columns, sort_keys=list(zip(names, directions, strict=True))))
-
-
-def _has_order(field: SortField, place: ColumnPlace) -> bool:
-    is_uuid = isinstance(place.kind, UUIDType) and isinstance(field.transform, IdentityTransform)
-    return is_transformable(field.transform, place.kind) and not is_uuid
 
 
 def _keys(table: pa.Table, field: SortField, place: ColumnPlace) -> list[tuple[pa.Array, str]]:

@@ -1,7 +1,6 @@
 """Iceberg's transforms on Arrow's arrays, every one of format version 2.
 
-PyIceberg has most of them; truncated binary is made here. Nanoseconds, which version 3 brings, are not
-computed.
+PyIceberg has most of them; truncated binary is made here. `service.model.transforms` says which there are.
 """
 
 from __future__ import annotations
@@ -11,45 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.transforms import IdentityTransform, Transform, TruncateTransform, VoidTransform
-from pyiceberg.types import (
-    BinaryType,
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FixedType,
-    FloatType,
-    IntegerType,
-    LongType,
-    PrimitiveType,
-    StringType,
-    TimestampType,
-    TimestamptzType,
-    TimeType,
-    UUIDType,
-)
-
-_KNOWN = (
-    BinaryType,
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FixedType,
-    FloatType,
-    IntegerType,
-    LongType,
-    StringType,
-    TimestampType,
-    TimestamptzType,
-    TimeType,
-    UUIDType,
-)
-
-
-def is_transformable(transform: Transform[Any, Any], kind: PrimitiveType) -> bool:
-    """Whether the transform can be computed for values of this type."""
-    return isinstance(kind, _KNOWN) and transform.can_transform(kind)
+from pyiceberg.types import BinaryType, PrimitiveType
 
 
 def transformed(transform: Transform[Any, Any], kind: PrimitiveType, values: pa.Array) -> pa.Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from service.ingest.schema_changes.transform_types import transform_fault
 from service.model.schemas import Field, Primitive, Struct
 from service.model.table_creation import TableLayout, partition_name
 from service.model.tables import PartitionField
+from service.model.transforms import is_made_of, is_partition_of, transform_fault
 
 Fault = tuple[str, str]
 """A place, as a JSON pointer without its first slash, and a reason."""
@@ -20,7 +20,7 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
     made: set[tuple[str, str]] = set()
     for index, each in enumerate(layout.partition_fields):
         place = f"partitionSpec/{index}"
-        yield from _source_faults(place, each.source, each.transform, types)
+        yield from _source_faults(place, each.source, each.transform, types, is_partition_of)
         yield from _name_faults(place, each, types, names)
         # Two buckets of one column, however large, are one too many for Iceberg.
         kind = (each.source, each.transform.partition("[")[0])
@@ -28,7 +28,7 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
             yield f"{place}/transform", f"{each.source} is partitioned by {kind[1]} already"
         made.add(kind)
     for index, order in enumerate(layout.sort_fields):
-        yield from _source_faults(f"sortOrder/{index}", order.source, order.transform, types)
+        yield from _source_faults(f"sortOrder/{index}", order.source, order.transform, types, is_made_of)
 
 
 def _types(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:
@@ -38,14 +38,22 @@ def _types(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]
             yield from _types(field.type.fields, f"{prefix}{field.name}.")
 
 
-def _source_faults(place: str, source: str, transform: str, types: Mapping[str, Field]) -> Iterator[Fault]:
+def _source_faults(
+    place: str,
+    source: str,
+    transform: str,
+    types: Mapping[str, Field],
+    fits: Callable[[str, str], bool],
+) -> Iterator[Fault]:
     field = types.get(source)
     if field is None:
         yield f"{place}/source", f"the schema has no field {source} outside of lists and maps"
     elif not isinstance(field.type, Primitive):
         yield f"{place}/source", f"{source} has fields of its own: name one of them"
-    elif reason := transform_fault(transform, field.type.name):
+    elif reason := transform_fault(transform):
         yield f"{place}/transform", reason
+    elif not fits(transform, field.type.name):
+        yield f"{place}/transform", f"{transform} cannot be made of {field.type.name}"
 
 
 def _name_faults(

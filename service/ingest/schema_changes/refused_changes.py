@@ -16,6 +16,8 @@ from service.model.schemas import Field, Primitive, Struct, TableSchema, fields_
 
 # The Iceberg table specification, "Format Versioning".
 _FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})
+# Spark has no such type, and reads not even the other columns of a table that has one.
+_UNKNOWN_TO_SPARK = "time"
 # Iceberg's `MetadataColumns`. Spark reads nothing of a table that has a column of such a name.
 _RESERVED = frozenset(
     {
@@ -78,6 +80,9 @@ def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifferenc
             yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
         taken.add(name.lower())
         yield from _of_format_3(name, field)
+        if field.type == Primitive(_UNKNOWN_TO_SPARK):
+            detail = f"{name} is time, and Spark reads nothing of a table that has one: let it be a string."
+            yield SchemaDifference(name, DifferenceKind.NOT_READABLE, detail)
         if field.type == Struct(()):
             detail = f"{name} is a struct without fields, which no data file can hold."
             yield SchemaDifference(name, DifferenceKind.NOT_WRITABLE, detail)

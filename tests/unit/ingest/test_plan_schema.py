@@ -10,7 +10,7 @@ import pytest
 from service.ingest.schema_changes.plan_schema import plan_schema
 from service.model.ingest import Write
 from service.model.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
-from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
+from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
 from service.model.table_creation import RequestedSchema
 from tests.unit.ingest.wide_table import LONG, STRING, TABLE
 
@@ -86,6 +86,11 @@ def test_all_changes_of_one_write_or_none() -> None:
             [("l.element", "FORMAT_TOO_OLD")],
         ),
         ([Field(3, "d", INT, initial_default=1, write_default=1)], [("d", "FORMAT_TOO_OLD")]),
+        ([Field(3, "t", Primitive("time"))], [("t", "NOT_READABLE")]),
+        (
+            [Field(3, "m", MapOf(Field(4, "key", STRING), Field(5, "value", Primitive("time"))))],
+            [("m.value", "NOT_READABLE")],
+        ),
     ],
 )
 def test_fields_that_readers_could_not_read_are_not_added(

@@ -7,7 +7,6 @@ import pytest
 from service.ingest.schema_changes.layout_faults import layout_faults
 from service.ingest.schema_changes.provisional_ids import with_provisional_ids
 from service.ingest.schema_changes.table_properties import refused_properties
-from service.ingest.schema_changes.transform_types import transform_fault
 from service.model.schemas import Field, ListOf, Primitive, Struct
 from service.model.table_creation import TableLayout
 from service.model.tables import PartitionField, SortField
@@ -25,7 +24,7 @@ COLUMNS = (
 @pytest.mark.parametrize(
     ("transform", "types", "others"),
     [
-        ("identity", ["int", "string", "uuid", "decimal(9, 2)", "fixed[3]", "boolean", "double"], []),
+        ("identity", ["int", "string", "decimal(9, 2)", "binary", "boolean", "double"], ["uuid", "fixed[3]"]),
         ("bucket[16]", ["int", "long", "decimal(9, 2)", "date", "time", "uuid", "fixed[3]"], ["float"]),
         ("truncate[4]", ["int", "long", "decimal(9, 2)", "string", "binary"], ["uuid", "date", "double"]),
         ("year", ["date", "timestamp", "timestamptz"], ["time", "string", "long"]),
@@ -41,9 +40,22 @@ COLUMNS = (
         ("", [], ["date"]),
     ],
 )
-def test_transforms_are_those_of_iceberg(transform: str, types: list[str], others: list[str]) -> None:
-    assert [each for each in types if transform_fault(transform, each) is not None] == []
-    assert [each for each in others if transform_fault(transform, each) is None] == []
+def test_transforms_are_those_whose_partitions_can_be_written_and_read(
+    transform: str, types: list[str], others: list[str]
+) -> None:
+    def faults(kind: str) -> list[str]:
+        layout = TableLayout((PartitionField("p", "x", transform),))
+        return [place for place, _ in layout_faults((Field(1, "x", Primitive(kind)),), layout)]
+
+    assert [each for each in types if faults(each)] == []
+    assert [faults(each) for each in others] == [["partitionSpec/0/transform"]] * len(others)
+
+
+def test_what_has_no_one_order_is_not_sorted_by() -> None:
+    columns = (Field(1, "u", Primitive("uuid")), Field(2, "f", Primitive("fixed[3]")))
+    fields = [SortField(each.name, "identity", "asc", "nulls-first") for each in columns]
+    faults = list(layout_faults(columns, TableLayout((), tuple(fields))))
+    assert faults == [("sortOrder/0/transform", "identity cannot be made of uuid")]
 
 
 @pytest.mark.parametrize(

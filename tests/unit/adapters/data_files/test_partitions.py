@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,17 @@ from hypothesis import strategies as st
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import UnknownTransform
-from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringType, StructType, UUIDType
+from pyiceberg.types import (
+    DateType,
+    DoubleType,
+    FixedType,
+    LongType,
+    NestedField,
+    PrimitiveType,
+    StringType,
+    StructType,
+    UUIDType,
+)
 
 from service.adapters.data_files.columns import column_places
 from service.adapters.data_files.partitions import Partitioning
@@ -100,7 +111,8 @@ def test_a_field_that_was_removed_is_null_and_needs_no_source() -> None:
     assert found == {"(None, 1)": [{"a": 1, "b": "x"}], "(None, 2)": [{"a": 2, "b": "y"}]}
 
 
-def test_uuids_as_they_are_are_no_partitions() -> None:
-    places = column_places(Schema(NestedField(1, "u", UUIDType())))
-    with pytest.raises(IngestInvalid, match="identity of the type uuid"):
+@pytest.mark.parametrize("kind", [UUIDType(), FixedType(3)], ids=str)
+def test_uuids_and_fixed_bytes_as_they_are_are_no_partitions(kind: PrimitiveType) -> None:
+    places = column_places(Schema(NestedField(1, "u", kind)))
+    with pytest.raises(IngestInvalid, match=f"identity of the type {re.escape(str(kind))}"):
         Partitioning(spec_of((1, "identity", "u")), places)
