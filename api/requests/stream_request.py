@@ -7,18 +7,29 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from api.errors import Fault, InvalidRequest
+from api.faults import pointer
 from api.requests.ingest_request import routed, source_records, target
 from api.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
 from service.errors import StreamInvalid
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import IngestRequest
+from service.model.kept_texts import faulty_texts
 from service.model.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 
 
 def kept_body(body: StreamBody) -> dict[str, Any]:
-    """The body as it is kept, and as it is shown."""
-    kept: dict[str, Any] = STREAM_BODY.dump_python(body, mode="json", by_alias=True, exclude_none=True)
-    return kept
+    """The body as it is kept, and as it is shown.
+
+    Raises:
+        InvalidRequest: it has texts that cannot be kept.
+    """
+    # The other mode could not even spell them.
+    kept: dict[str, Any] = STREAM_BODY.dump_python(body, mode="python", by_alias=True, exclude_none=True)
+    if faults := [Fault(fault, pointer(steps)) for steps, fault in faulty_texts(kept)]:
+        raise InvalidRequest(faults)
+    in_json: dict[str, Any] = STREAM_BODY.dump_python(body, mode="json", by_alias=True, exclude_none=True)
+    return in_json
 
 
 def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> StreamDefinition:

@@ -10,11 +10,12 @@ from api.edge import EdgeOfApp
 from api.errors import Fault, InvalidRequest
 from api.routes.documented import problems
 from api.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
+from service.model.kept_texts import text_fault
 from service.model.tables import TableName
 
 router = APIRouter(tags=["tables"])
 
-FULL_NAME = r"^[^.]+(\.[^.]+){2,}$"
+FULL_NAME = r"^[^.\x00]+(\.[^.\x00]+){2,}$"
 """Described only: `table_name` refuses others in better words."""
 
 
@@ -45,8 +46,10 @@ def table_name(dotted: str, pointer: str = "/path/name") -> TableName:
     TableName(catalog='lake', schema='sales.eu', table='orders')
 
     Raises:
-        InvalidRequest: it has fewer than three parts, or an empty one.
+        InvalidRequest: it has fewer than three parts, or an empty one, or what no catalog can be asked for.
     """
+    if fault := text_fault(dotted):
+        raise InvalidRequest([Fault(f"a table's name {fault}", pointer)])
     parts = dotted.split(".")
     if len(parts) < 3 or not all(parts):
         raise InvalidRequest([Fault("a table's full name is catalog.schema.table", pointer)])

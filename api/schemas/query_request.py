@@ -44,7 +44,7 @@ SqlType = Annotated[
     ),
 ]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00]+$")]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
 Format = Annotated[ResultFormat, Field(strict=False)]

@@ -16,7 +16,7 @@ _Transform = Annotated[
     StringConstraints(min_length=1, max_length=64),
     Field(description="identity, bucket[n], truncate[n], year, month, day or hour"),
 ]
-_Value = Annotated[str, StringConstraints(max_length=1024)]
+_Value = Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^\x00]*$")]
 
 
 class Direction(StrEnum):
@@ -57,4 +57,4 @@ class CreateBody(StrictModel):
 
     partition_spec: Annotated[list[PartitionBody], Field(max_length=100, default_factory=list)]
     sort_order: Annotated[list[SortBody], Field(max_length=100, default_factory=list)]
-    properties: Annotated[dict[str, _Value], Field(max_length=1000, default_factory=dict)]
+    properties: Annotated[dict[_Name, _Value], Field(max_length=1000, default_factory=dict)]

@@ -224,6 +224,9 @@ def test_addresses_and_methods_that_do_not_exist_are_problems_too(gateway: httpx
     problem(gateway.put("/query", json={}), 405, "METHOD_NOT_ALLOWED")
     problem(gateway.get("/tables/sales"), 422, "INVALID_REQUEST")
     problem(gateway.get("/tables", params={"katalog": "lake"}), 422, "INVALID_REQUEST")
+    problem(gateway.get("/tables", params={"schema": "a\0"}), 422, "INVALID_REQUEST")
+    problem(gateway.get("/tables/lake.shop.a%00"), 422, "INVALID_REQUEST")
+    problem(gateway.post("/tables/lake.shop.a%00/maintenance", json={}), 422, "INVALID_REQUEST")
 
 
 @pytest.mark.parametrize(
@@ -240,3 +243,17 @@ def test_addresses_and_methods_that_do_not_exist_are_problems_too(gateway: httpx
 def test_half_of_a_surrogate_pair_is_refused(gateway: httpx.Client, content: bytes) -> None:
     response = gateway.post("/query", content=content, headers={"Content-Type": "application/json"})
     problem(response, 422, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("text", [r"\ud800", r"\u0000"])
+@pytest.mark.parametrize("asked", ['"evolve": true', '"create": {}'])
+@pytest.mark.parametrize(
+    "field", ['{"name": "a%s", "type": "int"}', '{"name": "a", "type": "int", "doc": "%s"}']
+)
+def test_a_schema_that_no_catalog_could_keep_is_refused(
+    gateway: httpx.Client, field: str, asked: str, text: str
+) -> None:
+    schema = f'{{"fields": [{field % text}]}}'
+    body = f'{{"table": "lake.shop.kept", "schema": {schema}, {asked}, "records": [{{}}]}}'
+    response = gateway.post("/ingest", content=body, headers={"Content-Type": "application/json"})
+    problem(response, 422, "INGEST_INVALID")

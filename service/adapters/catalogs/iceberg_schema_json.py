@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from service.errors import IngestInvalid
+from service.model.kept_texts import text_fault
 from service.model.schemas import (
     Field,
     FieldType,
@@ -97,6 +98,8 @@ class _Reader:
         doc = content.get("doc")
         if doc is not None and not isinstance(doc, str):
             self._wrong(f"{place}.doc", "must be a text")
+        elif doc is not None and (fault := text_fault(doc)):
+            self._wrong(f"{place}.doc", fault)
         return Field(
             self._number(content.get("id"), f"{place}.id"),
             self._name(content.get("name"), f"{place}.name"),
@@ -165,9 +168,10 @@ class _Reader:
         return least
 
     def _name(self, json: object, place: str) -> str:
-        if isinstance(json, str) and json:
+        fault = text_fault(json) if isinstance(json, str) and json else "must be a text that is not empty"
+        if isinstance(json, str) and fault is None:
             return json
-        self._wrong(place, "must be a text that is not empty")
+        self._wrong(place, fault or "")
         # A name of its own, so that one mistake is told once.
         return place
 

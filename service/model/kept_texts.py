@@ -1,0 +1,47 @@
+"""Text that catalogs and stores can keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+Steps = tuple[str | int, ...]
+"""Names and indexes that lead to a place in JSON."""
+
+
+def text_fault(text: str) -> str | None:
+    """Why neither PostgreSQL nor a file of JSON could keep this text; None when they can.
+
+    JSON can spell both, a lone surrogate and NUL.
+
+    >>> text_fault("a" + chr(0xD800))
+    'has half of a character (a surrogate without its pair)'
+    """
+    if "\0" in text:
+        return "has a NUL character"
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        return "has half of a character (a surrogate without its pair)"
+    return None
+
+
+def faulty_texts(json: object) -> Iterator[tuple[Steps, str]]:
+    """Every value and name in JSON, already parsed, that is such a text, with its place.
+
+    >>> list(faulty_texts({"a": ["b", chr(0)]}))
+    [(('a', 1), 'has a NUL character')]
+    """
+    # Not by recursion: whoever sends it says how deep it goes.
+    waiting: list[tuple[Steps, object]] = [((), json)]
+    while waiting:
+        place, value = waiting.pop()
+        match value:
+            case str() if fault := text_fault(value):
+                yield place, fault
+            case dict():
+                for name, each in value.items():
+                    if fault := text_fault(name):
+                        yield (*place, name), f"its name {fault}"
+                    waiting.append(((*place, name), each))
+            case list() | tuple():
+                waiting.extend(((*place, index), each) for index, each in enumerate(value))
+            case _:
+                pass
