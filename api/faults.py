@@ -15,8 +15,9 @@ def faults_of(error: RequestValidationError) -> list[Fault]:
     by_pointer: dict[str, list[str]] = {}
     for each in error.errors():
         details = by_pointer.setdefault(_pointer(each, error.body), [])
-        if each["msg"] not in details:
-            details.append(each["msg"])
+        detail = each["msg"].removeprefix("Value error, ")
+        if detail not in details:
+            details.append(detail)
     return [Fault(" or ".join(details), pointer) for pointer, details in by_pointer.items()]
 
 
@@ -28,7 +29,7 @@ def _pointer(finding: dict[str, Any], body: Any) -> str:
 
 
 def _steps_in(body: Any, steps: Sequence[str | int], is_missing: bool) -> Iterable[str | int]:
-    # Pydantic mixes names of union branches into the path: only steps that the body has are places in it.
+    # Pydantic mixes names of a union's forms into the path: only steps that the body has are places in it.
     for position, step in enumerate(steps):
         is_last = position == len(steps) - 1
         if isinstance(body, dict) and step in body:

@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from api.schemas.matched_table import MatchedTable
 from api.schemas.schema_json import SchemaJson
-from api.schemas.wire import StrictModel
+from api.schemas.wire import StrictModel, has_field, tag_of
 from service.model.ingest import OnError
 
 # PostgreSQL, which keeps these names, cannot hold all of them.
@@ -31,9 +31,30 @@ _WRITE_SCHEMA = (
     "or `infer`, the columns that the records have. Left out: all columns of the table. It never changes it."
 )
 
-WriteSchemaBody = Annotated[
-    Literal["infer"] | list[ColumnName] | SchemaJson | None, Field(description=_WRITE_SCHEMA)
+
+def _kind_of_write_schema(value: object) -> str | None:
+    match value:
+        case "infer":
+            return "infer"
+        case list():
+            return "names"
+        case dict():
+            return "schema"
+        case _:
+            return None
+
+
+_WriteSchema = Annotated[
+    Annotated[Literal["infer"], Tag("infer")]
+    | Annotated[list[ColumnName], Tag("names")]
+    | Annotated[SchemaJson, Tag("schema")],
+    Discriminator(
+        _kind_of_write_schema,
+        custom_error_type="write_schema",
+        custom_error_message="Input should be 'infer', a list of names, or an Iceberg schema",
+    ),
 ]
+WriteSchemaBody = Annotated[_WriteSchema | None, Field(description=_WRITE_SCHEMA)]
 
 
 class IngestWait(StrEnum):
@@ -151,7 +172,23 @@ class SourceRoute(_Ingest):
     source: SourceBody
 
 
-IngestBody = OneWrite | ManyWrites | RoutedWrites | SourceWrite | SourceRoute
+def _form(body: object) -> str:
+    """The form that is meant: of a mistake in one, nothing is told that another one would want."""
+    if has_field(body, "writes"):
+        return tag_of(ManyWrites)
+    if has_field(body, "route"):
+        return tag_of(SourceRoute if has_field(body, "source") else RoutedWrites)
+    return tag_of(SourceWrite if has_field(body, "source") else OneWrite)
+
+
+IngestBody = Annotated[
+    Annotated[OneWrite, Tag(tag_of(OneWrite))]
+    | Annotated[ManyWrites, Tag(tag_of(ManyWrites))]
+    | Annotated[RoutedWrites, Tag(tag_of(RoutedWrites))]
+    | Annotated[SourceWrite, Tag(tag_of(SourceWrite))]
+    | Annotated[SourceRoute, Tag(tag_of(SourceRoute))],
+    Discriminator(_form),
+]
 
 
 class StreamedWrite(_Target, _Ingest):

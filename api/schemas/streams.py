@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag, TypeAdapter
 
 from api.schemas.durations import parse_duration
 from api.schemas.ingest_request import RouteBody, TargetBody
-from api.schemas.wire import StrictModel, WireModel
+from api.schemas.wire import StrictModel, WireModel, has_field, tag_of
 from service.model.ingest import OnError
 from service.model.streams import StreamRecord, StreamState
 
@@ -51,9 +51,20 @@ class KafkaSourceBody(StrictModel):
     format: Literal["json", "ndjson"] = "json"
 
 
+def _form_of_source(source: object) -> str:
+    return tag_of(KafkaSourceBody if has_field(source, "kafka") else DirectoryBody)
+
+
+_Source = Annotated[
+    Annotated[DirectoryBody, Tag(tag_of(DirectoryBody))]
+    | Annotated[KafkaSourceBody, Tag(tag_of(KafkaSourceBody))],
+    Discriminator(_form_of_source),
+]
+
+
 class _Stream(StrictModel):
     name: Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
-    source: DirectoryBody | KafkaSourceBody
+    source: _Source
     interval: Annotated[
         str,
         AfterValidator(_interval),
@@ -82,7 +93,15 @@ class StreamByRoute(_Stream):
     route: RouteBody
 
 
-StreamBody = StreamToTable | StreamByRoute
+def _form(body: object) -> str:
+    return tag_of(StreamByRoute if has_field(body, "route") else StreamToTable)
+
+
+StreamBody = Annotated[
+    Annotated[StreamToTable, Tag(tag_of(StreamToTable))]
+    | Annotated[StreamByRoute, Tag(tag_of(StreamByRoute))],
+    Discriminator(_form),
+]
 STREAM_BODY: TypeAdapter[StreamBody] = TypeAdapter(StreamBody)
 
 

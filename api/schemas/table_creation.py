@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
 from api.schemas.wire import StrictModel
 
-_Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=_NO_CONTROLS)]
+# Of names Pydantic itself describes only which values have those that fit.
+_OF_NAMES: dict[str, Any] = {"propertyNames": {"pattern": _NO_CONTROLS, "minLength": 1, "maxLength": 1024}}
 _Source = Annotated[_Name, Field(description="a column; dots lead into structs")]
 _Transform = Annotated[
     str,
@@ -57,4 +60,6 @@ class CreateBody(StrictModel):
 
     partition_spec: Annotated[list[PartitionBody], Field(max_length=100, default_factory=list)]
     sort_order: Annotated[list[SortBody], Field(max_length=100, default_factory=list)]
-    properties: Annotated[dict[_Name, _Value], Field(max_length=1000, default_factory=dict)]
+    properties: Annotated[
+        dict[_Name, _Value], Field(max_length=1000, default_factory=dict, json_schema_extra=_OF_NAMES)
+    ]

@@ -6,6 +6,16 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 
+def tag_of(form: type[BaseModel]) -> str:
+    """What a union calls one of its forms. No field is called so: places are told from it by that."""
+    return f"the form {form.__name__}"
+
+
+def has_field(value: object, field: str) -> bool:
+    """Whether a body, as JSON or as a model, has this field."""
+    return field in value if isinstance(value, dict) else hasattr(value, field)
+
+
 class WireModel(BaseModel):
     """A model that is spelled in camelCase on the wire."""
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
 
+JSON = {"Content-Type": "application/json"}
 EVENTS = {"table": "lake.logs.events", "records": [{"id": 1}, {"id": 2}]}
 
 
@@ -182,7 +184,7 @@ async def test_several_tables_are_written_with_one_request(
         ({"table": "lake.logs.events", "records": [1]}, "/records/0"),
         ({"table": "events", "records": [{}]}, "/table"),
         ({"writes": [EVENTS, {"table": "a.b", "records": [{}]}]}, "/writes/1/table"),
-        ({**EVENTS, "writes": [EVENTS]}, "/writes"),
+        ({**EVENTS, "writes": [EVENTS]}, "/table"),
         ({"writes": []}, "/writes"),
         ({"writes": [{"table": "lake.logs.events"}]}, "/writes/0/records"),
         ({**EVENTS, "wait": "SOMETIME"}, "/wait"),
@@ -217,6 +219,16 @@ async def test_every_rule_that_is_broken_is_told_with_its_column(
             "rule": "PARTITION_SOURCE_SKIPPED",
         }
     ]
+
+
+async def test_what_is_wrong_with_equality_fields_is_told_of_them(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    rule = WriteRule.NO_EQUALITY_FIELDS
+    violation = Violation("", rule, "Name the fields.", "/writes/1", is_of_equality_fields=True)
+    gateway.ingests.refusal = WriteSchemaInvalid("Name the fields.", [violation])
+    [error] = (await send(client, **EVENTS)).json()["errors"]
+    assert error["pointer"] == "/writes/1/equalityFields"
 
 
 async def test_every_bad_record_is_told_with_its_place(
@@ -287,12 +299,18 @@ async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, ga
         ({"properties": {"comment": 1}}, "/create/properties/comment"),
         ({"location": "s3://elsewhere"}, "/create/location"),
         ({"partitionSpec": [{"source": "a"}] * 101}, "/create/partitionSpec"),
+        ({"partitionSpec": [{"source": "a\ud800"}]}, "/create/partitionSpec/0/source"),
+        ({"partitionSpec": [{"source": "a", "name": "\0"}]}, "/create/partitionSpec/0/name"),
+        ({"properties": {"write.metadata.metrics.column.\ud800": "none"}}, "/create/properties"),
+        ({"properties": {"comment": "\ud800"}}, "/create/properties/comment"),
+        ({"properties": {"comment": "\0"}}, "/create/properties/comment"),
     ],
 )
 async def test_a_layout_that_is_not_understood_is_told_where(
     client: httpx.AsyncClient, create: dict[str, Any], pointer: str
 ) -> None:
-    response = await send(client, **EVENTS, schema={"fields": [{"name": "id"}]}, create=create)
+    body = EVENTS | {"schema": {"fields": [{"name": "id"}]}, "create": create}
+    response = await client.post("/ingest", content=json.dumps(body), headers=JSON)
     assert response.json()["code"] == "INVALID_REQUEST"
     assert pointer in [each["pointer"] for each in response.json()["errors"]]
 
@@ -313,3 +331,73 @@ async def test_every_difference_and_every_reason_is_told_with_its_place(
     response = await send(client, **EVENTS)
     assert (response.status_code, response.json()["code"]) == (422, "CREATION_INVALID")
     assert response.json()["errors"] == [{"detail": "not taken", "pointer": "/create/properties/a"}]
+
+
+ONE = {"table": "lake.logs.events", "records": [{"id": 1}]}
+ROUTE = {"field": "kind", "to": {"*": {"table": "lake.logs.events"}}}
+SOURCE = {"uri": "s3://b/*", "format": "json"}
+FORMS: dict[str, dict[str, Any]] = {
+    "one write": ONE,
+    "many writes": {"writes": [ONE]},
+    "routed": {"route": ROUTE, "records": [{"id": 1}]},
+    "source": {"table": "lake.logs.events", "source": SOURCE},
+    "routed source": {"route": ROUTE, "source": SOURCE},
+}
+
+
+async def faults_of(client: httpx.AsyncClient, path: str, body: object) -> list[tuple[str, str]]:
+    response = await client.post(path, json=body)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+    return [(each["pointer"], each["detail"]) for each in response.json()["errors"]]
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+async def test_a_mistake_in_one_form_is_not_told_as_those_of_all_forms(
+    client: httpx.AsyncClient, form: dict[str, Any]
+) -> None:
+    extra = "Extra inputs are not permitted"
+    assert await faults_of(client, "/ingest", form | {"bogus": 1}) == [("/bogus", extra)]
+    [(pointer, detail)] = await faults_of(client, "/ingest", form | {"requestId": "6f1d"})
+    assert pointer == "/requestId"
+    assert "valid UUID" in detail
+    [(pointer, detail)] = await faults_of(client, "/ingest", form | {"records": []})
+    assert pointer == "/records"
+    assert "at least 1 item" in detail if "records" in form else detail == extra
+
+
+@pytest.mark.parametrize(
+    ("write_schema", "place", "words"),
+    [
+        (7, "", "'infer', a list of names, or an Iceberg schema"),
+        ("all", "", "'infer', a list of names, or an Iceberg schema"),
+        (["id", 1], "/1", "valid string"),
+    ],
+)
+async def test_a_wrong_write_schema_is_told_as_the_kind_that_it_is(
+    client: httpx.AsyncClient, write_schema: object, place: str, words: str
+) -> None:
+    wrong = {"writeSchema": write_schema}
+    route = ROUTE | {"to": {"*": {"table": "lake.logs.events"} | wrong}}
+    for body, where in (
+        (ONE | wrong, ""),
+        ({"writes": [ONE, ONE | wrong]}, "/writes/1"),
+        ({"route": route, "records": [{}]}, "/route/to/*"),
+    ):
+        [(pointer, detail)] = await faults_of(client, "/ingest", body)
+        assert pointer == f"{where}/writeSchema{place}"
+        assert words in detail
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["/table", "/records"]),
+        ({"writes": [{}]}, ["/writes/0/table", "/writes/0/records"]),
+        ({"route": {}}, ["/route/field", "/route/to", "/records"]),
+        ({"source": {}}, ["/table", "/source/uri", "/source/format"]),
+    ],
+)
+async def test_what_is_missing_is_what_the_form_that_is_meant_would_have(
+    client: httpx.AsyncClient, body: dict[str, Any], pointers: list[str]
+) -> None:
+    assert [pointer for pointer, _ in await faults_of(client, "/ingest", body)] == pointers

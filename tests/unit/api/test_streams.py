@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ from tests.fakes.gateway import FakeGateway
 pytestmark = pytest.mark.anyio
 
 FOLDER = {"directory": "file:///in"}
+JSON = {"Content-Type": "application/json"}
 STREAM = {"name": "clicks", "table": "lake.logs.events", "source": FOLDER}
 
 
@@ -91,6 +94,43 @@ async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
 async def test_a_stream_that_is_none_is_refused(client: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
     answer = await client.post("/streams", json=STREAM | wrong)
     assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "a\0"])
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        (lambda text: {"writeSchema": [text]}, "/writeSchema/0"),
+        (lambda text: {"schema": {"fields": [], "more": {"x": [text]}}}, "/schema/more/x/0"),
+    ],
+)
+async def test_texts_that_no_store_could_keep_are_told_with_their_places(
+    client: httpx.AsyncClient, more: Callable[[str], dict[str, Any]], place: str, text: str
+) -> None:
+    answer = await client.post("/streams", content=json.dumps(STREAM | more(text)), headers=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_REQUEST")
+    assert place in [each["pointer"] for each in answer.json()["errors"]]
+
+
+BY_ROUTE = {"route": {"field": "k", "to": {"*": {"table": "lake.logs.events"}}}, "source": FOLDER}
+
+
+@pytest.mark.parametrize("form", [STREAM, BY_ROUTE], ids=["one table", "routed"])
+@pytest.mark.parametrize(
+    ("wrong", "places"),
+    [
+        ({"bogus": 1}, ["/bogus"]),
+        ({"interval": "99ms"}, ["/interval"]),
+        ({"source": FOLDER | {"format": "xml"}}, ["/source/format"]),
+        ({"source": {"kafka": {}}}, ["/source/kafka/bootstrapServers", "/source/kafka/topic"]),
+    ],
+)
+async def test_a_mistake_in_one_form_of_a_stream_is_not_told_as_those_of_all(
+    client: httpx.AsyncClient, form: dict[str, Any], wrong: dict[str, Any], places: list[str]
+) -> None:
+    answer = await client.post("/streams", json=form | wrong)
+    assert [each["pointer"] for each in answer.json()["errors"]] == places
+    assert "Value error" not in answer.text
 
 
 async def test_streams_that_are_not_there_are_told(client: httpx.AsyncClient) -> None:
