@@ -44,10 +44,15 @@ def media_type(request: Request) -> str:
     return Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
 
 
+def is_json(request: Request) -> bool:
+    """Whether the body is announced as JSON."""
+    content_type = media_type(request)
+    return content_type == "application/json" or content_type.endswith("+json")
+
+
 async def require_json(request: Request) -> None:
     """Raises UnsupportedMediaType unless the body is announced as JSON."""
-    content_type = media_type(request)
-    if content_type != "application/json" and not content_type.endswith("+json"):
+    if not is_json(request):
         raise UnsupportedMediaType
 
 

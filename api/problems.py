@@ -66,8 +66,8 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
 
 def _violation(violation: object) -> dict[str, Any]:
     match violation:
-        case Violation(column, rule, detail, place):
-            pointer = f"{place}/writeSchema"
+        case Violation(column, rule, detail, place, is_of_equality_fields):
+            pointer = f"{place}/{'equalityFields' if is_of_equality_fields else 'writeSchema'}"
             return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
         case SchemaDifference(column, kind, detail, place):
             return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}

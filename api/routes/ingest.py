@@ -13,10 +13,11 @@ from starlette.requests import ClientDisconnect
 
 from api.bodies.json_request import JsonRequest
 from api.bodies.quick_body import quick_body, quick_request
-from api.bodies.record_types import check_charset, compression, record_format
+from api.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
 from api.bodies.records_route import RecordsRoute
 from api.bodies.spooled_body import spooled_body
-from api.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, media_type, require_json
+from api.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, is_json, media_type
+from api.errors import UnsupportedMediaType
 from api.problems import failed_ingest_response
 from api.requests.ingest_query import ingest_query
 from api.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
@@ -26,6 +27,13 @@ from api.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.schemas.ingest_request import IngestBody, IngestWait
 from service.ingest.ingests import Accepted
 from service.model.ingest import IngestRecord, IngestState
+
+
+async def require_known_type(request: Request) -> None:
+    """Raises UnsupportedMediaType unless the body is JSON: bodies of records go to the other route."""
+    if not is_json(request):
+        taken = ", ".join(("application/json", *RECORD_TYPES))
+        raise UnsupportedMediaType(f"The body's content type is not known here. Send one of {taken}.")
 
 
 class QuickFirst(APIRoute):
@@ -82,7 +90,7 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     "/ingest",
     responses=_ANSWERS | problems(400, 403, 404, 408, 409, 413, 415, 422, 429, 503),
     response_model=IngestAnswer,
-    dependencies=[Depends(require_json)],
+    dependencies=[Depends(require_known_type)],
     openapi_extra=BODIES,
 )
 async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:

@@ -208,12 +208,16 @@ class WriteRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A column that breaks a rule, and what to do about it. `place` is that of its write in the request."""
+    """A column that breaks a rule, and what to do about it. `place` is that of its write in the request.
+
+    `is_of_equality_fields`: what is to be mended are these, not the write schema.
+    """
 
     column: str
     rule: WriteRule
     detail: str
     place: str = ""
+    is_of_equality_fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""From the names of a write schema to the table's fields."""
+"""From names of columns to the table's fields."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def named_columns(
         if named is None:
             violations.append(_unknown(name, known, has_nearest=len(violations) < _WITH_NEAREST))
         elif named.field_id in covered or not found.keys().isdisjoint(_ids(named)):
-            violations.append(
-                Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands in the write schema twice.")
-            )
+            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands there twice."))
         else:
             found[named.field_id] = name
             covered.update(_ids(named))

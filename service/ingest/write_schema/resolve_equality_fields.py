@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.write_schema.named_columns import named_columns
-from service.model.ingest import Violation, Write, WriteRule
+from service.ingest.write_schema.rules.partition_sources import VOID
+from service.model.ingest import Violation, Write, WriteFault, WriteRule
 from service.model.schemas import Field, Primitive, fields_with_paths
+from service.model.tables import TableName
 from service.model.writing import WritableTable
 
 # Before version 2 there are no deletes.
@@ -28,21 +31,35 @@ def resolve_equality_fields(
     """
     if not write.is_upsert:
         if write.equality_fields is not None:
-            raise IngestInvalid("Only an upsert has equality fields.")
+            raise _fault(f"{write.place}/equalityFields", "Only an upsert has equality fields.")
         return (), None
-    if table.format_version < OLDEST_FORMAT:
-        raise IngestInvalid(
-            f"{write.key.table} has format version {table.format_version}; "
-            f"upserts need version {OLDEST_FORMAT}."
-        )
-    ids, violations = _named(write, table)
-    violations = (*violations, *_unfit(ids, table))
+    if reason := _no_upserts(write.key.table, table):
+        raise _fault(f"{write.place}/mode", reason)
+    ids, found = _named(write, table)
+    violations = [replace(each, is_of_equality_fields=True) for each in (*found, *_unfit(ids, table))]
     wrong = None
     if violations:
         wrong = WriteSchemaInvalid(
             f"The equality fields do not fit {write.key.table}: {violations[0].detail}", violations
         )
     return tuple(sorted(ids)), wrong
+
+
+def _fault(place: str, reason: str) -> IngestInvalid:
+    return IngestInvalid(reason, [WriteFault(place, reason)])
+
+
+def _no_upserts(name: TableName, table: WritableTable) -> str | None:
+    """Why none can be made to this table, whatever the equality fields are."""
+    if table.format_version < OLDEST_FORMAT:
+        return f"{name} has format version {table.format_version}; upserts need version {OLDEST_FORMAT}."
+    sources = {each.source for each in table.partition_fields if each.transform != VOID}
+    for path, field in fields_with_paths(table.schema.columns) if sources else ():
+        if ".".join(path) in sources and (reason := _reason(path, field)):
+            # Equality fields have what a table is partitioned by, and this cannot be one.
+            source = ".".join(path)
+            return f"{name} takes no upserts: it is partitioned by {source}, which {reason}. Append to it."
+    return None
 
 
 def _named(write: Write, table: WritableTable) -> tuple[tuple[int, ...], tuple[Violation, ...]]:

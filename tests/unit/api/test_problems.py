@@ -115,6 +115,17 @@ async def test_another_content_type_is_a_415(client: httpx.AsyncClient, headers:
 
 
 @pytest.mark.anyio
+async def test_a_415_lists_what_is_taken_there(client: httpx.AsyncClient) -> None:
+    xml = {"Content-Type": "text/xml"}
+    ingest = await client.post("/ingest", content=b"<a/>", headers=xml)
+    query = await client.post("/query", content=b"<a/>", headers=xml)
+    assert (ingest.status_code, query.status_code) == (415, 415)
+    taken = ("application/json", "application/x-ndjson", "text/csv", "arrow.stream", "parquet")
+    assert [each for each in taken if each not in ingest.json()["detail"]] == []
+    assert "Send application/json." in query.json()["detail"]
+
+
+@pytest.mark.anyio
 async def test_unknown_addresses_and_methods_are_problems(client: httpx.AsyncClient) -> None:
     nowhere = await client.get("/nowhere")
     wrong = await client.put("/query")

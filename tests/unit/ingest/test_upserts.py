@@ -16,9 +16,10 @@ from service.model.ingest import (
     RequestedWriteSchema,
     Violation,
     Write,
+    WriteFault,
     WriteRule,
 )
-from service.model.schemas import Field, Primitive
+from service.model.schemas import Field, Primitive, Struct
 from service.model.tables import PartitionField, TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
 from tests.fakes.ingest_service import FakeIngests
@@ -55,6 +56,12 @@ def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -
 def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
     [found] = targets([write], {write.key: table})
     return found
+
+
+def told(write: Write, table: WritableTable) -> list[tuple[str, str]]:
+    with pytest.raises(IngestInvalid) as refused:
+        targets([write], {write.key: table})
+    return [(each.place, each.reason) for each in refused.value.violations if isinstance(each, WriteFault)]
 
 
 def violations(write: Write, table: WritableTable = TABLE) -> list[tuple[str, WriteRule]]:
@@ -119,6 +126,43 @@ def test_the_partitions_sources_have_to_be_among_them_whatever_is_written() -> N
     assert target(upsert("id"), BARE).equality_field_ids == (1,)
     hidden = replace(TABLE, partition_fields=(PartitionField("part", "id", "bucket[8]"),))
     assert target(upsert("id"), hidden).equality_field_ids == (1,)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "reason"),
+    [("place.zip", Primitive("string"), "lies in a struct"), ("x", Primitive("double"), "is a double")],
+)
+def test_a_table_that_is_partitioned_by_what_is_no_equality_field_takes_no_upserts(
+    source: str, kind: Primitive, reason: str
+) -> None:
+    field = Field(9, source.rpartition(".")[2], kind)
+    column = field if source == "x" else Field(8, "place", Struct((field,)))
+    table = replace(with_columns(ID, column), partition_fields=(PartitionField("p", source, "identity"),))
+    for fields in (("id",), ("id", source)):
+        [(place, detail)] = told(upsert(*fields, place="/writes/1"), table)
+        assert place == "/writes/1/mode"
+        assert "takes no upserts" in detail
+        assert f"partitioned by {source}, which {reason}" in detail
+    hidden = replace(table, partition_fields=(PartitionField("p", source, "void"),))
+    assert target(upsert("id"), hidden).equality_field_ids == (1,)
+
+
+def test_what_is_wrong_with_them_is_told_apart_from_the_write_schema() -> None:
+    def parts(write: Write) -> list[tuple[str, bool]]:
+        with pytest.raises(WriteSchemaInvalid) as refused:
+            targets([write], {write.key: TABLE})
+        found = [each for each in refused.value.violations if isinstance(each, Violation)]
+        return [(each.column, each.is_of_equality_fields) for each in found]
+
+    assert parts(upsert()) == [("", True)]
+    assert parts(upsert("ids", "place", "place")) == [
+        ("ids", True),
+        ("place", True),
+        ("place", True),
+        ("day", True),
+    ]
+    both = upsert("id", "note", columns=ColumnNames(("id", "day", "nope")))
+    assert parts(both) == [("nope", False), ("note", False), ("day", True)]
 
 
 def test_they_have_to_be_written() -> None:

@@ -32,4 +32,5 @@ def equality_fields(projection: Projection) -> Iterator[Violation]:
                 WriteRule.PARTITION_SOURCE_NOT_EQUALITY_FIELD,
                 f"The table is partitioned by {name}: add it to the equality fields, or the row that is "
                 "replaced may lie in another partition.",
+                is_of_equality_fields=True,
             )
