@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 import yaml
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
-from rapidfuzz import process
+from rapidfuzz import fuzz
 
 from api.settings import CONFIG_FILE, Settings
 from service.errors import CannotStart, did_you_mean
 
 PREFIX = "SLUICE_"
+_LIKE_ENOUGH = 0.6
 REMOVED: Mapping[str, str] = MappingProxyType({})
 """Settings that are gone, each with its successor."""
 
@@ -47,9 +49,33 @@ def refuse_unknown(names: Iterable[str], removed: Mapping[str, str], prefix: str
             successor = prefix + (removed[name].upper() if prefix else removed[name])
             raise CannotStart(f"The setting {spelled} was removed; use {successor} instead.")
         if name not in Settings.model_fields:
-            nearest = process.extract(name.lower(), Settings.model_fields.keys(), limit=1, score_cutoff=60)
-            meant = [prefix + (each.upper() if prefix else each) for each, _, _ in nearest]
+            meant = [prefix + (each.upper() if prefix else each) for each in _nearest(name.lower())]
             raise CannotStart(f"There is no setting {spelled}.{did_you_mean(meant)}")
+
+
+def _nearest(name: str) -> list[str]:
+    """The setting that is spelled most like it, and shares most words with it: rare ones say more."""
+    known = {each: each.split("_") for each in Settings.model_fields}
+    asked = name.split("_")
+
+    count = Counter(word for words in known.values() for word in words)
+
+    def shared(words: Sequence[str], others: Sequence[str]) -> float:
+        weights = {word: 1 / max(count[word], 1) for word in words}
+        found = (weight for word, weight in weights.items() if any(_is_alike(word, each) for each in others))
+        return sum(found) / sum(weights.values())
+
+    def likeness(each: str) -> float:
+        return fuzz.ratio(name, each) / 100 + shared(known[each], asked) + shared(asked, known[each])
+
+    best = max(known, key=likeness)
+    return [best] if likeness(best) >= _LIKE_ENOUGH else []
+
+
+def _is_alike(one: str, other: str) -> bool:
+    # As table and tables are, and filter and filtering.
+    shorter, longer = sorted((one, other), key=len)
+    return one == other or (len(shorter) > 3 and longer.startswith(shorter))
 
 
 def _keys_of_file(path: str | None) -> list[str]:

@@ -74,6 +74,29 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytes
     assert refusal() == "There is no setting SLUICE_ROW_LIMITS. Did you mean SLUICE_ROW_LIMIT?"
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("DYNAMIC_FILTERING_COLLECT_TIMEOUT", "DYNAMIC_FILTERING_COLLECT_TIMEOUT_S"),
+        ("DYNAMIC_FILTERING_CACHE_TTL", "FILTER_CACHE_TTL_S"),
+        ("DYNAMIC_FILTERING_CACHE_MAX_BYTES", "FILTER_CACHE_MAX_BYTES"),
+        ("INGEST_TABLE", "INGEST_TABLES"),
+        ("QUERY_WROKERS", "QUERY_WORKERS"),
+        ("HOTS", "HOST"),
+    ],
+)
+def test_the_nearest_name_is_that_with_the_same_words(
+    monkeypatch: pytest.MonkeyPatch, asked: str, meant: str
+) -> None:
+    monkeypatch.setenv(f"SLUICE_{asked}", "1")
+    assert refusal().endswith(f"Did you mean SLUICE_{meant}?")
+
+
+def test_what_is_like_no_setting_is_answered_with_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_ZZZ", "1")
+    assert refusal() == "There is no setting SLUICE_ZZZ."
+
+
 def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "sluice.yaml"
     file.write_text("prot: 1\n")
