@@ -67,11 +67,12 @@ def demo_data(
     schema: Annotated[str, typer.Option(help="schema of the default catalog that gets the tables")] = "tpcds",
     is_all: Annotated[bool, typer.Option("--all", help="all 24 tables, not just the first six")] = False,
 ) -> None:
-    """Loads real TPC-DS data; what is there already stays, and an interrupted load goes on."""
+    """Loads real TPC-DS data, and makes the log table; what is there stays, an interrupted load goes on."""
     with _one_sentence_errors():
         settings = load_settings()
         configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
         _load(settings, schema, scale, () if is_all else STAR_TABLES)
+        make_demo_log(settings, LOG_TABLE)
 
 
 @app.command()
