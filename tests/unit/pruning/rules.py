@@ -20,16 +20,22 @@ from service.pruning.bounded_clock import bounded_clock as bounded_condition
 from service.pruning.build_query import BuildQuery
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
+from service.pruning.composite_keys import FoundKey
+from service.pruning.composite_keys import composite_keys as composed_keys
 from service.pruning.composite_predicate import composite_predicate as composed_predicate
+from service.pruning.computed_join import computed_join as computed_candidates
+from service.pruning.conjuncts import conjuncts as all_conjuncts
 from service.pruning.converted_join import converted_join as converted_candidates
 from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.dated import dated as dated_condition
 from service.pruning.detect import detect as detected
 from service.pruning.detection import DetectionContext
 from service.pruning.fed_query import fed_query as narrowed_query
+from service.pruning.feeding import feeding as feeding_queries
 from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
+from service.pruning.is_chosen_otherwise import is_chosen_otherwise as is_select_chosen_otherwise
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
 from service.pruning.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
 from service.pruning.is_replaceable import is_replaceable as are_tables_replaceable
@@ -38,6 +44,7 @@ from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
 from service.pruning.key_conversion import key_conversion as converted_keys
 from service.pruning.key_type import key_type as type_of_key
+from service.pruning.known_tables import KnownTables
 from service.pruning.lineage import moved_down, narrowed_by
 from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
@@ -47,13 +54,16 @@ from service.pruning.number_placeholders import number_placeholders as numbered_
 from service.pruning.open_relations import open_relations as opened_relations
 from service.pruning.open_views import open_views as with_views_open
 from service.pruning.open_views import view_select
+from service.pruning.opened_columns import has_rows_of_its_joins, projections
 from service.pruning.outer_join import outer_join as outer_candidates
 from service.pruning.parse import parse as parsed_query
 from service.pruning.predicate import predicate as formed_predicate
 from service.pruning.qualify import qualify as qualified
 from service.pruning.range_queries import stripes_query
 from service.pruning.semi_join import semi_join as semi_candidates
+from service.pruning.stands_alone import stands_alone as is_alone
 from service.pruning.table_names import table_names as names_of
+from service.pruning.unsure_tables import unsure_tables as found_unsure
 from service.pruning.unwrap_cast import unwrap_cast as unwrapped
 from service.pruning.view_text import view_text as text_of_view
 from service.pruning.written_rows import written_rows as rows_written
@@ -353,6 +363,75 @@ def detect(sql: str) -> str:
     return _listed([*applied, *refused])
 
 
+def conjuncts(condition: str) -> str:
+    return _listed(each.sql("spark") for each in all_conjuncts(parse_one(condition, read="spark")))
+
+
+def computed_join(sql: str) -> str:
+    scope = _scope(sql)
+    return _candidates(computed_candidates(scope, _graph(scope), joined))
+
+
+def composite_keys(sql: str) -> str:
+    """The columns of `f` whose keys come from one row, and what they equal there."""
+    scope = _scope(sql)
+    graph = _graph(scope)
+    candidates = (
+        *inner_candidates(graph, _classes(graph)),
+        *outer_candidates(graph),
+        *semi_candidates(scope, graph, joined),
+    )
+    found = (_found_key(each, graph) for each in candidates if each.probe.relation == "f")
+    return _listed(
+        ", ".join(f"{each.probe.columns[0]} by {each.build.relation}.{each.build.column}" for each in keys)
+        for keys in composed_keys(found)
+    )
+
+
+def feeding(sql: str) -> str:
+    """The columns by which the query for the keys of `d.day_key` may be narrowed, and by the keys of what."""
+    graph = _graph(_scope(sql))
+    allowed = frozenset(graph.relations.keys() - {"f"})
+    query = rendered_build_query(graph, [ColumnOf("d", "day_key")], allowed, _facts)
+    assert query is not None
+    known = KnownTables(TABLES, max_build_rows=1000)
+    return _listed(
+        f"{fed.relation}.{fed.column} {type_name} by {keys.sql}"
+        for fed, keys, type_name in feeding_queries(graph, query, allowed, known)
+    )
+
+
+def opened_columns(sql: str) -> str:
+    """What the columns of derived table `d` stand for, and whether its rows are those of its joins."""
+    scope = _scope(sql).sources["d"]
+    assert isinstance(scope, Scope)
+    found = projections(scope.expression, _opened(scope))
+    rows = "rows of its joins" if has_rows_of_its_joins(scope.expression) else "other rows"
+    return _listed([rows, *(f"{name}: {each.sql('spark')}" for name, each in found.items())])
+
+
+def unsure_tables(sql: str) -> str:
+    """The tables that are not told a snapshot at all, lest two be read."""
+    parsed, tree = parsed_query(sql), _qualified(sql)
+    if parsed is None or tree is None:
+        return "not understood"
+    names = names_of(parsed, frozenset({"lake"}), "lake", "shop")
+    return _listed(sorted(each.table for each in found_unsure(tree, parsed, names)))
+
+
+def stands_alone(sql: str) -> str:
+    """The WHERE of a query, in which `remote` is not to be read."""
+    scope = _scope(sql)
+    scopes = {id(each.expression): each for each in scope.traverse()}
+    where = scope.expression.args["where"].this
+    return "alone" if is_alone(where, scopes, lambda table: table.name != "remote") else "not alone"
+
+
+def is_chosen_otherwise(sql: str) -> str:
+    is_so = is_select_chosen_otherwise(parse_one(sql, read="spark"))
+    return "by more than conditions" if is_so else "by its conditions"
+
+
 def left_out(sql: str) -> str:
     """Each table that no candidate is on, with its reason."""
     tree = _qualified(sql)
@@ -427,8 +506,25 @@ RULES: Mapping[str, Callable[[str], str]] = {
         left_out,
         local_relations,
         droppable_joins,
+        conjuncts,
+        computed_join,
+        composite_keys,
+        feeding,
+        opened_columns,
+        unsure_tables,
+        stands_alone,
+        is_chosen_otherwise,
     )
 }
+
+
+def _found_key(candidate: Candidate, graph: JoinGraph) -> FoundKey:
+    table = graph.relations[candidate.probe.relation]
+    assert isinstance(table, exp.Table)
+    facts = _facts(table)
+    assert facts is not None
+    probe = Probe(facts.name, (candidate.probe.column,), ("int",), facts.snapshot_id)
+    return FoundKey(candidate, probe, candidate.build, candidate.build_graph, frozenset(), 0)
 
 
 def _listed(lines: Iterable[str]) -> str:
