@@ -186,7 +186,7 @@ def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
     assert [each["pointer"] for each in mixed.json()["errors"]] == [
         "/writes/0/schema",
         "/writes/1/writeSchema",
-        "/writes/2",
+        "/writes/2/equalityFields",
     ]
     table = lake.load_table(name.removeprefix("lake."))
     assert [(each.name, str(each.field_type)) for each in table.schema().fields] == [("id", "int")]
