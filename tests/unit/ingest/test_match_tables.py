@@ -276,7 +276,7 @@ def test_what_is_wrong_with_any_write_is_told_with_all_the_rest(ingests: FakeIng
         (SchemaDifference, "/writes/0"),
         (CreationFault, "/writes/1/schema"),
         (Violation, "/writes/2"),
-        (WriteFault, "/writes/3"),
+        (WriteFault, "/writes/3/equalityFields"),
         (WriteFault, "/writes/4"),
     ]
     assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
