@@ -73,7 +73,9 @@ def _filter(record: FilterRecord) -> str:
 
 def _scan(scan: ScanRecord, has_run: bool) -> Iterator[str]:
     metrics = scan.metrics
-    yield f"{scan.table} ({scan.state}), planned in {metrics.planning_ms} ms"
+    how = "" if scan.has_run else ", not run"
+    native = ", pruned by Spark too" if scan.is_native else ""
+    yield f"{scan.table} ({scan.state}), planned in {metrics.planning_ms} ms{how}{native}"
     levels = [
         ("partitions", metrics.partitions),
         ("manifests", metrics.manifests),

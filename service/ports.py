@@ -52,7 +52,8 @@ class EngineResult:
     """What the engine answered. `plan_text` is called after the answer is out: rendering plans takes time.
 
     `planned_tables` are those of which the plan leaves files to read, in lower case, whatever was read of
-    them in the end; None when nobody knows.
+    them in the end; None when nobody knows. `with_totals` gives scans that were spared the totals of every
+    level, of which only the engine knows all.
     """
 
     rows: pa.Table
@@ -63,6 +64,7 @@ class EngineResult:
     scans: tuple[ScanRecord, ...]
     plan_text: Callable[[], str]
     planned_tables: Callable[[], frozenset[str] | None] = lambda: None
+    with_totals: Callable[[Sequence[ScanRecord]], tuple[ScanRecord, ...]] = tuple
 
 
 class Engine(Protocol):

@@ -24,7 +24,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
         asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)
-        scans = session.scan_reader.read(frame)
+        scans = session.scan_reader.read(frame, has_run=False)
         return EngineResult(
             rows=to_arrow_schema(frame.schema).empty_table(),
             columns=result_columns(asked.schema),
@@ -34,4 +34,5 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
             scans=scans,
             plan_text=lambda: plan_text(frame),
             planned_tables=lambda: session.planned_tables.read(frame),
+            with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
         )

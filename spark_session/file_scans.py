@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from spark_session.told_scan import told_scan
 
 
-def file_scan_records(text: str) -> tuple[ScanRecord, ...]:
+def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """The scans as records; such a table has no snapshot and no manifests.
 
-    >>> [scan] = file_scan_records('[["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3]]')
+    >>> row = '["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3, true, false]'
+    >>> [scan] = file_scan_records(f"[{row}]")
     >>> scan.metrics.partitions, scan.metrics.data_files
     (Selection(total=4, selected=1), Selection(total=9, selected=2))
     """
-    return tuple(_record(*row) for row in json.loads(text))
+    return tuple(told_scan(_record(*row[:5]), row[5], row[6], has_run) for row in json.loads(text))
 
 
 def _record(

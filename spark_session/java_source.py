@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
 
-def java_instance(gateway: JavaGateway, class_name: str, uses: str | None = None) -> JavaObject:
+def java_instance(gateway: JavaGateway, class_name: str, *uses: str) -> JavaObject:
     """A new instance of the class in `resources/<class_name>.java`; its constructor takes nothing.
 
-    `uses` is another of our classes that it knows.
+    `uses` are others of our classes that it knows.
     """
     jvm = gateway.jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    if uses is not None:
-        loader = _loader(gateway, uses, loader)
+    for each in uses:
+        loader = _loader(gateway, each, loader)
     compiled = _loader(gateway, class_name, loader).loadClass(class_name)
     no_types = gateway.new_array(jvm.java.lang.Class, 0)
     no_values = gateway.new_array(jvm.java.lang.Object, 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -11,11 +12,16 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables import TableName
 from spark_session.java_source import java_instance
+from spark_session.table_sql_name import table_sql_name
+from spark_session.told_scan import told_scan
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import DataFrame
+
+    from spark_session.session_table_reader import SessionTableReader
 
 log = structlog.get_logger(__name__)
 
@@ -23,30 +29,63 @@ log = structlog.get_logger(__name__)
 class ScanReader:
     """Asks `ScanReader.java` in the driver's JVM after each run; scans of other tables follow Iceberg's."""
 
-    def __init__(self, gateway: JavaGateway, others: Callable[[DataFrame], tuple[ScanRecord, ...]]) -> None:
-        self._reader = java_instance(gateway, "ScanReader")
-        self._others = others
+    def __init__(self, gateway: JavaGateway, tables: SessionTableReader) -> None:
+        self._reader = java_instance(gateway, "ScanReader", "PlannedScans")
+        self._tables = tables
 
-    def read(self, frame: DataFrame) -> tuple[ScanRecord, ...]:
-        """The scans of a frame that has run, in plan order; none, when they cannot be read.
+    def read(self, frame: DataFrame, has_run: bool = True) -> tuple[ScanRecord, ...]:
+        """The scans of a frame that has run or was planned, in plan order; none, when they cannot be read.
 
-        An answer must not be lost over what was read for it.
+        Those that its plan began with and that turned out not to be needed come last, as nothing of their
+        total. An answer must not be lost over what was read for it.
         """
         try:
-            return scan_records(self._reader.read(frame._jdf.queryExecution())) + self._others(frame)
+            rows = self._reader.read(frame._jdf.queryExecution())
+            return scan_records(rows, has_run) + self._tables.scans(frame, has_run)
         except (PySparkException, Py4JError, OSError) as failure:
             log.warning("scans_not_read", error=type(failure).__name__)
             return ()
 
+    def with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
+        """Scans that a frame has spared, with the totals of every level; as they are when nobody can tell."""
+        try:
+            return self._with_totals(frame, scans)
+        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
+            # The last one: PySpark was made to forget the context meanwhile.
+            log.warning("totals_not_read", error=type(failure).__name__)
+            return tuple(scans)
 
-def scan_records(text: str) -> tuple[ScanRecord, ...]:
+    def _with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
+        pinned = [each for each in scans if each.snapshot_id is not None]
+        asked = [[table_sql_name(TableName.of(each.table)), each.snapshot_id] for each in pinned]
+        text = self._reader.totals(frame._jdf.queryExecution(), json.dumps(asked)) if asked else "[]"
+        found = dict(zip(map(_place, pinned), json.loads(text), strict=True))
+        return tuple(
+            _with_total(each, found[_place(each)]) if _place(each) in found else self._tables.with_total(each)
+            for each in scans
+        )
+
+
+def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """The reader's JSON as records.
 
-    >>> [scan] = scan_records('[["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3]]')
+    >>> [scan] = scan_records('[["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false]]')
     >>> scan.metrics.data_files
     Selection(total=4, selected=1)
+    >>> [scan] = scan_records('[["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 0, 3, false, false]]')
+    >>> scan.metrics.data_files, scan.has_run
+    (Selection(total=4, selected=0), False)
     """
-    return tuple(_scan_record(*row) for row in json.loads(text))
+    return tuple(told_scan(_scan_record(*row[:7]), row[7], row[8], has_run) for row in json.loads(text))
+
+
+def _place(scan: ScanRecord) -> tuple[str, int | None]:
+    return scan.table, scan.snapshot_id
+
+
+def _with_total(scan: ScanRecord, total: list[int]) -> ScanRecord:
+    told = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0], 0, 0, scan.metrics.planning_ms)
+    return replace(scan, metrics=told.metrics)
 
 
 def _scan_record(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.model.pruning import ScanRecord
+from service.model.pruning import ScanRecord, Selection
 from service.model.tables import TableName
 from spark_session.file_scans import file_scan_records
 from spark_session.java_source import java_instance
@@ -17,6 +19,7 @@ from spark_session.settings import SparkSettings
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
+CATALOG = "spark_catalog"
 # Totals of a metastore's table; of one whose folders are listed for each query, those are told.
 TOTALS_KEPT_MS = 30_000
 
@@ -43,12 +46,23 @@ class SessionTableReader:
         session = self._root._jsparkSession
         return str(self._java.table(session, name.schema, name.table, kept_ms, max_partitions))
 
-    def scans(self, frame: DataFrame) -> tuple[ScanRecord, ...]:
+    def scans(self, frame: DataFrame, has_run: bool) -> tuple[ScanRecord, ...]:
         """The scans of such tables in a frame that was planned, or has run."""
         if not self._has_tables:
             return ()
         execution = frame._jdf.queryExecution()
-        return file_scan_records(self._java.scans(self._root._jsparkSession, execution, TOTALS_KEPT_MS))
+        rows = self._java.scans(self._root._jsparkSession, execution, TOTALS_KEPT_MS)
+        return file_scan_records(rows, has_run)
+
+    def with_total(self, scan: ScanRecord) -> ScanRecord:
+        """A scan of such a table that was spared, with the number of its partitions; any other as it is."""
+        name = TableName.of(scan.table)
+        if not self._has_tables or name.catalog != CATALOG or scan.metrics.data_files.total == 0:
+            return scan
+        told = json.loads(self.table(name, TOTALS_KEPT_MS, 0))
+        listing = None if told is None else told["listing"]
+        partitions = Selection(0 if listing is None else listing[0], 0)
+        return replace(scan, metrics=replace(scan.metrics, partitions=partitions))
 
     def register(self) -> None:
         """Registers the declared tables that are not there yet; what cannot be read is tried again later."""
@@ -61,4 +75,4 @@ class SessionTableReader:
 
     @cached_property
     def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "SessionTables", uses="PartitionValues")
+        return java_instance(self._gateway, "SessionTables", "PartitionValues", "PlannedScans")

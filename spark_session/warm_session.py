@@ -46,7 +46,7 @@ class WarmSession:
         self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
         self.planned_tables = PlannedTables(jvm.gateway)
-        self.scan_reader = ScanReader(jvm.gateway, self.tables.scans)
+        self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
         self.relations = LocalRelationStore(
             jvm.gateway, self.children, self.rows, settings.max_relation_bytes

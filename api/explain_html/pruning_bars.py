@@ -26,9 +26,10 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
     ]
     if has_run:
         bars.append(_bar("rows", metrics.rows, count))
-    title = (
-        f'<h3>{escape(scan.table)}</h3><p class="note">{scan.state}, planned in {metrics.planning_ms} ms</p>'
-    )
+    how = "" if scan.has_run else ", not run"
+    native = ", pruned by Spark too" if scan.is_native else ""
+    note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
+    title = f'<h3>{escape(scan.table)}</h3><p class="note">{note}</p>'
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
 
 

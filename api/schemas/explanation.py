@@ -43,6 +43,17 @@ class ScanAnswer(WireModel):
     bytes: SelectionAnswer
     rows: RowsRead
     planning_ms: int
+    has_run: Annotated[
+        bool,
+        Field(
+            description="false: it was spared, or planned and then not needed; nothing of its total was read."
+            " Of a query that was only planned: false if it is spared"
+        ),
+    ]
+    native: Annotated[
+        bool | None,
+        Field(description="Spark pruned it by keys of its own while it ran; null: it was only planned"),
+    ]
 
 
 class RewriteAnswer(WireModel):
@@ -152,3 +163,5 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
 def selection_answer(selection: Selection) -> SelectionAnswer:
     """The selection in the wire's words."""
     return SelectionAnswer(total=selection.total, selected=selection.selected)
+        has_run=scan.has_run,
+        native=scan.is_native,

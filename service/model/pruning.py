@@ -27,10 +27,24 @@ class PruningMetrics:
     rows: Selection
     planning_ms: int
 
+    def unread(self) -> PruningMetrics:
+        """Nothing of the same total."""
+        return PruningMetrics(
+            partitions=Selection(self.partitions.total, 0),
+            manifests=Selection(self.manifests.total, 0),
+            data_files=Selection(self.data_files.total, 0),
+            bytes=Selection(self.bytes.total, 0),
+            rows=Selection(self.rows.total, 0),
+            planning_ms=self.planning_ms,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ScanRecord:
     """One scan of one table at one snapshot (None: it is empty, or has no snapshots).
+
+    `has_run` False: it was not needed, or the query ended before; then nothing is selected. `is_native`:
+    Spark pruned it by keys that it found while the query ran; None when it was only planned, or nobody said.
 
     >>> nothing, files = Selection(0, 0), Selection(9, 1)
     >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
@@ -41,6 +55,8 @@ class ScanRecord:
     table: str
     snapshot_id: int | None
     metrics: PruningMetrics
+    has_run: bool = True
+    is_native: bool | None = False
 
     @property
     def state(self) -> str:

@@ -95,3 +95,4 @@ def skipped_scan(table: TableFacts) -> ScanRecord:
             planning_ms=0,
         ),
     )
+        has_run=False,

@@ -37,8 +37,8 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
         else:
             if not pruner.has_moved(pruned):
                 check(query, result, pruner, engine, retries)
-                spared = spared_scans(result, pruned.skipped, pruned.mentioned)
-                return replace(result, scans=(*result.scans, *pruned.skipped, *spared))
+                spared = (*pruned.skipped, *spared_scans(result, pruned.skipped, pruned.mentioned))
+                return replace(result, scans=(*result.scans, *(result.with_totals(spared) if spared else ())))
             query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
     if query.request.pruning.is_verified:
         query.note(Verification.NOT_NARROWED)

@@ -1,4 +1,4 @@
-"""The scans that no filter was looked for on, as the explanation tells them."""
+"""The tables that no filter was looked for on, as the explanation tells them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,23 @@ from service.query.pruned_query import PrunedQuery
 
 
 def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterator[FilterRecord]:
-    """A record without a key for each table that was read and has no candidate: the reason for that."""
+    """A record without a key for each table without a candidate: the reason for that.
+
+    Tables that the text mentions are told although nothing of them was scanned.
+    """
     told = {str(each.probe.table).lower() for each in pruned.filters}
     reasons = {str(name).lower(): reason for name, reason in pruned.left_out.items()}
-    for scan in scans:
-        name = scan.table.lower()
+    mentioned: dict[str, int | None] = {str(name): None for name in pruned.left_out}
+    mentioned |= {each.table: each.snapshot_id for each in pruned.mentioned}
+    tables = [*((each.table, each.snapshot_id) for each in scans), *mentioned.items()]
+    for table, snapshot_id in tables:
+        name = table.lower()
         if name not in told:
             told.add(name)
-            yield _record(scan, reasons.get(name, pruned.otherwise))
+            yield _record(table, snapshot_id, reasons.get(name, pruned.otherwise))
 
 
-def _record(scan: ScanRecord, reason: Reason) -> FilterRecord:
-    probe = Probe(TableName.of(scan.table), (), (), scan.snapshot_id)
+def _record(table: str, snapshot_id: int | None, reason: Reason) -> FilterRecord:
+    probe = Probe(TableName.of(table), (), (), snapshot_id)
     build = Build((), (), "", ())
     return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)

@@ -2,9 +2,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,17 +19,15 @@ import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.ScanTaskGroup;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
+import org.apache.iceberg.spark.Spark3Util;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.execution.QueryExecution;
-import org.apache.spark.sql.execution.SparkPlan;
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
-import org.apache.spark.sql.execution.adaptive.QueryStageExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
-import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * Reads from an executed plan what each Iceberg scan read of how much.
+ * Reads from an executed plan what each Iceberg scan read of how much. Which scans there are, PlannedScans says.
  *
  * It runs in the driver's JVM because the answer is spread over thousands of scan tasks: one call from
  * Python instead of thousands. Selected files are those of the tasks that ran, so Spark's own runtime
@@ -45,46 +41,57 @@ public final class ScanReader {
     private static final int MANIFESTS_KEPT = 4096;
 
     private final Map totalsOfSnapshot = bounded(SNAPSHOTS_KEPT);
+    private final Map totalsOfName = bounded(SNAPSHOTS_KEPT);
     private final Map countsOfManifest = bounded(MANIFESTS_KEPT);
 
-    /** JSON, one row per scan in plan order; the columns are those of spark_session/scan_metrics.py. */
+    /** JSON, one row per scan, those that ran first; the columns are those of spark_session/scan_metrics.py. */
     public String read(Object queryExecution) throws Exception {
-        Set seen = Collections.newSetFromMap(new IdentityHashMap());
         List rows = new ArrayList();
-        collect(((QueryExecution) queryExecution).executedPlan(), seen, rows);
-        return new ObjectMapper().writeValueAsString(rows);
-    }
-
-    private void collect(SparkPlan plan, Set seen, List rows) throws Exception {
-        if (plan instanceof ReusedExchangeExec || !seen.add(plan)) {
-            return;
-        }
-        if (plan instanceof AdaptiveSparkPlanExec) {
-            collect(((AdaptiveSparkPlanExec) plan).executedPlan(), seen, rows);
-            return;
-        }
-        if (plan instanceof QueryStageExec) {
-            collect(((QueryStageExec) plan).plan(), seen, rows);
-            return;
-        }
-        if (plan instanceof BatchScanExec) {
-            Object[] row = rowOf((BatchScanExec) plan);
+        for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {
+            Object[] scan = (Object[]) each.next();
+            Object[] row = scan[0] instanceof BatchScanExec ? rowOf((BatchScanExec) scan[0], scan[1]) : null;
             if (row != null) {
                 rows.add(row);
             }
         }
-        collectAll(plan.children(), seen, rows);
-        collectAll(plan.subqueries(), seen, rows);
+        return new ObjectMapper().writeValueAsString(rows);
     }
 
-    private void collectAll(scala.collection.Iterable plans, Set seen, List rows) throws Exception {
-        scala.collection.Iterator each = plans.iterator();
-        while (each.hasNext()) {
-            collect((SparkPlan) each.next(), seen, rows);
+    /**
+     * JSON: for each table of `asked` ([[name, snapshot], …], names quoted as SQL has them) its totals at that
+     * snapshot, which need no scan to be there.
+     */
+    public String totals(Object queryExecution, String asked) throws Exception {
+        SparkSession session = ((QueryExecution) queryExecution).sparkSession();
+        List found = new ArrayList();
+        for (Iterator each = ((List) new ObjectMapper().readValue(asked, List.class)).iterator(); each.hasNext();) {
+            List table = (List) each.next();
+            found.add(totalsOf(session, (String) table.get(0), ((Number) table.get(1)).longValue()));
         }
+        return new ObjectMapper().writeValueAsString(found);
     }
 
-    private Object[] rowOf(BatchScanExec exec) throws Exception {
+    /** The catalog is asked outside of the lock, which every query takes. */
+    private long[] totalsOf(SparkSession session, String name, long snapshotId) throws Exception {
+        String key = name + ":" + snapshotId;
+        synchronized (totalsOfName) {
+            if (totalsOfName.containsKey(key)) {
+                return (long[]) totalsOfName.get(key);
+            }
+        }
+        Table table = Spark3Util.loadIcebergTable(session, name);
+        if (table.snapshot(snapshotId) == null) {
+            // It was opened before this was committed.
+            table.refresh();
+        }
+        long[] totals = totalsOf(table, table.snapshot(snapshotId));
+        synchronized (totalsOfName) {
+            totalsOfName.put(key, totals);
+        }
+        return totals;
+    }
+
+    private Object[] rowOf(BatchScanExec exec, Object hasRun) throws Exception {
         Object scan = exec.scan();
         if (!isIcebergBatchScan(scan.getClass())) {
             return null;
@@ -103,6 +110,7 @@ public final class ScanReader {
             Long.valueOf(metric(exec, "scannedDataManifests")),
             Long.valueOf(metric(exec, "numOutputRows")),
             Long.valueOf(metric(exec, "totalPlanningDuration")),
+            hasRun, Boolean.valueOf(PlannedScans.isPrunedAtRuntime(exec.runtimeFilters())),
         };
     }
 

@@ -5,11 +5,10 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.TableIdentifier;
@@ -25,15 +24,11 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.ScanFileListing;
-import org.apache.spark.sql.execution.SparkPlan;
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
-import org.apache.spark.sql.execution.adaptive.QueryStageExec;
 import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
-import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.util.AccumulatorV2;
 
@@ -119,11 +114,15 @@ public final class SessionTables {
         return relation == null ? new String[0] : relation.partitionSchema().fieldNames();
     }
 
-    /** JSON, one row per scan of files in plan order; the columns are those of spark_session/file_scans.py. */
+    /** JSON, one row per scan of files, those that ran first; the columns are those of spark_session/file_scans.py. */
     public String scans(Object session, Object queryExecution, long keptMs) throws Exception {
-        Set seen = Collections.newSetFromMap(new IdentityHashMap());
         List rows = new ArrayList();
-        collect((SparkSession) session, ((QueryExecution) queryExecution).executedPlan(), seen, rows, keptMs);
+        for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {
+            Object[] scan = (Object[]) each.next();
+            if (scan[0] instanceof FileSourceScanExec && ((FileSourceScanExec) scan[0]).tableIdentifier().isDefined()) {
+                rows.add(rowOf((SparkSession) session, (FileSourceScanExec) scan[0], scan[1], keptMs));
+            }
+        }
         return new ObjectMapper().writeValueAsString(rows);
     }
 
@@ -264,35 +263,9 @@ public final class SessionTables {
         return node.nodeName().equals("SubqueryAlias");
     }
 
-    private void collect(SparkSession spark, SparkPlan plan, Set seen, List rows, long keptMs) throws Exception {
-        if (plan instanceof ReusedExchangeExec || !seen.add(plan)) {
-            return;
-        }
-        if (plan instanceof AdaptiveSparkPlanExec) {
-            collect(spark, ((AdaptiveSparkPlanExec) plan).executedPlan(), seen, rows, keptMs);
-            return;
-        }
-        if (plan instanceof QueryStageExec) {
-            collect(spark, ((QueryStageExec) plan).plan(), seen, rows, keptMs);
-            return;
-        }
-        if (plan instanceof FileSourceScanExec && ((FileSourceScanExec) plan).tableIdentifier().isDefined()) {
-            rows.add(rowOf(spark, (FileSourceScanExec) plan, keptMs));
-        }
-        collectAll(spark, plan.children(), seen, rows, keptMs);
-        collectAll(spark, plan.subqueries(), seen, rows, keptMs);
-    }
-
-    private void collectAll(SparkSession spark, scala.collection.Iterable plans, Set seen, List rows, long keptMs)
+    /** Name, [partitions, files, bytes, rows] in all, [partitions, files, bytes] selected, rows read, time, how. */
+    private Object[] rowOf(SparkSession spark, FileSourceScanExec exec, Object hasRun, long keptMs)
         throws Exception {
-        scala.collection.Iterator each = plans.iterator();
-        while (each.hasNext()) {
-            collect(spark, (SparkPlan) each.next(), seen, rows, keptMs);
-        }
-    }
-
-    /** Name, [partitions, files, bytes, rows] in all, [partitions, files, bytes] selected, rows read, time. */
-    private Object[] rowOf(SparkSession spark, FileSourceScanExec exec, long keptMs) throws Exception {
         TableIdentifier identifier = (TableIdentifier) exec.tableIdentifier().get();
         long[] selected = selectedOf(exec);
         long[] total = totalOf(spark, exec, identifier, keptMs);
@@ -303,7 +276,8 @@ public final class SessionTables {
         total[3] = Math.max(total[3], rows);
         String name = identifier.database().get() + "." + identifier.table();
         return new Object[] {CATALOG + "." + name, total, selected,
-            Long.valueOf(rows), Long.valueOf(metric(exec, "metadataTime")), };
+            Long.valueOf(rows), Long.valueOf(metric(exec, "metadataTime")),
+            hasRun, Boolean.valueOf(PlannedScans.isPrunedAtRuntime(exec.partitionFilters())), };
     }
 
     /** What Spark's own runtime pruning left as well; of a scan that did not run, what the plan selects. */

@@ -100,6 +100,7 @@ class FakeGateway(Gateway):
         self.is_waited_for = threading.Event()
         self.stopped: list[Planning] = []
         self.verification: Verification | None = None
+        self.scan = SCAN
         self.is_expired = False
         self.is_gone_before_its_rows = False
         self.has_failures_in_memory = True
@@ -146,7 +147,7 @@ class FakeGateway(Gateway):
             query.record,
             state=state,
             error=error,
-            scans=(SCAN,),
+            scans=(self.scan,),
             filters=(applied(), refused()),
             rewrites=REWRITES,
             spark_plan="* Scan",

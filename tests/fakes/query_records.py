@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -47,7 +48,11 @@ def full_record() -> QueryRecord:
         running_ms=3,
         row_count=4,
         byte_count=5 << 40,
-        scans=(scan("lake.tpcds.store_returns", 2003, 366), scan("lake.tpcds.date_dim", 1, 1)),
+        scans=(
+            replace(scan("lake.tpcds.store_returns", 2003, 366), is_native=True),
+            replace(scan("lake.tpcds.date_dim", 1, 0), has_run=False),
+            replace(scan("lake.tpcds.item", 1, 1), is_native=None),
+        ),
         spark_plan="== Physical Plan ==\n…",
         filters=(applied(), refused()),
         rewritten_sql="SELECT 'ü', :year -- narrowed",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from service.errors import QueryFailed, StatementNotAllowed, TableNotFound
-from service.model.pruning import Selection
+from service.model.pruning import PruningMetrics, Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
 from spark_session.engine import SparkEngine
@@ -131,3 +132,78 @@ def test_a_query_that_fails_while_it_runs_says_what_it_had_read(engine: SparkEng
     assert so_far is not None
     assert [scan.table for scan in so_far.scans] == ["lake.s.some"]
     assert "== Physical Plan ==" in so_far.plan_text
+
+
+@pytest.fixture(scope="module")
+def star(engine: SparkEngine) -> None:
+    prepare(
+        engine,
+        "CREATE TABLE lake.s.facts (k INT, v INT) USING iceberg PARTITIONED BY (k)",
+        "INSERT INTO lake.s.facts SELECT id, id FROM range(4)",
+        "CREATE TABLE lake.s.days (k INT, month INT) USING iceberg",
+        "INSERT INTO lake.s.days SELECT id, id FROM range(0, 4, 1, 1)",
+    )
+
+
+def told(result: EngineResult) -> dict[str, tuple[bool, Selection]]:
+    return {each.table: (each.has_run, each.metrics.data_files) for each in result.scans}
+
+
+@pytest.mark.usefixtures("star")
+@pytest.mark.parametrize("hint", ["", "/*+ MERGE(c) */", "/*+ SHUFFLE_HASH(c) */"])
+def test_a_scan_whose_rows_turned_out_to_match_nothing_is_told_as_it_ran(
+    engine: SparkEngine, hint: str
+) -> None:
+    sql = f"SELECT {hint} f.v FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k WHERE c.month * 2 = 99"
+    found = told(run(engine, sql))
+    assert set(found) == {"lake.s.facts", "lake.s.days"}
+    assert found["lake.s.days"] == (True, Selection(1, 1))
+    has_run, facts = found["lake.s.facts"]
+    assert (facts.total, facts.selected) == (4, 4 if has_run else 0)
+
+
+@pytest.mark.usefixtures("star")
+def test_a_scan_that_was_planned_and_never_ran_has_read_nothing_of_its_total(engine: SparkEngine) -> None:
+    # A broadcast of no rows is known before the other side begins.
+    sql = (
+        "SELECT /*+ BROADCAST(c) */ f.v FROM lake.s.facts f JOIN lake.s.days c ON f.v = c.k"
+        " WHERE c.month * 2 = 99"
+    )
+    result = run(engine, sql)
+    assert told(result) == {"lake.s.days": (True, Selection(1, 1)), "lake.s.facts": (False, Selection(4, 0))}
+    [facts] = [each.metrics for each in result.scans if not each.has_run]
+    assert (facts.partitions, facts.manifests) == (Selection(4, 0), Selection(1, 0))
+    assert facts.rows == Selection(4, 0)
+
+
+@pytest.mark.usefixtures("star")
+def test_each_scan_is_told_once(engine: SparkEngine) -> None:
+    sql = (
+        "SELECT count(*) FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k JOIN lake.s.facts g ON g.k = c.k"
+        " WHERE c.month < 2 AND f.v > (SELECT min(k * 2) FROM lake.s.days) - 1"
+    )
+    for result in (run(engine, sql), engine.explain(statement(sql))):
+        tables = sorted(each.table for each in result.scans)
+        assert tables == ["lake.s.days", "lake.s.days", "lake.s.facts", "lake.s.facts"]
+    assert all(each.has_run for each in run(engine, sql).scans)
+
+
+@pytest.mark.usefixtures("star")
+def test_a_scan_that_spark_itself_prunes_says_so(engine: SparkEngine) -> None:
+    sql = "SELECT f.v FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k WHERE c.month = 2"
+    [facts, days] = sorted(run(engine, sql).scans, key=lambda each: each.table, reverse=True)
+    assert (facts.is_native, facts.metrics.data_files) == (True, Selection(4, 1))
+    assert days.is_native is False
+    assert {each.is_native for each in engine.explain(statement(sql)).scans} == {None}
+
+
+@pytest.mark.usefixtures("star")
+def test_totals_are_told_of_tables_that_are_not_read(engine: SparkEngine) -> None:
+    [scan] = run(engine, "SELECT v FROM lake.s.facts WHERE k < 1").scans
+    nothing = Selection(0, 0)
+    bare = replace(scan, metrics=PruningMetrics(nothing, nothing, nothing, nothing, nothing, planning_ms=0))
+    elsewhere = run(engine, "SELECT 1")
+    assert [each.metrics.partitions for each in elsewhere.with_totals([bare])] == [Selection(4, 0)]
+    assert [each.metrics.manifests for each in elsewhere.with_totals([bare])] == [Selection(1, 0)]
+    gone = replace(bare, table="lake.s.gone")
+    assert elsewhere.with_totals([gone]) == (gone,)

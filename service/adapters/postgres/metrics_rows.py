@@ -68,6 +68,8 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
 
 def record_of(row: QueryRow) -> QueryRecord:
     """The record that a row was made from."""
+            "has_run": scan.has_run,
+            "is_native": scan.is_native,
     error = QueryError(row.error_code, row.error_detail or "") if row.error_code else None
     return QueryRecord(
         query_id=row.query_id,
@@ -114,4 +116,5 @@ def _scan_of(row: ScanRow) -> ScanRecord:
         level: Selection(getattr(row, f"{level}_total"), getattr(row, f"{level}_selected"))
         for level in LEVELS
     }
-    return ScanRecord(row.table_name, row.snapshot_id, PruningMetrics(**levels, planning_ms=row.planning_ms))
+    metrics = PruningMetrics(**levels, planning_ms=row.planning_ms)
+    return ScanRecord(row.table_name, row.snapshot_id, metrics, row.has_run, row.is_native)

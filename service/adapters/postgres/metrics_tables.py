@@ -99,6 +99,8 @@ class ScanRow(Base):
     rows_total: Mapped[int]
     rows_selected: Mapped[int]
     planning_ms: Mapped[int]
+    has_run: Mapped[bool]
+    is_native: Mapped[bool | None]
 
 
 class FilterRow(Base):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from api.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
 from service.model.filtering import Reason
 from service.model.verification import Verification
-from tests.fakes.gateway import FakeGateway
+from tests.fakes.gateway import SCAN, FakeGateway
 
 pytestmark = pytest.mark.anyio
 
@@ -79,6 +80,22 @@ async def test_a_text_that_cannot_be_read_is_explained_without_plans(client: htt
 
 async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
     found = await answer(client)
+@pytest.mark.parametrize(
+    ("is_native", "has_run", "word"),
+    [(True, True, "pruned by Spark too"), (False, False, "not run"), (None, True, None)],
+)
+async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
+    client: httpx.AsyncClient, gateway: FakeGateway, is_native: bool | None, has_run: bool, word: str | None
+) -> None:
+    gateway.scan = replace(SCAN, is_native=is_native, has_run=has_run)
+    [scan] = (await answer(client))["scans"]
+    assert (scan["native"], scan["hasRun"]) == (is_native, has_run)
+    for accept in ("text/plain", "text/html"):
+        shown = (await explained(client, accept=accept)).text
+        assert f"planned in 12 ms{f', {word}' if word else ''}" in shown
+        assert all(each == word or each not in shown for each in ("pruned by Spark too", "not run"))
+
+
     assert found["timings"] == {
         "queuedMs": 0,
         "parseMs": 3,

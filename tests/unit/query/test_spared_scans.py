@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from service.model.pruning import Selection
 from service.query.pruned_query import PrunedQuery
 from service.query.run_pruned import run_pruned
 from service.query.spared_scans import spared_scans
@@ -34,6 +35,16 @@ def test_the_plan_is_not_asked_for_when_all_scans_are_there() -> None:
 
     result = replace(engine_result(scans=(scan("lake.shop.sales", 5, 5),)), planned_tables=never)
     assert spared_scans(result, (), (SALES,)) == ()
+
+
+def test_the_engine_is_asked_for_the_totals_that_it_alone_knows(bench: Bench) -> None:
+    told = replace(DATES, metrics=replace(DATES.metrics, partitions=Selection(9, 0)))
+    engine = FakeEngine(
+        replace(engine_result(scans=(SALES,)), with_totals=lambda spared: (told,) * (spared == (DATES,)))
+    )
+    query = bench.query()
+    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,)))
+    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (SALES, told)
 
 
 def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:

@@ -30,6 +30,20 @@ def test_each_table_without_a_candidate_is_told_once_with_its_reason() -> None:
     assert {each.join_type for each in found} == {JoinType.NONE}
 
 
+def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
+    sales = replace(scan("lake.tpcds.store_sales", 7), has_run=False)
+    pruned = PrunedQuery(
+        "", left_out={ITEM: Reason.NO_EQUI_JOIN}, mentioned=(sales,), otherwise=Reason.DISABLED
+    )
+    found = [
+        (str(each.probe.table), each.probe.snapshot_id, each.reason) for each in unfiltered_scans(pruned, ())
+    ]
+    assert found == [
+        ("lake.tpcds.item", None, Reason.NO_EQUI_JOIN),
+        ("lake.tpcds.store_sales", 7, Reason.DISABLED),
+    ]
+
+
 def test_a_table_with_a_candidate_is_told_there() -> None:
     found = filter_record(Placement(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
     pruned = PrunedQuery("", filters=(found,))

@@ -1,0 +1,19 @@
+"""A scan as it is told: by what it read, or by what a plan would have it read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from service.model.pruning import ScanRecord
+
+
+def told_scan(scan: ScanRecord, has_run: bool, is_native: bool, has_query_run: bool) -> ScanRecord:
+    """The scan of a query that has run, or was only planned.
+
+    One that the query turned out not to need has read nothing of what its plan selects.
+    """
+    if not has_query_run:
+        return replace(scan, is_native=None)
+    if has_run:
+        return replace(scan, is_native=is_native)
+    return replace(scan, has_run=False, metrics=scan.metrics.unread())
