@@ -29,7 +29,7 @@ def _row(record: FilterRecord) -> str:
         f"<b>{escape(record.filter_id)}</b><small>{record.join_type.value}</small>"
         if record.is_candidate
         else "–",
-        f"{escape(str(record.probe.table))}<small>{escape(', '.join(record.probe.columns))}</small>",
+        f"{escape(record.probe.known_as)}<small>{escape(', '.join(record.probe.columns))}</small>",
         _build(record.build),
         _keys(record),
         _outcome(record),

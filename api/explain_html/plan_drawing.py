@@ -19,7 +19,13 @@ LETTERS = 31
 
 _COLLECTOR = "DynamicFilteringDataCollector"
 _NARROWED = "DynamicFilteringTableSourceScan"
-_TITLES = {_COLLECTOR: "Filter collector", _NARROWED: "Narrowed scan", "TableSourceScan": "Scan"}
+_IN_MEMORY = "LocalTableScan"
+_TITLES = {
+    _COLLECTOR: "Filter collector",
+    _NARROWED: "Narrowed scan",
+    "TableSourceScan": "Scan",
+    _IN_MEMORY: "Rows in memory",
+}
 
 
 def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
@@ -77,7 +83,7 @@ def _corner(placed: Placed) -> tuple[float, float]:
 def _kind(operator: str) -> str:
     if operator in (_COLLECTOR, _NARROWED):
         return "collector" if operator == _COLLECTOR else "narrowed"
-    if operator == "TableSourceScan":
+    if operator in ("TableSourceScan", _IN_MEMORY):
         return "scan"
     return "join" if operator.endswith("Join") else "other"
 
@@ -96,6 +102,8 @@ def _detail(node: PlanNode) -> str:
 def _share(node: PlanNode, read: Mapping[str, Selection]) -> str:
     """A bar of the data files that the scan's table gave."""
     table = dict(node.attributes).get("table", ())
+    if node.operator == _IN_MEMORY:
+        return ""
     files = read.get(".".join(table).lower())
     if files is None:
         return ""

@@ -24,6 +24,14 @@ class ProbeAnswer(WireModel):
     table: str
     columns: list[str]
     snapshot_id: int | None
+    alias: Annotated[
+        str | None,
+        Field(description="what the text calls the table there; null: no one mention of it is meant"),
+    ]
+    mention: Annotated[
+        int | None,
+        Field(description="which mention of a table in the text, its views opened, it is; counted from 1"),
+    ]
 
 
 class BuildAnswer(WireModel):
@@ -78,7 +86,13 @@ def filter_answer(record: FilterRecord) -> FilterAnswer:
 
 
 def _probe(probe: Probe) -> ProbeAnswer:
-    return ProbeAnswer(table=str(probe.table), columns=list(probe.columns), snapshot_id=probe.snapshot_id)
+    return ProbeAnswer(
+        table=str(probe.table),
+        columns=list(probe.columns),
+        snapshot_id=probe.snapshot_id,
+        alias=probe.alias or None,
+        mention=probe.mention,
+    )
 
 
 def _build(build: Build) -> BuildAnswer:

@@ -62,6 +62,12 @@ class RewriteAnswer(WireModel):
     rewrite: RewriteKind
     table: Annotated[str | None, Field(description="null: the rewrite is of the whole query")]
     detail: str
+    mention: Annotated[
+        int | None, Field(description="of the table in the text, as `probe.mention` of a filter says it")
+    ]
+    filter_id: Annotated[
+        str | None, Field(description="the filter that stands for the join that was dropped")
+    ]
 
 
 class Plans(WireModel):
@@ -113,7 +119,13 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         rewritten_sql=explanation.rewritten_sql,
         filters=[filter_answer(each) for each in explanation.filters],
         rewrites=[
-            RewriteAnswer(rewrite=each.kind, table=each.table or None, detail=each.detail)
+            RewriteAnswer(
+                rewrite=each.kind,
+                table=each.table or None,
+                detail=each.detail,
+                mention=each.mention,
+                filter_id=each.filter_id or None,
+            )
             for each in explanation.rewrites
         ],
         verification=explanation.verification,
@@ -157,11 +169,11 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
         bytes=selection_answer(metrics.bytes),
         rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected if has_run else None),
         planning_ms=metrics.planning_ms,
+        has_run=scan.has_run,
+        native=scan.is_native,
     )
 
 
 def selection_answer(selection: Selection) -> SelectionAnswer:
     """The selection in the wire's words."""
     return SelectionAnswer(total=selection.total, selected=selection.selected)
-        has_run=scan.has_run,
-        native=scan.is_native,

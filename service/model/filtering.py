@@ -92,13 +92,27 @@ class KeySpan(StrEnum):
 class Probe:
     """The scan that may be narrowed, by its key columns as the table spells them.
 
-    `type_names` are Iceberg's (`int`, `decimal(7, 2)`).
+    `type_names` are Iceberg's (`int`, `decimal(7, 2)`). `mention` says which mention of a table in the text,
+    with its views opened, it is, counted from 1, and `alias` what the table is called there; None and empty
+    where it is not one mention that is meant, and in records of former versions.
     """
 
     table: TableName
     columns: tuple[str, ...]
     type_names: tuple[str, ...]
     snapshot_id: int | None
+    alias: str = ""
+    mention: int | None = None
+
+    @property
+    def known_as(self) -> str:
+        """The table, and what the text calls it where that is another name, for people.
+
+        >>> Probe(TableName("lake", "shop", "sales"), ("day",), ("date",), 1, "f", 1).known_as
+        'lake.shop.sales AS f'
+        """
+        is_renamed = self.alias.lower() not in ("", self.table.table.lower())
+        return f"{self.table} AS {self.alias}" if is_renamed else str(self.table)
 
 
 @dataclass(frozen=True, slots=True)

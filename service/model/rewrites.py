@@ -18,8 +18,14 @@ class RewriteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RewriteRecord:
-    """One rewrite as it is recorded and explained; `table` is empty when it is of the whole query."""
+    """One rewrite as it is recorded and explained; `table` is empty when it is of the whole query.
+
+    `mention` is the one that was rewritten, as a filter's probe tells its own; `filter_id` is the filter that
+    stands for a join that was dropped. Without them where there is none, and in records of former versions.
+    """
 
     kind: RewriteKind
     table: str = ""
     detail: str = ""
+    mention: int | None = None
+    filter_id: str = ""

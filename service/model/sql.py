@@ -49,9 +49,29 @@ class TableReference:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """Which mention of a table in a text it is, counted from 1, and what the text calls the table there."""
+
+    number: int
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query as text and as a tree; the tree is never changed in place."""
 
     sql: str
     tree: exp.Query
     references: tuple[TableReference, ...]
+
+    def mention_at(self, end: int) -> Mention | None:
+        """The mention whose name ends at this place in the text.
+
+        >>> both = (TableReference(("t",), 14, 15, "a", True), TableReference(("t",), 19, 20, None, True))
+        >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).mention_at(20)
+        Mention(number=2, alias='t')
+        """
+        for number, each in enumerate(sorted(self.references, key=lambda each: each.start), start=1):
+            if each.end == end:
+                return Mention(number, each.known_as if each.alias is None else each.alias)
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from service.model.filtering import DynamicFilter, FilterForm, KeySpan
 from service.model.relations import HeldRelation
@@ -12,20 +13,45 @@ from service.pruning.local_relations import RelationPlacement
 from service.query.applied_filter import AppliedFilter
 
 
+@dataclass(frozen=True, slots=True)
+class DroppedJoin:
+    """A join that is not made, and the filter that stands for it."""
+
+    join: DroppableJoin
+    by: AppliedFilter
+
+    @property
+    def end(self) -> int:
+        """Where in the text the name of its table ends."""
+        return self.join.relation.reference_end
+
+    @property
+    def edits(self) -> Mapping[TextSpan, str]:
+        """The parts of the text that go, with what stands there then."""
+        return self.join.edits or {}
+
+
 def dropped_joins(
     candidates: Sequence[DroppableJoin],
     applied: Sequence[AppliedFilter],
     held: Mapping[RelationPlacement, HeldRelation],
-) -> list[DroppableJoin]:
+) -> list[DroppedJoin]:
     """Those whose rows have a key each, no two the same, by which the probe is narrowed exactly."""
-    dropped: list[DroppableJoin] = []
+    dropped: list[DroppedJoin] = []
     for join in candidates:
         rows = held.get(join.relation)
-        if rows is None or not any(_stands_for(each, join, rows) for each in applied):
+        found = None if rows is None else _standing_for(join, rows, applied)
+        if found is None:
             continue
-        if join.edits is not None and not any(_overlap(join.edits, other.edits or {}) for other in dropped):
-            dropped.append(join)
+        if join.edits is not None and not any(_overlap(join.edits, other.edits) for other in dropped):
+            dropped.append(DroppedJoin(join, found))
     return dropped
+
+
+def _standing_for(
+    join: DroppableJoin, rows: HeldRelation, applied: Sequence[AppliedFilter]
+) -> AppliedFilter | None:
+    return next((each for each in applied if _stands_for(each, join, rows)), None)
 
 
 def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:

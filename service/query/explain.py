@@ -13,9 +13,10 @@ from service.model.query import QueryRecord
 from service.pruning.parse import parse
 from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plan_texts.is_deep import is_deep
-from service.pruning.plan_texts.narrowed_scans import narrowed_scans
+from service.pruning.plan_texts.join_operator import join_operator
 from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
 from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
+from service.pruning.plan_texts.ran_query import ran_query
 
 # What the gateway writes behind a table that it narrows, and sqlglot does not read.
 _READ_OPTIONS = re.compile(r"(?<=\d) WITH \(`[^)]*\)")
@@ -45,16 +46,17 @@ def explain(record: QueryRecord) -> Explanation:
 
 
 def plans_of(record: QueryRecord) -> QueryPlans | None:
-    """The query's plans, made of its texts and its filters; None when they cannot be read as trees."""
+    """The query's plans: as it was asked, and as it ran; None when its texts cannot be read as trees."""
     try:
         tree = _tree(record.sql)
         if tree is None:
             return None
         asked = abstract_syntax_tree(tree, _tables(record))
-        narrowed = narrowed_scans(tree, _rewritten(record), record.filters)
-        if is_deep(asked):
+        ran = ran_query(tree, _rewritten(record), record.filters, record.rewrites, record.scans)
+        given = abstract_syntax_tree(ran.tree, _tables(record))
+        if is_deep(asked) or is_deep(given):
             return None
-        physical = optimized_physical_plan(asked, narrowed)
+        physical = optimized_physical_plan(given, ran, join_operator(record.spark_plan))
         return QueryPlans(asked, physical, optimized_execution_plan(physical))
     except (SqlglotError, RecursionError):
         # An explanation must not be lost over a text that is too deep to be drawn.

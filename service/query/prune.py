@@ -135,7 +135,8 @@ class Pruner:
             probe = placement.filter.probe
             facts = detected.facts_at(probe.table, probe.snapshot_id)
             outcome, formed = self._formed(placement.filter, facts, outcome, asked.bounds)
-            records.append(filter_record(placement, outcome, formed))
+            mention = detected.parsed.mention_at(placement.reference_end)
+            records.append(filter_record(placement, outcome, formed, mention))
             if formed is not None:
                 applied.append(AppliedFilter(placement, formed, len(outcome.data.values)))
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.rewrites import RewriteRecord
+from service.model.sql import Mention
 from service.model.tables import TableFacts, TableName
 from service.pruning.detection import Placement
 from service.pruning.predicate import FormedPredicate
@@ -59,14 +60,19 @@ class PrunedQuery:
 
 
 def filter_record(
-    placement: Placement, outcome: FilterOutcome, formed: FormedPredicate | None = None
+    placement: Placement,
+    outcome: FilterOutcome,
+    formed: FormedPredicate | None = None,
+    mention: Mention | None = None,
 ) -> FilterRecord:
     """What is recorded of a filter: applied in this form, or not, for the outcome's reason."""
     found = placement.filter
     return FilterRecord(
         filter_id=found.filter_id,
         join_type=found.join_type,
-        probe=found.probe,
+        probe=found.probe
+        if mention is None
+        else replace(found.probe, alias=mention.alias, mention=mention.number),
         build=found.build,
         source=outcome.source,
         form=FilterForm.NONE if formed is None else formed.form,
@@ -81,7 +87,7 @@ def filter_record(
 
 
 def skipped_scan(table: TableFacts) -> ScanRecord:
-    """A scan that was not run; what only the engine could tell of it is 0 of 0."""
+    """A scan that was not run; what only the engine can tell of it is 0 of 0 until it is asked."""
     nothing = Selection(0, 0)
     return ScanRecord(
         table=str(table.name),
@@ -94,5 +100,5 @@ def skipped_scan(table: TableFacts) -> ScanRecord:
             rows=Selection(table.record_count, 0),
             planning_ms=0,
         ),
-    )
         has_run=False,
+    )

@@ -13,14 +13,13 @@ from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.sql import TableReference
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.covers_native_pruning import covers_native_pruning
-from service.pruning.droppable_joins import DroppableJoin
 from service.pruning.inject import Narrowing, inject
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.read_options import read_options
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
-from service.query.dropped_joins import dropped_joins
+from service.query.dropped_joins import DroppedJoin, dropped_joins
 from service.query.loose_mentions import LooseMention, loose_mentions
 from service.query.pruned_query import PrunedQuery, skipped_scan
 from service.query.unpinned import UnpinnedTables, unpinned
@@ -57,7 +56,7 @@ def rewritten(
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
     dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
-    gone = {each.relation.reference_end for each in dropped}
+    gone = {each.end for each in dropped}
     names = _names_of(local, detected.parsed.sql, gone)
     narrowings = {end: each for end, each in pins.items() if end not in gone | names.keys()}
     options = _options(narrowings, applied, detected, bounds)
@@ -67,7 +66,7 @@ def rewritten(
     narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
     is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     is_native_off = is_wanted and _is_covered(detected, applied, pruned.filters, local.keys())
-    edits = {span: text for each in dropped for span, text in (each.edits or {}).items()}
+    edits = {span: text for each in dropped for span, text in each.edits.items()}
     sql = inject(detected.parsed, narrowings, edits)
     return replace(
         pruned,
@@ -80,8 +79,12 @@ def rewritten(
         properties={NATIVE_PRUNING: "false"} if is_native_off else {},
         rewrites=(
             *_options_records(options, detected),
-            *(_relation_record(place, rows) for place, rows in held if place.reference_end in names),
-            *(_dropped_record(each) for each in dropped),
+            *(
+                _relation_record(place, rows, detected)
+                for place, rows in held
+                if place.reference_end in names
+            ),
+            *(_dropped_record(each, detected) for each in dropped),
             *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
             *((RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),) if is_native_off else ()),
         ),
@@ -101,7 +104,7 @@ def _dropped(
     local: Sequence[tuple[RelationPlacement, HeldRelation]],
     pins: Mapping[int, Narrowing],
     bounds: RewriteBounds,
-) -> Sequence[DroppableJoin]:
+) -> Sequence[DroppedJoin]:
     if RewriteKind.JOIN_DROPPED not in bounds.kinds:
         return ()
     candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
@@ -243,18 +246,27 @@ def _is_covered(
     return covers_native_pruning(scans, narrowed, [each for each in filters if not each.is_applied])
 
 
-def _relation_record(place: RelationPlacement, rows: HeldRelation) -> RewriteRecord:
+def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Detected) -> RewriteRecord:
     rows_of = place.query.rows_of
     where = f" where {rows_of.predicate}" if rows_of.predicate else ""
     detail = f"{rows.row_count} rows of {len(rows_of.columns)} columns, {rows.byte_count} bytes{where}"
-    return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail)
+    number = _number(place.reference_end, detected)
+    return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail, number)
 
 
-def _dropped_record(join: DroppableJoin) -> RewriteRecord:
-    rows_of = join.relation.query.rows_of
+def _dropped_record(dropped: DroppedJoin, detected: Detected) -> RewriteRecord:
     return RewriteRecord(
-        RewriteKind.JOIN_DROPPED, str(rows_of.tables[0]), f"by the keys of {join.build_column}"
+        RewriteKind.JOIN_DROPPED,
+        str(dropped.join.relation.query.rows_of.tables[0]),
+        f"by the keys of {dropped.join.build_column}",
+        _number(dropped.end, detected),
+        dropped.by.placement.filter.filter_id,
     )
+
+
+def _number(end: int, detected: Detected) -> int | None:
+    mention = detected.parsed.mention_at(end)
+    return None if mention is None else mention.number
 
 
 def _opened_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:

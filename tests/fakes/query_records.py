@@ -56,7 +56,10 @@ def full_record() -> QueryRecord:
         spark_plan="== Physical Plan ==\n…",
         filters=(applied(), refused()),
         rewritten_sql="SELECT 'ü', :year -- narrowed",
-        rewrites=(RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.item", "3 rows where i_name = 'ü'"),),
+        rewrites=(
+            RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.item", "3 rows where i_name = 'ü'", 2),
+            RewriteRecord(RewriteKind.JOIN_DROPPED, "lake.tpcds.date_dim", "by the keys of ü", 3, "df1"),
+        ),
         parse_ms=6,
         detect_ms=7,
         filters_ms=8,
@@ -65,7 +68,12 @@ def full_record() -> QueryRecord:
 
 
 def filtered_record(
-    sql: str, filters: Sequence[FilterRecord] = (), rewritten_sql: str | None = None
+    sql: str,
+    filters: Sequence[FilterRecord] = (),
+    rewritten_sql: str | None = None,
+    rewrites: Sequence[RewriteRecord] = (),
+    scans: Sequence[ScanRecord] = (),
+    spark_plan: str = "",
 ) -> QueryRecord:
     return QueryRecord(
         uuid4(),
@@ -75,15 +83,22 @@ def filtered_record(
         SUBMITTED_AT,
         filters=tuple(filters),
         rewritten_sql=rewritten_sql,
+        rewrites=tuple(rewrites),
+        scans=tuple(scans),
+        spark_plan=spark_plan,
     )
 
 
-def applied(filter_id: str = "df1", probe: str = "lake.tpcds.store_returns") -> FilterRecord:
+def applied(
+    filter_id: str = "df1", probe: str = "lake.tpcds.store_returns", mention: int | None = 1
+) -> FilterRecord:
     """A filter that narrowed its scan; no field has its default."""
     return FilterRecord(
         filter_id=filter_id,
         join_type=JoinType.INNER,
-        probe=Probe(TableName(*probe.split(".")), ("sr_returned_date_sk",), ("int",), 2**63 - 1),
+        probe=Probe(
+            TableName(*probe.split(".")), ("sr_returned_date_sk",), ("int",), 2**63 - 1, "sr", mention
+        ),
         build=Build((TableName("lake", "tpcds", "date_dim"),), ("d_date_sk",), "d_year = 2000", (2,)),
         source=FilterSource.COLLECTED,
         form=FilterForm.RANGES,

@@ -112,6 +112,8 @@ def test_a_declared_folder_is_narrowed_and_explained(declared: RunningGateway) -
         "table": "spark_catalog.logs.events",
         "columns": ["k"],
         "snapshotId": None,
+        "alias": "f",
+        "mention": 1,
     }
     assert (applied["source"], applied["build"]["snapshotIds"]) == ("COLLECTED", [None])
     assert explanation["verification"] == "SAME"
@@ -121,6 +123,15 @@ def test_a_declared_folder_is_narrowed_and_explained(declared: RunningGateway) -
     text = declared.client.get(f"/explain/{answer['queryId']}", headers={"Accept": "text/plain"}).text
     assert "spark_catalog.logs.events (without snapshots)" in text
     assert "data files  2 of 8" in text
+
+
+def test_a_folder_of_which_nothing_is_needed_is_nothing_of_its_total(declared: RunningGateway) -> None:
+    nobody = JOINED.format(table="events").replace("= 'odd'", "= 'nobody'")
+    _, explanation, applied = narrowed(declared.client, nobody)
+    assert applied["form"] == "EMPTY"
+    [scan] = [each for each in explanation["scans"] if each["table"] == "spark_catalog.logs.events"]
+    assert scan["partitions"] == scan["dataFiles"] == {"total": 8, "selected": 0}
+    assert scan["hasRun"] is False
 
 
 def test_declared_folders_are_tables_like_others(declared: RunningGateway) -> None:

@@ -68,6 +68,8 @@ def _probe_values(probe: Probe) -> dict[str, object]:
         "probe_columns": [storable(each) for each in probe.columns],
         "probe_types": list(probe.type_names),
         "probe_snapshot_id": probe.snapshot_id,
+        "probe_alias": storable(probe.alias),
+        "probe_mention": probe.mention,
     }
 
 
@@ -82,7 +84,14 @@ def _build_values(build: Build) -> dict[str, object]:
 
 def _probe(row: FilterRow) -> Probe:
     columns, types = tuple(row.probe_columns), tuple(row.probe_types)
-    return Probe(TableName.of(row.probe_table), columns, types, row.probe_snapshot_id)
+    return Probe(
+        TableName.of(row.probe_table),
+        columns,
+        types,
+        row.probe_snapshot_id,
+        row.probe_alias,
+        row.probe_mention,
+    )
 
 
 def _build(row: FilterRow) -> Build:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC
+from typing import Any
 
 from service.adapters.postgres.metrics_filter_rows import filter_of
 from service.adapters.postgres.metrics_tables import QueryRow, ScanRow
@@ -44,7 +46,13 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "filters_ms": record.filters_ms,
         "verification": record.verification.value if record.verification else None,
         "rewrites": [
-            {"kind": each.kind.value, "table": storable(each.table), "detail": storable(each.detail)}
+            {
+                "kind": each.kind.value,
+                "table": storable(each.table),
+                "detail": storable(each.detail),
+                "mention": each.mention,
+                "filter_id": storable(each.filter_id),
+            }
             for each in record.rewrites
         ],
     }
@@ -60,6 +68,8 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
             "table_name": storable(scan.table),
             "snapshot_id": scan.snapshot_id,
             "planning_ms": scan.metrics.planning_ms,
+            "has_run": scan.has_run,
+            "is_native": scan.is_native,
             **_level_values(scan.metrics),
         }
         for ordinal, scan in enumerate(record.scans)
@@ -68,8 +78,6 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
 
 def record_of(row: QueryRow) -> QueryRecord:
     """The record that a row was made from."""
-            "has_run": scan.has_run,
-            "is_native": scan.is_native,
     error = QueryError(row.error_code, row.error_detail or "") if row.error_code else None
     return QueryRecord(
         query_id=row.query_id,
@@ -96,9 +104,18 @@ def record_of(row: QueryRow) -> QueryRecord:
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
         verification=Verification(row.verification) if row.verification else None,
-        rewrites=tuple(
-            RewriteRecord(RewriteKind(each["kind"]), each["table"], each["detail"]) for each in row.rewrites
-        ),
+        rewrites=tuple(map(_rewrite_of, row.rewrites)),
+    )
+
+
+def _rewrite_of(stored: Mapping[str, Any]) -> RewriteRecord:
+    """Former versions did not say the last two."""
+    return RewriteRecord(
+        RewriteKind(stored["kind"]),
+        stored["table"],
+        stored["detail"],
+        stored.get("mention"),
+        stored.get("filter_id", ""),
     )
 
 

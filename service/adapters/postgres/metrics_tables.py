@@ -27,7 +27,7 @@ class Base(DeclarativeBase):
         datetime: DateTime(timezone=True),
         dict[str, str]: JSONB(),
         list[str]: JSONB(),
-        list[dict[str, str]]: JSONB(),
+        list[dict[str, Any]]: JSONB(),
         list[int | None]: JSONB(),
         list[tuple[str, str]]: JSONB(),
     }
@@ -60,7 +60,7 @@ class QueryRow(Base):
     parse_ms: Mapped[int]
     detect_ms: Mapped[int]
     filters_ms: Mapped[int]
-    rewrites: Mapped[list[dict[str, str]]]
+    rewrites: Mapped[list[dict[str, Any]]]
     verification: Mapped[str | None]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
     filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
@@ -118,6 +118,8 @@ class FilterRow(Base):
     probe_columns: Mapped[list[str]]
     probe_types: Mapped[list[str]]
     probe_snapshot_id: Mapped[int | None]
+    probe_alias: Mapped[str]
+    probe_mention: Mapped[int | None]
     build_tables: Mapped[list[str]]
     build_columns: Mapped[list[str]]
     build_predicate: Mapped[str]

@@ -149,7 +149,8 @@ def _column(expression: exp.Expr) -> tuple[str, tuple[str, ...]]:
     if isinstance(expression, exp.Alias):
         return expression.alias, (text_of(expression.this),)
     text = text_of(expression)
-    return ("fields" if isinstance(expression, exp.Star) else expression.alias_or_name or text), (text,)
+    # A call has no name of its own: that of its argument would be another column's.
+    return ("fields" if isinstance(expression, exp.Star) else expression.output_name or text), (text,)
 
 
 def _join_type(join: exp.Join) -> str:

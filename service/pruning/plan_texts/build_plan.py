@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from service.model.explanation import PlanNode
 from service.model.filtering import Build, FilterRecord
 from service.model.tables import TableName
+from service.pruning.plan_texts.join_operator import ANY
 
 _QUALIFIER = re.compile(r"`|\b[a-z_]\w*\.(?=[a-z_`])")
 
@@ -26,7 +27,7 @@ def build_plan(build: Build) -> PlanNode:
     """The build side's tables, joined and filtered."""
     # A list of values reads no table.
     scans = tuple(table_scan(str(each)) for each in build.tables) or (PlanNode("Values"),)
-    joined = PlanNode("HashJoin", (("joinType", ("InnerJoin",)),), scans) if len(scans) > 1 else scans[0]
+    joined = PlanNode(ANY, (("joinType", ("InnerJoin",)),), scans) if len(scans) > 1 else scans[0]
     where = (("where", (build.predicate,)),)
     return PlanNode("Calc", where, (joined,)) if build.predicate else joined
 

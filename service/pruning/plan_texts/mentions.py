@@ -8,13 +8,14 @@ from sqlglot import exp
 
 
 def mentions(tree: exp.Query) -> Sequence[exp.Table]:
-    """Every mention of a table, from the first to the last.
+    """Every mention of a table, from the first to the last; hints do not mention, they refer.
 
     >>> from sqlglot import parse_one
     >>> [each.name for each in mentions(parse_one("SELECT * FROM a, (SELECT * FROM b) AS c, d"))]
     ['a', 'b', 'd']
     """
-    return sorted(tree.find_all(exp.Table), key=_place)
+    found = (each for each in tree.find_all(exp.Table) if isinstance(each.this, exp.Identifier))
+    return sorted((each for each in found if each.find_ancestor(exp.Hint) is None), key=_place)
 
 
 def is_mention_of(table: exp.Table, full_name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The query with its filters: which scans are narrowed, and what their keys are collected from."""
+"""The query as it ran: which scans are narrowed, by which keys, and what was not read at all."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from service.model.explanation import PlanNode
-from service.model.filtering import Build
+from service.model.filtering import Build, FilterRecord
 from service.pruning.plan_texts.build_plan import build_plan, collector, is_built_by, is_part_of
-from service.pruning.plan_texts.narrowed_scans import NarrowedScans
+from service.pruning.plan_texts.join_operator import ANY
+from service.pruning.plan_texts.ran_query import RanQuery
 
 _EQUALITY = re.compile(r"[^\W\d][\w.`]* = [^\W\d][\w.`]*")
 _JOIN_TYPES = {
@@ -25,23 +26,26 @@ _KEPT_SIDES = {"inner": (True, True), "left": (True, False), "semi": (True, Fals
 _RENAMED = {"Project": "Calc", "Aggregate": "HashAggregate", "TableScan": "TableSourceScan"}
 _COMMA_JOIN = (("condition", ("true",)), ("joinType", ("inner",)))
 
+Attributes = tuple[tuple[str, tuple[str, ...]], ...]
 Lowered = tuple[PlanNode, tuple[str, ...]]
 
 
-def optimized_physical_plan(plan: PlanNode, narrowed: NarrowedScans) -> PlanNode:
-    """The abstract syntax tree with narrowed scans over the collectors of their keys.
+def optimized_physical_plan(plan: PlanNode, ran: RanQuery, join: str = ANY) -> PlanNode:
+    """The tree of the text that ran, with narrowed scans over the collectors of their keys.
 
     A dimension that keys are collected from stands in the join as the same sub-plan as below the collector.
+    What was read from memory is no scan, and what was not read says so. `join` is what joins are called.
     Source: FLIP-248, `DynamicFilteringTableSourceScan`.
     """
-    builds = dict.fromkeys(each.build for filters in narrowed.values() for each in filters)
-    return _Planner(narrowed, tuple(builds)).plan(plan)
+    builds = dict.fromkeys(each.build for filters in ran.filters.values() for each in filters)
+    return _Planner(ran, tuple(builds), join).plan(plan)
 
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
-    narrowed: NarrowedScans
+    ran: RanQuery
     builds: tuple[Build, ...]
+    join: str
 
     def plan(self, node: PlanNode) -> PlanNode:
         planned, _ = self._lowered(node, ())
@@ -65,11 +69,19 @@ class _Planner:
         return tuple(self.plan(each) for each in nodes)
 
     def _scan(self, node: PlanNode, conditions: tuple[str, ...]) -> Lowered:
-        filters = self.narrowed.get(-1 if node.reference is None else node.reference, ())
+        number = -1 if node.reference is None else node.reference
+        relation = self.ran.relations.get(number)
+        if relation is not None:
+            table = ("table", tuple(relation.table.split(".")))
+            return PlanNode("LocalTableScan", (table, ("rows", (relation.detail,)))), conditions
+        filters = self.ran.filters.get(number, ())
+        unread = (("read", ("nothing",)),) if number in self.ran.unread else ()
         if filters:
-            attributes = (*node.attributes, ("filters", tuple(each.filter_id for each in filters)))
             collectors = tuple(dict.fromkeys(collector(each) for each in filters))
+            attributes = (*node.attributes, *self._filters(filters), *unread)
             return PlanNode("DynamicFilteringTableSourceScan", attributes, collectors), conditions
+        if unread:
+            return PlanNode("TableSourceScan", (*node.attributes, *unread)), conditions
         [(_, parts)] = node.attributes
         for build in self.builds:
             taken = tuple(each for each in conditions if is_part_of(build, each))
@@ -77,6 +89,12 @@ class _Planner:
             if is_table and is_built_by(build, build.tables[0], taken):
                 return build_plan(build), tuple(each for each in conditions if each not in taken)
         return self._renamed(node), conditions
+
+    def _filters(self, filters: Sequence[FilterRecord]) -> Attributes:
+        """Their ids, and the joins that they stand for."""
+        dropped = [join.table for each in filters for join in self.ran.dropped.get(each.filter_id, ())]
+        stands_for = (("droppedJoins", tuple(dropped)),) if dropped else ()
+        return (("filters", tuple(each.filter_id for each in filters)), *stands_for)
 
     def _filter(self, node: PlanNode) -> PlanNode:
         [(_, conditions)] = node.attributes
@@ -110,7 +128,11 @@ class _Planner:
         if node.attributes == _COMMA_JOIN:
             own = tuple(each for each in conditions if _EQUALITY.fullmatch(each))
             conditions = tuple(each for each in conditions if each not in own)
-        return _joined(kind, own, (*lowered, *self._all(subqueries))), conditions
+        return self._joined(kind, own, (*lowered, *self._all(subqueries))), conditions
+
+    def _joined(self, kind: str, where: tuple[str, ...], children: tuple[PlanNode, ...]) -> PlanNode:
+        name = "MultiJoin" if len(children) > 2 and kind == "inner" else self.join
+        return PlanNode(name, (("joinType", (_JOIN_TYPES[kind],)), ("where", where or ("true",))), children)
 
     def _renamed(self, node: PlanNode) -> PlanNode:
         name = node.operator.removeprefix("Logical")
@@ -126,13 +148,6 @@ def _inputs(node: PlanNode) -> tuple[Sequence[PlanNode], Sequence[PlanNode]]:
         inputs.append(node.children[1])
         node = node.children[0]
     return (node, *reversed(inputs)), ()
-
-
-def _joined(kind: str, where: tuple[str, ...], children: tuple[PlanNode, ...]) -> PlanNode:
-    is_hashed = any(_EQUALITY.fullmatch(each) for each in where)
-    operator = "HashJoin" if is_hashed else "NestedLoopJoin"
-    name = "MultiJoin" if len(children) > 2 and kind == "inner" else operator
-    return PlanNode(name, (("joinType", (_JOIN_TYPES[kind],)), ("where", where or ("true",))), children)
 
 
 def _selected(name: str, values: tuple[str, ...]) -> str:

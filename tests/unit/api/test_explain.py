@@ -39,6 +39,8 @@ async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncCl
             "table": "lake.tpcds.store_returns",
             "columns": ["sr_returned_date_sk"],
             "snapshotId": 2**63 - 1,
+            "alias": "sr",
+            "mention": 1,
         },
         "build": {
             "tables": ["lake.tpcds.date_dim"],
@@ -78,8 +80,6 @@ async def test_a_text_that_cannot_be_read_is_explained_without_plans(client: htt
     assert found["scans"][0]["rows"] == {"total": 287_867, "read": 55_440}
 
 
-async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
-    found = await answer(client)
 @pytest.mark.parametrize(
     ("is_native", "has_run", "word"),
     [(True, True, "pruned by Spark too"), (False, False, "not run"), (None, True, None)],
@@ -96,6 +96,8 @@ async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
         assert all(each == word or each not in shown for each in ("pruned by Spark too", "not run"))
 
 
+async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
+    found = await answer(client)
     assert found["timings"] == {
         "queuedMs": 0,
         "parseMs": 3,
@@ -123,7 +125,7 @@ async def test_the_text_has_the_three_plans_and_then_what_was_pruned(client: htt
     assert "  data files  366 of 2003\n" in response.text
     keys = "by lake.tpcds.date_dim(d_date_sk) where d_year = 2000"
     how = "applied, 366 values as RANGES, COLLECTED in 17 ms, The filter cache does not answer."
-    assert f"df1 on lake.tpcds.store_returns(sr_returned_date_sk) {keys}: {how}\n" in response.text
+    assert f"df1 on lake.tpcds.store_returns AS sr(sr_returned_date_sk) {keys}: {how}\n" in response.text
     assert ": not applied, THRESHOLD_EXCEEDED\n" in response.text
 
 
@@ -235,11 +237,16 @@ class _Page(HTMLParser):
         self.is_whole &= bool(self.open) and self.open.pop() == tag
 
 
+NOT_TOLD = {"mention": None, "filterId": None}
+
+
 async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -> None:
     relation, native = (await answer(client))["rewrites"]
     detail = "366 rows where d_day_name <> '<b>'"
-    assert relation == {"rewrite": "LOCAL_RELATION", "table": "lake.tpcds.date_dim", "detail": detail}
-    assert native == {"rewrite": "NATIVE_PRUNING_OFF", "table": None, "detail": ""}
+    assert (
+        relation == {"rewrite": "LOCAL_RELATION", "table": "lake.tpcds.date_dim", "detail": detail} | NOT_TOLD
+    )
+    assert native == {"rewrite": "NATIVE_PRUNING_OFF", "table": None, "detail": ""} | NOT_TOLD
     text = (await explained(client, accept="text/plain")).text
     assert f"LOCAL_RELATION of lake.tpcds.date_dim: {detail}\nNATIVE_PRUNING_OFF\n" in text
     page = (await explained(client, accept="text/html")).text

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 from sqlglot import tokenize
 
 from service.model.explanation import PlanNode, QueryPlans
-from service.model.filtering import FilterRecord
+from service.model.filtering import FilterForm, FilterRecord
+from service.model.pruning import ScanRecord
+from service.model.rewrites import RewriteKind, RewriteRecord
 from service.pruning.nesting import is_shallow
 from service.pruning.plan_texts.plan_text import plan_text
 from service.query.explain import plans_of
-from tests.fakes.query_records import applied, filtered_record
+from tests.fakes.query_records import applied, filtered_record, scan
 
 FLIP = "select * from store_returns, date_dim where sr_returned_date_sk = d_date_sk and d_year = 2000"
 SALES = "lake.tpcds.store_sales"
@@ -20,8 +24,18 @@ SALES = "lake.tpcds.store_sales"
 AT_ITS_SNAPSHOT = f"VERSION AS OF {applied().probe.snapshot_id}"
 
 
-def plans(sql: str, *filters: FilterRecord, rewritten_sql: str | None = None) -> QueryPlans:
-    found = plans_of(filtered_record(sql, filters, rewritten_sql))
+HASHED = "== Physical Plan ==\nBroadcastHashJoin"
+
+
+def plans(
+    sql: str,
+    *filters: FilterRecord,
+    rewritten_sql: str | None = None,
+    rewrites: Sequence[RewriteRecord] = (),
+    scans: Sequence[ScanRecord] = (),
+    spark_plan: str = HASHED,
+) -> QueryPlans:
+    found = plans_of(filtered_record(sql, filters, rewritten_sql, rewrites, scans, spark_plan))
     assert found is not None
     return found
 
@@ -68,7 +82,7 @@ def test_a_build_side_that_the_join_needs_too_is_named_once() -> None:
 def test_a_set_that_serves_two_facts_is_collected_once() -> None:
     facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
     sql = f"SELECT 1 FROM {facts} JOIN date_dim d ON k = d_date_sk AND d.d_year = 2000"
-    plan = text(plans(sql, applied(), applied("df2", probe=SALES)).optimized_execution)
+    plan = text(plans(sql, applied(), applied("df2", probe=SALES, mention=2)).optimized_execution)
     assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
     assert plan.count("Reused(reference_id=[1])") == 1
     assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]])") == 1
@@ -88,8 +102,12 @@ def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
         f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WITH (`file-open-cost`='65536') WHERE k = 5) b",
     )
     narrowed = "DynamicFilteringTableSourceScan"
-    assert text(plans(sql, applied(), rewritten_sql=rewritten).optimized_physical).count(narrowed) == 1
-    assert text(plans(sql, applied()).optimized_physical).count(narrowed) == 2
+    for found in (applied(mention=2), applied(mention=None)):
+        plan = text(plans(sql, found, rewritten_sql=rewritten).optimized_physical)
+        assert plan.count(narrowed) == 1
+        assert plan.index("TableSourceScan(table=[[lake, tpcds, store_returns]])") < plan.index(narrowed)
+    # A record of a former version, without the text that ran.
+    assert text(plans(sql, applied(mention=None)).optimized_physical).count(narrowed) == 2
 
 
 def test_a_condition_on_the_side_that_an_outer_join_may_replace_stays_above_it() -> None:
@@ -183,11 +201,16 @@ def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> No
         f"(SELECT `k` FROM (SELECT k FROM (SELECT * FROM `lake`.`tpcds`.store_returns {AT_ITS_SNAPSHOT}"
         " WHERE k = 1) AS `store_returns`) AS `v`(`k`)) AS `v`"
     )
-    drawn = plans(query, applied(), rewritten_sql=query.replace("v JOIN", f"{inside} JOIN", 1))
-    assert "filters" not in text(drawn.optimized_physical)
+    opened = query.replace("v JOIN", f"{inside} JOIN", 1)
+    for found in (applied(), applied(mention=None)):
+        plan = text(plans(query, found, rewritten_sql=opened).optimized_physical)
+        assert "[v]" not in plan
+        narrowed, whole = [line for line in plan.splitlines() if "store_returns" in line]
+        assert ("filters" in narrowed, "filters" in whole) == (True, False)
     outside = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS r"
-    both = query.replace("v JOIN", f"{inside} JOIN", 1).replace("store_returns AS r", outside)
-    assert text(plans(query, applied(), rewritten_sql=both).optimized_physical).count("filters") == 1
+    both = opened.replace("store_returns AS r", outside)
+    second = text(plans(query, applied(mention=2), rewritten_sql=both).optimized_physical)
+    assert second.index("store_returns]])") < second.index("filters=[df1]")
 
 
 def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
@@ -195,5 +218,133 @@ def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
         "SELECT * FROM a, store_returns, date_dim, store_returns AS s WHERE sr_returned_date_sk = d_date_sk"
     )
     narrowed = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS `store_returns`"
-    rewritten = query.replace("a, store_returns", f"a_rows_1, {narrowed}")
-    assert text(plans(query, applied(), rewritten_sql=rewritten).optimized_physical).count("filters") == 1
+    rewritten = query.replace("a, store_returns", f"a_rows_1 AS `a`, {narrowed}")
+    for found in (applied(mention=2), applied(mention=None)):
+        plan = text(plans(query, found, rewritten_sql=rewritten).optimized_physical)
+        assert plan.count("filters") == 1
+        assert plan.index("filters") < plan.index("store_returns]])")
+
+
+TWO_MENTIONS = (
+    "SELECT 1 FROM store_returns a JOIN date_dim d ON a.sr_returned_date_sk = d.d_date_sk"
+    " JOIN store_returns b ON a.k = b.k JOIN date_dim e ON b.sr_returned_date_sk = e.d_date_sk"
+    " WHERE d.d_year = 2000 AND e.d_moy = 11"
+)
+
+
+def narrowed(name: str, condition: str) -> str:
+    return f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE {condition}) {name}"
+
+
+def by_november(mention: int | None) -> FilterRecord:
+    second = applied("df2", mention=mention)
+    return replace(second, build=replace(second.build, predicate="d_moy = 11"))
+
+
+def test_each_of_two_mentions_of_a_table_has_its_own_filters() -> None:
+    rewritten = TWO_MENTIONS.replace("store_returns a", narrowed("a", "k < 2")).replace(
+        "store_returns b", narrowed("b", "k > 5")
+    )
+    plan = text(plans(TWO_MENTIONS, applied(), by_november(3), rewritten_sql=rewritten).optimized_execution)
+    first, second = [line for line in plan.splitlines() if "store_returns" in line]
+    assert ("filters=[df1])" in first, "filters=[df2])" in second) == (True, True)
+    assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])") == 2
+    # Each build side stands below its collector, and in its join.
+    assert [plan.count(f"Reused(reference_id=[{number}])") for number in (1, 2, 3)] == [1, 1, 0]
+    # What a record of a former version does not tell, its plan cannot.
+    old = plans(TWO_MENTIONS, applied(mention=None), by_november(None), rewritten_sql=rewritten)
+    assert text(old.optimized_physical).count("filters=[df1, df2]") == 2
+
+
+DROPPED = RewriteRecord(RewriteKind.JOIN_DROPPED, "lake.tpcds.date_dim", "by the keys of d_date_sk", 2, "df1")
+
+
+@pytest.mark.parametrize("place", ["JOIN", "a comma"])
+def test_a_dropped_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
+    asked = {
+        "JOIN": "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk"
+        " JOIN item i ON a.i = i.i WHERE d.d_year = 2000 AND a.x > 5",
+        "a comma": "SELECT a.x FROM store_returns a, date_dim d JOIN item i ON a.i = i.i"
+        " WHERE a.k = d.d_date_sk AND d.d_year = 2000 AND a.x > 5",
+    }[place]
+    ran = {
+        "JOIN": f"SELECT a.x FROM {narrowed('a', 'k < 2')}  JOIN item i ON a.i = i.i WHERE TRUE AND a.x > 5",
+        "a comma": f"SELECT a.x FROM {narrowed('a', 'k < 2')}  JOIN item i ON a.i = i.i"
+        " WHERE TRUE AND TRUE AND a.x > 5",
+    }[place]
+    found = plans(asked, applied(), rewritten_sql=ran, rewrites=[DROPPED])
+    assert "date_dim" in text(found.abstract_syntax_tree)
+    assert text(found.optimized_execution) == dedent("""\
+        Calc(select=[a.x], where=[a.x > 5])
+        +- HashJoin(joinType=[InnerJoin], where=[a.i = i.i])
+           :- TableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1], droppedJoins=[lake.tpcds.date_dim])
+           :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
+           :     +- Calc(where=[d_year = 2000])
+           :        +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           +- TableSourceScan(table=[[item]])
+        """)  # noqa: E501
+
+
+def test_mentions_behind_a_dropped_join_keep_their_filters() -> None:
+    branch = "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk WHERE d.d_year = 2000"
+    asked = f"{branch} UNION ALL {branch}"
+    # In the second branch, the join is made, as another column of the dimension is asked for.
+    whole = branch.replace("store_returns a", narrowed("a", "k > 5"))
+    ran = f"SELECT a.x FROM {narrowed('a', 'k < 2')} WHERE TRUE UNION ALL {whole}"
+    found = plans(asked, applied(), by_november(3), rewritten_sql=ran, rewrites=[DROPPED])
+    plan = text(found.optimized_physical)
+    first, second = [line for line in plan.splitlines() if "store_returns" in line]
+    assert "filters=[df1], droppedJoins=[lake.tpcds.date_dim]" in first
+    assert "filters=[df2])" in second
+    assert plan.count("HashJoin") == 1
+
+
+def test_rows_in_memory_are_no_scan() -> None:
+    rows = RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.date_dim", "366 rows where d_year = 2000", 2)
+    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},").replace(
+        "date_dim", "`date_dim_rows_1` AS `date_dim`"
+    )
+    plan = text(plans(FLIP, applied(), rewritten_sql=ran, rewrites=[rows]).optimized_execution)
+    assert plan == dedent("""\
+        Calc(select=[*], where=[d_year = 2000])
+        +- HashJoin(joinType=[InnerJoin], where=[sr_returned_date_sk = d_date_sk])
+           :- TableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1])
+           :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
+           :     +- Calc(where=[d_year = 2000])
+           :        +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           +- LocalTableScan(table=[[lake, tpcds, date_dim]], rows=[366 rows where d_year = 2000])
+        """)
+
+
+def test_a_scan_that_was_not_needed_has_read_nothing() -> None:
+    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'FALSE')},")
+    empty = replace(applied(), form=FilterForm.EMPTY)
+    plan = text(plans(FLIP, empty, rewritten_sql=ran).optimized_physical)
+    assert "store_returns]], filters=[df1], read=[nothing])" in plan
+    unread = replace(scan("lake.tpcds.date_dim", 5, 0), has_run=False)
+    plan = text(plans(FLIP, scans=[scan("lake.tpcds.store_returns", 5, 5), unread]).optimized_physical)
+    assert "TableSourceScan(table=[[lake, tpcds, date_dim]], read=[nothing])" in plan
+    assert "TableSourceScan(table=[[lake, tpcds, store_returns]])" in plan
+
+
+@pytest.mark.parametrize(
+    ("spark_plan", "operator"),
+    [
+        ("", "Join"),
+        ("== Physical Plan ==\nSortMergeJoin", "SortMergeJoin"),
+        ("== Parsed Logical Plan ==\n== Physical Plan ==\nCartesianProduct", "NestedLoopJoin"),
+        ("== Physical Plan ==\nBroadcastHashJoin\n  SortMergeJoin", "Join"),
+        (
+            "== Physical Plan ==\n== Final Plan ==\nBroadcastHashJoin\n== Initial Plan ==\nSortMergeJoin",
+            "HashJoin",
+        ),
+    ],
+)
+def test_joins_are_called_what_the_engine_made_of_them(spark_plan: str, operator: str) -> None:
+    plan = text(plans("SELECT 1 FROM a JOIN b ON a.k + 0 = b.k", spark_plan=spark_plan).optimized_physical)
+    assert f"\n+- {operator}(joinType=[InnerJoin], where=[a.k + 0 = b.k])\n" in plan
+
+
+def test_a_call_has_no_name_of_its_own() -> None:
+    plan = text(plans("SELECT count(*), sum(x), y, t.z, u AS v FROM t").optimized_physical)
+    assert plan.startswith("Calc(select=[COUNT(*), SUM(x), y, t.z, u AS v])\n")

@@ -1,0 +1,23 @@
+"""Which mention of a table in the text each filter is on."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0013"
+down_revision = "0012"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # The default is for the rows that are there; new ones say it themselves.
+    op.add_column("filters", sa.Column("probe_alias", sa.Text(), server_default="", nullable=False))
+    op.alter_column("filters", "probe_alias", server_default=None)
+    op.add_column("filters", sa.Column("probe_mention", sa.BigInteger(), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("filters", "probe_mention")
+    op.drop_column("filters", "probe_alias")

@@ -1,0 +1,34 @@
+"""How the engine joins, in the words of a plan."""
+
+from __future__ import annotations
+
+import re
+
+ANY = "Join"
+_JOINS = re.compile(
+    r"\b(BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin|BroadcastNestedLoopJoin|CartesianProduct)\b"
+)
+_NAMES = {
+    "BroadcastHashJoin": "HashJoin",
+    "ShuffledHashJoin": "HashJoin",
+    "SortMergeJoin": "SortMergeJoin",
+    "BroadcastNestedLoopJoin": "NestedLoopJoin",
+    "CartesianProduct": "NestedLoopJoin",
+}
+_PLAN, _FINAL, _INITIAL = "== Physical Plan ==", "== Final Plan ==", "== Initial Plan =="
+
+
+def join_operator(spark_plan: str) -> str:
+    r"""What every join of the engine's own plan is; `Join`, when they are of several kinds, or none is left.
+
+    Nothing says which join of that plan is which one of the text.
+
+    >>> join_operator("== Physical Plan ==\n*(2) SortMergeJoin [k#1], [k#2], Inner")
+    'SortMergeJoin'
+    >>> join_operator("== Physical Plan ==\n+- BroadcastHashJoin\n   +- SortMergeJoin")
+    'Join'
+    """
+    physical = spark_plan.partition(_PLAN)[2]
+    ran = physical.partition(_FINAL)[2].partition(_INITIAL)[0] or physical
+    kinds = {_NAMES[each] for each in _JOINS.findall(ran)}
+    return kinds.pop() if len(kinds) == 1 else ANY

@@ -1,0 +1,156 @@
+"""The explanation of a query whose text was changed besides its filters: what ran, and what did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.integration.asking import JsonObject, ask, explain
+from tests.integration.conftest import embedded_catalog
+from tests.integration.lakehouse import DAYS, DAYS_PER_MONTH, make_star
+from tests.integration.running import RunningGateway, until
+from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, reasons, scan_of
+
+pytestmark = pytest.mark.integration
+
+DROPPABLE = (
+    "SELECT count(*) AS sales, sum(f.amount) AS amount FROM sales AS f "
+    "JOIN calendar AS c ON f.day_key = c.day_key WHERE c.month = 2"
+)
+NAMED = DROPPABLE.replace("SELECT", "SELECT max(c.day_name) AS day_name,")
+TWICE = (
+    "SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 2"
+    " UNION ALL SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 4"
+    " AND c.day_name > ''"
+)
+
+
+@pytest.fixture(scope="module")
+def rewriting(folder: Path) -> Iterator[httpx.Client]:
+    """A gateway that keeps rows of small tables in memory, as it does by default."""
+    settings = {
+        "SLUICE_SPARK_MASTER": "local[2]",
+        "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_DEFAULT_SCHEMA": "shop",
+    }
+    gateway = RunningGateway.start(folder / "rewriting", settings)
+    try:
+        with closing(embedded_catalog(gateway.data_dir)) as lake:
+            make_star(lake)
+        yield gateway.client
+    finally:
+        gateway.stop()
+
+
+def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
+    """The explanation of the query, asked until the rewrite is made: rows are fetched meanwhile."""
+
+    def explained() -> JsonObject | None:
+        found = explain(client, ask(client, sql, **ALWAYS)["queryId"])
+        return found if kind in [each["rewrite"] for each in found["rewrites"]] else None
+
+    answer = until(explained)
+    assert answer is not None
+    return answer
+
+
+def is_nothing_of(scan: JsonObject) -> bool:
+    """At every level, of more than nothing."""
+    levels = [scan[each] for each in ("partitions", "manifests", "dataFiles", "bytes")]
+    is_nothing = all(each["selected"] == 0 < each["total"] for each in levels)
+    return is_nothing and not scan["rows"]["read"] and not scan["hasRun"]
+
+
+def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
+    found = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
+    [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
+    assert (dropped["table"], dropped["mention"], dropped["filterId"]) == ("lake.shop.calendar", 2, "df1")
+    assert "LogicalJoin" in found["plans"]["ast"]
+    for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
+        assert "Join(" not in plan
+        assert "Reused" not in plan
+        assert "filters=[df1], droppedJoins=[lake.shop.calendar])" in plan
+        # Only below the collector, which says where the keys came from.
+        assert plan.count("lake, shop, calendar") == 1
+    assert is_nothing_of(scan_of(found, "lake.shop.calendar"))
+    page = rewriting.get(f"/explain/{found['queryId']}", headers={"Accept": "text/html"}).text
+    assert "Join</text>" not in page
+
+
+def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
+    found = rewritten(rewriting, NAMED, "LOCAL_RELATION")
+    [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
+    rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}])"
+    assert relation["mention"] == 2
+    for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
+        assert rows in plan
+        assert plan.count("lake, shop, calendar") == 2
+    assert "LogicalTableScan(table=[[lake, shop, calendar]])" in found["plans"]["ast"]
+    assert is_nothing_of(scan_of(found, "lake.shop.calendar"))
+    page = rewriting.get(f"/explain/{found['queryId']}", headers={"Accept": "text/html"}).text
+    assert "Rows in memory</text>" in page
+
+
+def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
+    run = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
+    plan = rewriting.post("/explain", json={"sql": DROPPABLE} | ALWAYS).json()
+    assert plan["plans"]["optimizedPhysical"] == run["plans"]["optimizedPhysical"]
+    assert is_nothing_of(scan_of(plan, "lake.shop.calendar"))
+    assert {each["native"] for each in plan["scans"] if each["hasRun"]} == {None}
+
+
+def test_two_mentions_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
+    found = rewritten(rewriting, TWICE, "JOIN_DROPPED")
+    probes = {each["filterId"]: each["probe"] for each in found["filters"] if each["applied"]}
+    assert {name: (each["alias"], each["mention"]) for name, each in probes.items()} == {
+        "df1": ("f", 1),
+        "df2": ("f", 3),
+    }
+    lines = [line for line in found["plans"]["optimizedPhysical"].splitlines() if "shop, sales" in line]
+    assert [line.count("df1") + 2 * line.count("df2") for line in lines] == [1, 2]
+
+
+def test_an_empty_set_is_nothing_of_the_total_at_every_level(rewriting: httpx.Client) -> None:
+    found = explain(rewriting, ask(rewriting, DROPPABLE.replace("= 2", "= 13"), **ALWAYS)["queryId"])
+    scan = scan_of(found, "lake.shop.sales")
+    assert is_nothing_of(scan)
+    assert (scan["hasRun"], scan["partitions"]["total"], scan["manifests"]["total"]) == (False, DAYS, 4)
+    assert "filters=[df1], read=[nothing])" in found["plans"]["optimizedPhysical"]
+
+
+def test_what_spark_dropped_on_the_way_is_told_with_its_reason(rewriting: httpx.Client) -> None:
+    sql = "SELECT f.* FROM sales f JOIN calendar c ON f.day_key = c.day_key WHERE c.month * 2 = 26"
+    answer = ask(rewriting, sql, **NEVER)
+    found = explain(rewriting, answer["queryId"])
+    assert answer["result"]["rows"] == []
+    assert reasons(found) == {"sales": "DISABLED", "calendar": "DISABLED"}
+    calendar, sales = scan_of(found, "lake.shop.calendar"), scan_of(found, "lake.shop.sales")
+    assert (calendar["hasRun"], calendar["dataFiles"]) == (True, {"total": 1, "selected": 1})
+    assert sales["dataFiles"]["total"] == DAYS
+    assert sales["hasRun"] or is_nothing_of(sales)
+    assert answer["pruning"]["dataFiles"]["total"] == DAYS + 1
+    counted = [
+        each for each in rewriting.get("/pruning/summary").json()["tables"] if "sales" in each["table"]
+    ]
+    assert counted[0]["dataFiles"]["total"] >= DAYS
+
+
+def test_a_narrowed_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewriting: httpx.Client) -> None:
+    sql = (
+        "SELECT count(*) FROM sales f JOIN calendar c ON f.day_key = c.day_key"
+        " JOIN calendar e ON f.amount = e.month * 0.001 WHERE c.month = 2 AND e.month * 2 = 26"
+    )
+    found = explain(rewriting, ask(rewriting, sql, **ALWAYS)["queryId"])
+    assert "df1" in [each["filterId"] for each in found["filters"] if each["applied"]]
+    sales = scan_of(found, "lake.shop.sales")
+    assert sales["dataFiles"] == {"total": DAYS, "selected": DAYS_PER_MONTH if sales["hasRun"] else 0}
+
+
+def test_spark_itself_pruning_a_scan_is_told(rewriting: httpx.Client) -> None:
+    found = explain(rewriting, ask(rewriting, DROPPABLE, **NEVER)["queryId"])
+    assert scan_of(found, "lake.shop.sales")["native"] is True
+    assert scan_of(found, "lake.shop.calendar")["native"] is False
