@@ -37,16 +37,29 @@ from service.model.transforms import is_made_of
 INTS = st.integers(-(2**31), 2**31 - 1)
 DAYS = st.integers((date(1, 1, 2) - date(1970, 1, 1)).days, (date(9999, 12, 30) - date(1970, 1, 1)).days)
 MICROS = st.integers(-62_135_510_400_000_000, 253_402_214_400_000_000)
+# Where hours, days, months and years begin: what is computed wrongly is so within a millisecond of there.
+OFFSETS = st.sampled_from([0, 1, 2, 500, 999, 1_000, 1_001, 999_999, 1_000_000, 1_000_001])
+MIDNIGHTS = DAYS | st.dates(date(1, 2, 1)).map(lambda day: (day.replace(day=1) - date(1970, 1, 1)).days)
+HOURS_US = st.builds(lambda day, hour: (day * 24 + hour) * 3_600_000_000, MIDNIGHTS, st.integers(0, 23))
+BOUNDARIES = st.builds(
+    lambda start, offset, sign: start + sign * offset, HOURS_US, OFFSETS, st.sampled_from([-1, 1])
+)
+MOMENTS = (
+    MICROS | BOUNDARIES | st.builds(lambda day, offset: day * 86_400_000_000 - offset, MIDNIGHTS, OFFSETS)
+)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 DECIMALS = st.integers(-(10**9) + 1, 10**9 - 1).map(lambda unscaled: Decimal(unscaled).scaleb(-2))
+LARGE_DECIMALS = st.integers(-(10**17), 10**17).map(Decimal)
 VALUES: dict[PrimitiveType, st.SearchStrategy[Any]] = {
     IntegerType(): INTS,
     LongType(): st.integers(-(2**63), 2**63 - 1),
     DateType(): DAYS,
     TimeType(): st.integers(0, 86_399_999_999),
-    TimestampType(): MICROS,
-    TimestamptzType(): MICROS,
+    TimestampType(): MOMENTS,
+    TimestamptzType(): MOMENTS,
     DecimalType(9, 2): DECIMALS,
+    DecimalType(18, 0): LARGE_DECIMALS,
+    DecimalType(38, 4): st.integers(-(10**26), 10**26).map(lambda unscaled: Decimal(unscaled).scaleb(-4)),
     StringType(): TEXTS,
     BinaryType(): st.binary(max_size=8),
     FixedType(4): st.binary(min_size=4, max_size=4),
@@ -122,6 +135,15 @@ def test_known_values_of_the_specification() -> None:
     ]
     for kind, array, hashed in cases:
         assert transformed(many, kind, array).to_pylist() == [(hashed & (2**31 - 1)) % (2**31 - 1)]
+
+
+def test_the_last_moment_of_a_day_before_1970_belongs_to_that_day() -> None:
+    day_us = 86_400_000_000
+    for days in (-7305, -1, 0, 1, 20_000):
+        moments = [days * day_us + offset for offset in (-1_001, -1_000, -999, -2, -1, 0, 1, 999)]
+        for kind in (TimestampType(), TimestamptzType()):
+            found = transformed(parse_transform("day"), kind, array_of(kind, [*moments, None]))
+            assert found.to_pylist() == [days - 1] * 5 + [days] * 3 + [None]
 
 
 @pytest.mark.parametrize(
