@@ -25,7 +25,7 @@ from api.errors import (
 )
 from api.faults import faults_of
 from api.schemas.evolutions import evolution_answer
-from api.schemas.ingest_answer import FAILED_ALONE, commit_answer
+from api.schemas.ingest_answer import FAILED_ALONE, LETTERS_APART, commit_answer
 from service.errors import (
     CallerError,
     ColumnNotFound,
@@ -125,7 +125,8 @@ def _parts(record: IngestRecord) -> dict[str, object]:
         return {}
     # Whoever sends the whole request again, since it failed, would write these parts twice.
     commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
-    return {"commits": commits, "note": FAILED_ALONE}
+    note = f"{FAILED_ALONE} {LETTERS_APART}" if record.rejected.count else FAILED_ALONE
+    return {"commits": commits, "note": note}
 
 
 def _evolutions(made: Sequence[object]) -> dict[str, object]:

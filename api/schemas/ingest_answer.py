@@ -18,6 +18,10 @@ FAILED_ALONE = (
     f"{NOT_TOGETHER} Send only what was for those with an error again, under a new requestId: whatever else"
     " the request had would be written twice."
 )
+LETTERS_APART = (
+    "Records that did not fit are the part of the dead letters, not of the table that they were sent to: send"
+    " them again only if that part has the error."
+)
 WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
 
 

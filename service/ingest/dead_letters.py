@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 import pyarrow as pa
@@ -43,6 +44,45 @@ def dead_letter_name(table: TableName) -> TableName:
     'lake.logs.events__dead_letter'
     """
     return replace(table, table=f"{table.table}{SUFFIX}")
+
+
+class Letters(Protocol):
+    """What becomes of records that do not fit where the others are written."""
+
+    def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """Keeps the record; gives what is ready to be written."""
+
+    def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is not written yet."""
+
+
+class LettersLater:
+    """Keeps none: they are written by another ingest, once the tables have their rows."""
+
+    def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:  # noqa: ARG002
+        """Nothing."""
+        return iter(())
+
+    def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """Nothing."""
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class LettersOf:
+    """Keeps those of these writes, and those that have no route."""
+
+    letters: Letters
+    writes: frozenset[int]
+
+    def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """Keeps the record if it is one of them; gives what is ready to be written."""
+        if unfit.write is None or unfit.write in self.writes:
+            yield from self.letters.take(unfit)
+
+    def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is not written yet."""
+        return self.letters.rest()
 
 
 class DeadLetters:

@@ -42,6 +42,7 @@ from service.model.ingest import (
     written_target,
 )
 from service.model.json_records import JsonRecords
+from service.model.judged_by import JudgedBy
 from service.model.schema_changes import TableEvolution
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
@@ -95,7 +96,8 @@ def run_ingest(
     if before is not None:
         return before
     check_room()
-    prepared = destinations_of(request, ports)
+    # Dead letters alone ask nothing of the tables that they are beside.
+    prepared = Destinations((), ()) if request.judged_by is not None else destinations_of(request, ports)
     with telling(lambda: prepared.evolutions):
         return _accepted(request, caller, prepared, ports, began_ms)
 
@@ -117,6 +119,7 @@ def _accepted(
         ports.clock.elapsed_ms() - began_ms,
         request.stream_batch,
         prepared.evolutions,
+        written.judged_by,
     )
     accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
@@ -161,6 +164,7 @@ class _Written:
     results: Sequence[WriteResult]
     rejected: Rejected
     tables: Mapping[TableKey, WritableTable]
+    judged_by: JudgedBy | None = None
 
 
 def _written(
@@ -170,7 +174,7 @@ def _written(
         files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
         executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large)
         executed.run()
-        return _Written(executed.results, executed.rejected, executed.tables)
+        return _Written(executed.results, executed.rejected, executed.tables, executed.judged_by)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)
     # What may take long must not keep the others waiting.
     with ports.turn() if _is_small(request) else nullcontext():

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
 
+from service.model.judged_by import JudgedBy
 from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.record_formats import Compression, RecordFormat
 from service.model.schema_changes import TableEvolution
@@ -117,6 +118,8 @@ class IngestRecord:
     stream_batch: str | None = None
     evolutions: tuple[TableEvolution, ...] = ()
     """What was made and changed before anything was written; it stays, whatever becomes of the ingest."""
+    judged_by: JudgedBy | None = None
+    """What the records of a micro-batch were read as, where some did not fit: their dead letters follow."""
 
     @property
     def state(self) -> IngestState:
@@ -346,3 +349,12 @@ class IngestRequest:
     """Records that lie where only executors read them; then there are no others."""
     stream_batch: str | None = None
     """The micro-batch that it is: its checkpoint's id, and its own."""
+
+    @property
+    def judged_by(self) -> JudgedBy | None:
+        """What tells the records that do not fit, if it is for their dead letters alone."""
+        match self.executed:
+            case MicroBatchRecords(judged_by=judged_by) | MicroBatchFiles(judged_by=judged_by):
+                return judged_by
+            case SourceRecords() | None:
+                return None

@@ -93,11 +93,15 @@ class BatchDone:
     rejected_count: int
 
 
-def batch_request_id(checkpoint_id: UUID, batch_id: int, attempt: int = 0) -> UUID:
-    """The id of the ingest that a micro-batch is; the same one whenever it is given again.
+def batch_request_id(
+    checkpoint_id: UUID, batch_id: int, attempt: int = 0, *, is_of_letters: bool = False
+) -> UUID:
+    """The id of the ingest that a micro-batch, or its dead letters, are; the same one when it is given again.
 
     >>> checkpoint = UUID("6f0a3c52-9a1f-4f0e-8f4c-0b1c6a7d2e55")
     >>> batch_request_id(checkpoint, 7) == batch_request_id(checkpoint, 7) != batch_request_id(checkpoint, 8)
     True
     """
+    if is_of_letters:
+        return uuid5(checkpoint_id, f"{batch_id}/letters/{attempt}")
     return uuid5(checkpoint_id, f"{batch_id}" if attempt == 0 else f"{batch_id}/{attempt}")

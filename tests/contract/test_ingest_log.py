@@ -17,6 +17,7 @@ from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreD
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
 from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
+from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -139,6 +140,21 @@ def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(
     for found in (log.find(record.ingest_id), log.find_request("ann", record.request_id)):
         assert found is not None
         assert found.evolutions == evolutions
+
+
+def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
+    place = Struct((Field(3, "city\x00", Primitive("string")), Field(4, "\ud800", Primitive("int"))))
+    nested = (
+        Field(1, "id", Primitive("long"), is_required=True),
+        Field(2, "places", ListOf(Field(5, "element", place)), initial_default=[], write_default=None),
+        Field(6, "m", MapOf(Field(7, "key", Primitive("date (as timestamp)")), Field(8, "value", place))),
+    )
+    for judged_by in ((nested, None), (None, ()), None):
+        record = replace(ingest_of([]), judged_by=judged_by)
+        log.accept(record, [])
+        found = log.find(record.ingest_id)
+        assert found is not None
+        assert found.judged_by == judged_by
 
 
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:

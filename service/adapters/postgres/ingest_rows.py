@@ -18,6 +18,7 @@ from service.model.ingest import (
     written_target,
 )
 from service.model.json_fields import JsonFields
+from service.model.judged_by import judged_by_from_bytes, judged_by_to_bytes
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 
@@ -35,6 +36,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
+        "judged_by": record.judged_by and judged_by_to_bytes(record.judged_by),
     }
 
 
@@ -93,6 +95,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         stream_batch=row.stream_batch,
         write_ms=row.write_ms,
         evolutions=evolutions_of(row.evolutions),
+        judged_by=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
     )
 
 

@@ -27,6 +27,7 @@ class IngestRow(Base):
     rejected_samples: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     write_ms: Mapped[int]
     evolutions: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
+    judged_by: Mapped[bytes | None]
     commits: Mapped[list[IngestCommitRow]] = relationship(order_by="IngestCommitRow.ordinal", lazy="selectin")
 
     __table_args__ = (

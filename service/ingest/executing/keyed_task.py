@@ -9,7 +9,7 @@ from itertools import count
 import pyarrow as pa
 
 from service.errors import CallerError
-from service.ingest.dead_letters import FIELDS
+from service.ingest.dead_letters import FIELDS, DeadLetters
 from service.ingest.executing.gathered import gathered
 from service.ingest.executing.sorted_rows import SplitOutcome
 from service.ingest.executing.split_reader import Split, SplitReader
@@ -99,7 +99,7 @@ class KeyedTask:
         if target in known:
             found = known[target]
             return arrow_schema(written_fields(found.table.schema, target.write_schema_column_ids))
-        assert self.task.letters is not None
+        assert isinstance(self.task.letters, DeadLetters), "streams have no upserts"
         known[target] = self.task.letters.destination(target.key.table)
         return arrow_schema(FIELDS)
 

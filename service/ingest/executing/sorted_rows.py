@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.errors import CallerError, IngestInvalid
-from service.ingest.dead_letters import DeadLetters
+from service.ingest.dead_letters import Letters
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.ingest.request_rows import WITH_LINES, Unfit
 from service.model.ingest import BadRecord
@@ -35,18 +35,21 @@ class SplitOutcome:
 class SortedRows:
     """Sorts the rows of one task out, and knows in the end what there was.
 
-    `place_of_line`, if there is one, tells a record's place, and its line is not told.
+    `place_of_line`, if there is one, tells a record's place, and its line is not told. Without `has_rows`,
+    dead letters alone are to be written.
     """
 
     def __init__(
         self,
         destinations: tuple[Destination, ...],
         record_format: RecordFormat,
-        letters: DeadLetters | None,
+        letters: Letters | None,
         place_of_line: Callable[[int], str] | None = None,
         *,
         is_routed: bool,
+        has_rows: bool = True,
     ) -> None:
+        self._has_rows = has_rows
         self._is_routed = is_routed
         self._destinations = destinations
         self._record_format = record_format
@@ -64,7 +67,7 @@ class SortedRows:
             if isinstance(each, TargetRows):
                 self._row_count += each.rows.num_rows
                 # Without dead letters one bad record is enough to write nothing.
-                if self._letters is not None or not self._bad_count:
+                if self._has_rows and (self._letters is not None or not self._bad_count):
                     yield self._destinations[each.target], each.rows
             else:
                 unfit = self._unfit(each)

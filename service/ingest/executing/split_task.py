@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.errors import CallerError
-from service.ingest.dead_letters import DeadLetters
+from service.ingest.dead_letters import Letters
 from service.ingest.executing.line_stream import LineStream
 from service.ingest.executing.placed_messages import PlacedMessages
 from service.ingest.executing.sorted_rows import SortedRows, SplitOutcome
@@ -38,9 +38,11 @@ class SplitTask:
 
     destinations: tuple[Destination, ...]
     data_files: DataFiles
-    letters: DeadLetters | None
+    letters: Letters | None
     left_out: frozenset[TableKey] = frozenset()
     """Tables that have their rows already, from an earlier try."""
+    has_rows: bool = True
+    """Whether rows are written at all, and not dead letters alone."""
 
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
         """Reads parts, one after the other, and writes their rows."""
@@ -59,7 +61,14 @@ class SplitTask:
     ) -> SortedRows:
         """What sorts the rows of one call out."""
         is_routed = plan.route is not None
-        return SortedRows(self.destinations, record_format, self.letters, place_of_line, is_routed=is_routed)
+        return SortedRows(
+            self.destinations,
+            record_format,
+            self.letters,
+            place_of_line,
+            is_routed=is_routed,
+            has_rows=self.has_rows,
+        )
 
     def _outcome(self, rows: SortedRows, pairs: Pairs) -> SplitOutcome:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +10,7 @@ from io import SEEK_END
 from uuid import UUID
 
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
-from service.ingest.dead_letters import DeadLetters, dead_letter_name
+from service.ingest.dead_letters import DeadLetters, Letters, LettersLater, LettersOf, dead_letter_name
 from service.ingest.executing.body_splits import is_splittable
 from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
@@ -28,6 +28,7 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
+from service.model.judged_by import JudgedBy
 from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
@@ -111,8 +112,16 @@ class ExecutedWrite:
 
     @property
     def rejected(self) -> Rejected:
-        """The records that did not fit."""
+        """The records that did not fit. Who writes dead letters alone has told them with the rows."""
+        if self._request.judged_by is not None:
+            return Rejected()
         return Rejected(self._bad_count, tuple(self._bad))
+
+    @property
+    def judged_by(self) -> JudgedBy | None:
+        """What the records were read as, where dead letters of them are to follow."""
+        is_later = self._has_letters_later and self._bad_count
+        return tuple(each.fields for each in self._targets()) if is_later else None
 
     def discard(self) -> None:
         """Deletes the files that are known; what tasks left that were given up are orphans."""
@@ -125,12 +134,13 @@ class ExecutedWrite:
                 self._ports.data_files.discard(self.tables[each.target.key], each)
 
     def _outcomes(self) -> Sequence[SplitOutcome]:
-        task = SplitTask(self._destinations, self._ports.data_files, self._letters())
+        has_rows = self._request.judged_by is None
+        task = SplitTask(self._destinations, self._ports.data_files, self._letters(), has_rows=has_rows)
         match self._request.executed:
-            case MicroBatchRecords(batch, left_out):
+            case MicroBatchRecords(batch, left_out, _):
                 bounds = self._large.bounds.source_reading
                 return batch.map(partial(replace(task, left_out=left_out).messages, self._plan(), bounds))
-            case MicroBatchFiles(batch, source, found, left_out):
+            case MicroBatchFiles(batch, source, found, left_out, _):
                 parts = self._parts_of(source, found(batch.files()))
                 return self._mapped(replace(task, left_out=left_out), parts)
             case SourceRecords() as source:
@@ -148,7 +158,9 @@ class ExecutedWrite:
 
     @property
     def _target_bytes(self) -> int:
-        return min(self._ports.data_files.target_bytes(each.table) for each in self._destinations)
+        # Dead letters alone have no other tables than theirs.
+        tables = [each.table for each in self._destinations] or self.tables.values()
+        return min(map(self._ports.data_files.target_bytes, tables))
 
     def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
         return self._keyed(task, parts) if self._is_upsert else self._mapped(task, parts)
@@ -176,19 +188,46 @@ class ExecutedWrite:
         return [outcome for each in told for outcome in each]
 
     def _plan(self) -> ReadPlan:
-        pairs = zip(self._request.writes, self._destinations, strict=True)
-        targets = (
-            read_target(
-                write, each.table, written_fields(each.table.schema, each.target.write_schema_column_ids)
-            )
-            for write, each in pairs
-        )
-        return ReadPlan(tuple(targets), self._request.route)
+        return ReadPlan(tuple(self._targets()), self._request.route)
 
-    def _letters(self) -> DeadLetters | None:
+    def _targets(self) -> Iterator[ReadTarget]:
+        judged_by = self._request.judged_by
+        if judged_by is not None:
+            # What is read of a write that is not judged is left out, whatever it is read as; its file has
+            # been read as these fields before.
+            known = next(each for each in judged_by if each is not None)
+            yield from (ReadTarget(known if each is None else each) for each in judged_by)
+            return
+        for write, each in zip(self._request.writes, self._destinations, strict=True):
+            written = written_fields(each.table.schema, each.target.write_schema_column_ids)
+            yield read_target(write, each.table, written)
+
+    @property
+    def _has_letters_later(self) -> bool:
+        """Whether the dead letters of a micro-batch follow, by an ingest of their own.
+
+        Rows and letters are told apart by a table as it is. Were they committed beside each other, and one of
+        them refused, another try would tell them apart by another table: a record would be in both, or in
+        none.
+        """
+        is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
+        is_kept = self._request.on_error is OnError.DEAD_LETTER
+        return is_batch and is_kept and self._request.judged_by is None
+
+    def _letters(self) -> Letters | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
             return None
-        names = dict.fromkeys(dead_letter_name(each.key.table) for each in self._request.writes)
+        if self._has_letters_later:
+            return LettersLater()
+        judged_by = self._request.judged_by
+        if judged_by is None:
+            return self._opened_letters(range(len(self._request.writes)))
+        judged = frozenset(index for index, fields in enumerate(judged_by) if fields is not None)
+        # What has no route goes to those of the first.
+        return LettersOf(self._opened_letters(sorted(judged | {0})), judged)
+
+    def _opened_letters(self, writes: Iterable[int]) -> DeadLetters:
+        names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)
         opened = {name: self._ports.dead_letters.opened(name) for name in names}
         self.tables |= {each.key: each for each in opened.values()}
         received_at = self._ports.clock.now()

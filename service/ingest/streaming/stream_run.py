@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import count
 
 from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
-from service.model.ingest import (
-    BadRecord,
-    IngestCommit,
-    IngestRecord,
-    IngestRequest,
-    IngestState,
-)
+from service.ingest.streaming.batch_progress import BatchProgress
+from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
+from service.model.judged_by import JudgedBy
 from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile
 from service.model.streams import (
@@ -31,6 +27,7 @@ from service.ports import Clock
 from service.stream_ports import RunningStream, StreamLease, StreamStore
 
 _LOOK_AROUND_S = 0.2
+BatchRecords = MicroBatchRecords | MicroBatchFiles
 # A table that changes under every single attempt will change under the next one, too.
 _NEW_ATTEMPTS = 10
 
@@ -40,7 +37,8 @@ class StreamRun:
 
     A micro-batch is an ingest whose requestId is made of the checkpoint and the batch. One that is given
     again, after a crash at whatever moment, finds the ingest of then, and writes nothing. Where a table did
-    not take its part, the next attempt has an id of its own, and leaves out the tables that did.
+    not take its part, the next attempt has an id of its own, and leaves out the tables that did. Dead letters
+    are an ingest of their own, which follows (`BatchProgress`).
     """
 
     def __init__(
@@ -90,27 +88,49 @@ class StreamRun:
         self.lease.release()
 
     def _written(self, batch: MicroBatch) -> BatchDone:
-        left_out: frozenset[TableKey] = frozenset()
-        records = rejected = made = 0
+        progress = BatchProgress(self._definition.writes)
+        for ended in self._attempts(batch, lambda: self._records(batch, progress.settled)):
+            progress.tried_rows(ended)
+        if judged_by := progress.judged_by:
+            letters = self._attempts(
+                batch,
+                lambda: self._records(batch, progress.settled_letters, judged_by),
+                is_of_letters=True,
+            )
+            for ended in letters:
+                progress.tried_letters(ended)
+        return BatchDone(
+            batch.checkpoint_id,
+            batch.batch_id,
+            self._clock.now(),
+            progress.record_count,
+            progress.rejected_count,
+        )
+
+    def _attempts(
+        self, batch: MicroBatch, records: Callable[[], BatchRecords], *, is_of_letters: bool = False
+    ) -> Iterator[IngestRecord]:
+        """What came of each attempt, until all tables have taken their part."""
+        made = 0
         attempts = count()
         while made < _NEW_ATTEMPTS:
+            attempt = next(attempts)
             request = IngestRequest(
                 self._definition.writes,
                 fingerprint=f"stream {batch.checkpoint_id} {batch.batch_id}",
-                request_id=batch_request_id(batch.checkpoint_id, batch.batch_id, next(attempts)),
+                request_id=batch_request_id(
+                    batch.checkpoint_id, batch.batch_id, attempt, is_of_letters=is_of_letters
+                ),
                 on_error=self._definition.on_error,
                 route=self._definition.route,
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
-                executed=self._records(batch, left_out),
+                executed=records(),
             )
             accepted = self._accepted(request)
             ended = self._settled(accepted)
-            committed = [each for each in ended.commits if each.error_code is None]
-            records += self._record_count(committed)
-            rejected = max(rejected, ended.rejected.count)
-            left_out |= {each.key for each in committed}
+            yield ended
             if ended.state is IngestState.COMMITTED:
-                return BatchDone(batch.checkpoint_id, batch.batch_id, self._clock.now(), records, rejected)
+                return
             # An attempt that had failed before it was asked for is of an earlier run: since then, what was in
             # its way may have been mended. All others wait at first, those that a crash has left, too.
             made += accepted.record.state is not IngestState.FAILED
@@ -122,19 +142,14 @@ class StreamRun:
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused
 
-    def _record_count(self, committed: Sequence[IngestCommit]) -> int:
-        # Dead letters are commits, too, and counted as what was rejected.
-        wanted = {each.key for each in self._definition.writes}
-        return sum(each.record_count for some in committed if some.key in wanted for each in some.targets)
-
     def _records(
-        self, batch: MicroBatch, left_out: frozenset[TableKey]
-    ) -> MicroBatchRecords | MicroBatchFiles:
+        self, batch: MicroBatch, left_out: frozenset[TableKey], judged_by: JudgedBy | None = None
+    ) -> BatchRecords:
         match self._definition.source:
             case DirectorySource(records):
-                return MicroBatchFiles(batch, records, self._found, left_out)
+                return MicroBatchFiles(batch, records, self._found, left_out, judged_by)
             case KafkaSource():
-                return MicroBatchRecords(batch, left_out)
+                return MicroBatchRecords(batch, left_out, judged_by)
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from api.problems import failed_ingest_response
 from service.errors import (
     CreationInvalid,
     RecordsInvalid,
@@ -19,6 +22,9 @@ from service.model.ingest import (
     ColumnFields,
     ColumnNames,
     InferredColumns,
+    IngestCommit,
+    IngestRecord,
+    Rejected,
     Violation,
     WriteRule,
 )
@@ -101,6 +107,16 @@ async def test_a_table_that_took_its_part_is_told_where_another_did_not(
     ]
     assert "each by itself" in problem["note"]
     assert "Send only what was for those with an error again, under a new requestId" in problem["note"]
+
+
+def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
+    keys = [TableKey(TableName("lake", "logs", name)) for name in ("events", "events__dead_letter")]
+    taken, refused = IngestCommit(keys[1], (), 7), IngestCommit(keys[0], (), None, "TABLE_CHANGED", "gone")
+    record = IngestRecord(uuid4(), "ann", None, "", datetime.now(UTC), (refused, taken), Rejected(1))
+    problem = json.loads(bytes(failed_ingest_response(record, "/ingest").body))
+    assert "Records that did not fit are the part of the dead letters" in problem["note"]
+    without = failed_ingest_response(replace(record, rejected=Rejected()), "/ingest")
+    assert "dead letters" not in json.loads(bytes(without.body))["note"]
 
 
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -30,6 +31,7 @@ from service.errors import (
     TableNotFound,
     TooManyIngests,
 )
+from service.ingest.dead_letters import dead_letter_name
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write
 from service.model.record_formats import RecordFormat
@@ -43,7 +45,7 @@ from service.model.streams import (
     StreamState,
 )
 from service.model.tables import TableName
-from service.model.writing import Committable, TableKey
+from service.model.writing import Committable, TableKey, WritableTable
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_store import FakeStreamStore
@@ -268,6 +270,77 @@ def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running
     assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 1, 1)
     [letter] = [row for rows in running.ingests.files.files.values() for row in rows if "payload" in row]
     assert letter["position"] == "partition 0, offset 41"
+
+
+LETTERS = dead_letter_name(TABLE.key.table)
+MIXED = (b'{"id": 1}', b'{"id": "x"}', b'{"id": 2, "note": "n"}')
+ALL_OF_NOTES = replace(with_columns(ID, NOTE, DAY), table_uuid=UUID(int=8))
+WITHOUT_NOTES = replace(with_columns(ID, DAY), table_uuid=UUID(int=9))
+
+
+def delivered(running: Running) -> list[tuple[str, object]]:
+    """What the tables have: ids of rows, positions of dead letters."""
+    return sorted(
+        ("letter", row["position"]) if committable.key.table == LETTERS else ("row", row["id"])
+        for committable in running.ingests.commits.rounds
+        for result in committable.write_results
+        for file in result.data_files
+        for row in running.ingests.files.files[json.loads(file)["file-path"]]
+    )
+
+
+def refusing_once(running: Running, refused: TableName, after: WritableTable) -> None:
+    """The first commit to this table is refused, and then the stream's table is another one."""
+    calls: list[TableName] = []
+
+    def refuse(committable: Committable) -> None:
+        calls.append(committable.key.table)
+        if committable.key.table == refused and calls.count(refused) == 1:
+            running.ingests.tables.put(after)
+            raise TableChanged("it is another one")
+
+    running.ingests.commits.before_commit = refuse
+
+
+@pytest.mark.parametrize(
+    ("before", "refused", "after", "letters"),
+    [
+        pytest.param(TABLE, TABLE.key.table, WITHOUT_NOTES, [41, 42], id="fits no more"),
+        pytest.param(WITHOUT_NOTES, TABLE.key.table, ALL_OF_NOTES, [41], id="fits by now"),
+        pytest.param(TABLE, LETTERS, WITHOUT_NOTES, [41], id="fits no more when letters are tried again"),
+        pytest.param(WITHOUT_NOTES, LETTERS, ALL_OF_NOTES, [41, 42], id="fits when letters are tried again"),
+    ],
+)
+def test_each_record_is_a_row_or_a_letter_once_though_its_table_changes_between_attempts(
+    running: Running, before: WritableTable, refused: TableName, after: WritableTable, letters: list[int]
+) -> None:
+    running.ingests.tables.put(before)
+    refusing_once(running, refused, after)
+    stream_id = running.create(onError="DEAD_LETTER", columns=None)
+    running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, *MIXED))
+    expected = [("letter", f"partition 0, offset {each}") for each in letters]
+    expected_rows = [("row", row) for offset, row in {40: 1, 42: 2}.items() if offset not in letters]
+    assert delivered(running) == [*expected, *expected_rows]
+    record = running.record(stream_id)
+    assert (record.record_count, record.rejected_count) == (3 - len(letters), len(letters))
+    # After a crash, all of it is found.
+    other = running.create(onError="DEAD_LETTER", columns=None)
+    again = FakeMicroBatch(CHECKPOINT, 0, *MIXED)
+    running.give(other, again)
+    assert again.run_count == 0
+    assert running.record(other).rejected_count == len(letters)
+
+
+def test_letters_are_by_the_attempt_that_settled_their_table(running: Running) -> None:
+    refusing_once(running, OTHERS.key.table, WITHOUT_NOTES)
+    stream_id = running.create(onError="DEAD_LETTER", columns=None, others="2")
+    lines = (*MIXED, b'{"id": 3, "note": 1}', b'{"id": 2, "note": 1}', b"no record")
+    running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, *lines))
+    names = {each.key.table.table for each in running.ingests.commits.rounds}
+    assert names == {"events", "others", "events__dead_letter", "others__dead_letter"}
+    rows = [row for each in running.ingests.files.files.values() for row in each]
+    positions = sorted(row["position"] for row in rows if "payload" in row)
+    assert positions == [f"partition 0, offset {each}" for each in (41, 43, 44, 45)]
 
 
 def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None:

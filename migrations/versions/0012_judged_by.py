@@ -1,0 +1,19 @@
+"""What the records of a stream's batch were read as, where dead letters of it follow."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0012"
+down_revision = "0011"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("ingests", sa.Column("judged_by", sa.LargeBinary(), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("ingests", "judged_by")

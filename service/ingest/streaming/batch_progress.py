@@ -1,0 +1,57 @@
+"""What of a micro-batch is in its tables by now, and what is still to be brought there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.model.ingest import IngestCommit, IngestRecord, Write
+from service.model.judged_by import JudgedBy
+from service.model.schemas import Field
+from service.model.writing import TableKey
+
+
+class BatchProgress:
+    """Follows the attempts at one micro-batch: first at its rows, then at its dead letters.
+
+    A table is settled by the attempt that it took its rows of, or that had none for it. Its dead letters are
+    what did not fit in that very attempt, whatever the table is like when they are written: so each record
+    is in one of the two, once.
+    """
+
+    def __init__(self, writes: Sequence[Write]) -> None:
+        self._writes = writes
+        self._judged: dict[int, tuple[Field, ...]] = {}
+        self.settled: frozenset[TableKey] = frozenset()
+        """Tables to leave out of the next attempt at rows."""
+        self.settled_letters: frozenset[TableKey] = frozenset()
+        """Tables to leave out of the next attempt at dead letters."""
+        self.record_count = 0
+        self.rejected_count = 0
+
+    @property
+    def judged_by(self) -> JudgedBy | None:
+        """What tells the dead letters; None: there are none."""
+        if not self._judged:
+            return None
+        return tuple(self._judged.get(index) for index, _ in enumerate(self._writes))
+
+    def tried_rows(self, ended: IngestRecord) -> None:
+        """Takes down what came of an attempt at rows."""
+        refused = {each.key for each in ended.commits if each.error_code is not None}
+        now_settled = {each.key for each in self._writes} - refused - self.settled
+        for index, write in enumerate(self._writes):
+            fields = None if ended.judged_by is None else ended.judged_by[index]
+            if fields is not None and write.key in now_settled:
+                self._judged[index] = fields
+        self.record_count += _record_count(ended.commits)
+        self.settled |= now_settled
+
+    def tried_letters(self, ended: IngestRecord) -> None:
+        """Takes down what came of an attempt at dead letters."""
+        self.rejected_count += _record_count(ended.commits)
+        self.settled_letters |= {each.key for each in ended.commits if each.error_code is None}
+
+
+def _record_count(commits: Sequence[IngestCommit]) -> int:
+    taken = (each for each in commits if each.error_code is None)
+    return sum(target.record_count for each in taken for target in each.targets)

@@ -1,0 +1,67 @@
+"""The fields that a micro-batch's records were read as, kept so that they can be judged by them again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+
+JudgedBy = tuple[tuple[Field, ...] | None, ...]
+"""One for each write; None: no record of it is judged."""
+
+
+def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
+    """As JSON, from which `judged_by_from_bytes` makes the same fields, without their documentation.
+
+    >>> judged_by_to_bytes(((Field(1, "id", Primitive("long"), is_required=True),), None))
+    b'[[[1, "id", "long", true, null, null]], null]'
+    """
+    return json.dumps(
+        [None if each is None else list(map(_field_value, each)) for each in judged_by]
+    ).encode()
+
+
+def judged_by_from_bytes(content: bytes) -> JudgedBy:
+    """The fields that were kept so.
+
+    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], null]')[0][0].type
+    Primitive(name='long')
+    """
+    return tuple(None if each is None else tuple(map(_field, each)) for each in json.loads(content))
+
+
+def _field_value(field: Field) -> list[object]:
+    defaults = (field.initial_default, field.write_default)
+    return [field.field_id, field.name, _type_value(field.type), field.is_required, *defaults]
+
+
+def _type_value(kind: FieldType) -> object:
+    match kind:
+        case Primitive(name):
+            return name
+        case Struct(fields):
+            return {"struct": list(map(_field_value, fields))}
+        case ListOf(element):
+            return {"list": [_field_value(element)]}
+        case MapOf(key, value):
+            return {"map": [_field_value(key), _field_value(value)]}
+
+
+def _field(value: list[Any]) -> Field:
+    field_id, name, kind, is_required, initial_default, write_default = value
+    return Field(field_id, name, _type(kind), is_required, initial_default, write_default)
+
+
+def _type(value: Any) -> FieldType:
+    if isinstance(value, str):
+        return Primitive(value)
+    [(kind, parts)] = value.items()
+    fields = tuple(map(_field, parts))
+    match kind:
+        case "struct":
+            return Struct(fields)
+        case "list":
+            return ListOf(*fields)
+        case _:
+            return MapOf(*fields)
