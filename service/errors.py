@@ -120,7 +120,7 @@ class ParameterInvalid(CallerError):
 
 
 class RequestIdReused(CallerError):
-    """This requestId was sent before with another body. Use a new one for a new query."""
+    """This requestId was sent before with another body. Use a new one for each other request."""
 
     code = "REQUEST_ID_REUSED"
 

@@ -25,8 +25,8 @@ class StreamLease(Protocol):
 class StreamStore(Protocol):
     """All streams, of all replicas."""
 
-    def add(self, record: StreamRecord) -> None:
-        """Keeps a new stream.
+    def add(self, record: StreamRecord) -> StreamRecord:
+        """Keeps a new stream. Of a caller's with the same `request_id` the first wins, and is what all get.
 
         Raises:
             MetricsStoreDown: the store does not answer; the stream may or may not be in it.

@@ -28,7 +28,9 @@ def kept_body(body: StreamBody) -> dict[str, Any]:
     kept: dict[str, Any] = STREAM_BODY.dump_python(body, mode="python", by_alias=True, exclude_none=True)
     if faults := [Fault(fault, pointer(steps)) for steps, fault in faulty_texts(kept)]:
         raise InvalidRequest(faults)
-    in_json: dict[str, Any] = STREAM_BODY.dump_python(body, mode="json", by_alias=True, exclude_none=True)
+    in_json: dict[str, Any] = STREAM_BODY.dump_python(
+        body, mode="json", by_alias=True, exclude_none=True, exclude={"request_id"}
+    )
     return in_json
 
 

@@ -20,16 +20,18 @@ router = APIRouter(tags=["streams"])
 @router.post(
     "/streams",
     status_code=201,
-    responses=problems(400, 403, 404, 408, 413, 415, 422, 503),
+    responses=problems(400, 403, 404, 408, 409, 413, 415, 422, 503),
     dependencies=[Depends(require_json)],
 )
 async def create_stream(body: StreamBody, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
     """Begins to read what comes into a folder or a topic, and to write it, exactly once, until it is stopped.
 
-    Each micro-batch is an ingest of its own, with one commit for each table.
+    Each micro-batch is an ingest of its own, with one commit for each table. After a 5xx, or no answer, send
+    it again with the same `requestId`: without one, there would be a second stream.
     """
     streams = edge.door.gateway.streams
-    return stream_answer(await edge.door.call(streams.create, body.name, kept_body(body), caller))
+    asked = body.name, kept_body(body), caller, body.request_id
+    return stream_answer(await edge.door.call(streams.create, *asked))
 
 
 @router.get("/streams", responses=problems(422, 503))

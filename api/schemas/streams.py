@@ -63,6 +63,10 @@ _Source = Annotated[
 
 
 class _Stream(StrictModel):
+    request_id: Annotated[
+        UUID | None,
+        Field(strict=False, description="the same id from the same caller is one stream, however often sent"),
+    ] = None
     name: Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
     source: _Source
     interval: Annotated[

@@ -63,7 +63,8 @@ class StreamDefinition:
 class StreamRecord:
     """A stream as its store has it. `body` is what its caller sent.
 
-    `checkpoint_id` is Spark's own of what was read, `last_batch_id` is in the tables.
+    `checkpoint_id` is Spark's own of what was read, `last_batch_id` is in the tables. `request_id` is the
+    caller's, and `fingerprint` tells whether two requests had the same body.
     """
 
     stream_id: UUID
@@ -80,6 +81,8 @@ class StreamRecord:
     batch_count: int = 0
     record_count: int = 0
     rejected_count: int = 0
+    request_id: UUID | None = None
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,18 @@ def test_a_stream_is_found_as_it_was_added(store: StreamStore) -> None:
     assert found(store, record) == record
 
 
+def test_of_streams_with_one_request_id_the_first_wins(store: StreamStore) -> None:
+    record = replace(stream(), request_id=uuid4(), fingerprint="f")
+    assert store.add(record) == record
+    second = replace(record, stream_id=uuid4(), fingerprint="g")
+    assert store.add(second) == record
+    assert found(store, record) == record
+    of_another = replace(record, stream_id=uuid4(), caller=uuid4().hex)
+    without = [replace(stream(record.caller), stream_id=uuid4()) for _ in range(2)]
+    for each in (of_another, *without):
+        assert store.add(each) == each
+
+
 def test_a_caller_gets_his_own_the_newest_first(store: StreamStore) -> None:
     first = stream()
     second = replace(stream(first.caller), created_at=NOON + timedelta(seconds=1))

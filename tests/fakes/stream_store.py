@@ -29,9 +29,14 @@ class FakeStreamStore:
         self.held: dict[UUID, FakeLease] = {}
         self.is_down = False
 
-    def add(self, record: StreamRecord) -> None:
+    def add(self, record: StreamRecord) -> StreamRecord:
         self._check()
+        asked = (record.caller, record.request_id)
+        same = [each for each in self.records.values() if (each.caller, each.request_id) == asked]
+        if same and record.request_id is not None:
+            return same[0]
         self.records[record.stream_id] = record
+        return record
 
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
         self._check()

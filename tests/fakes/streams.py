@@ -19,11 +19,12 @@ class FakeStreams(Streams):
     def __init__(self) -> None:
         self.store = FakeStreamStore()
 
-    def create(self, name: str, body: Mapping[str, Any], caller: str) -> StreamRecord:
+    def create(
+        self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
+    ) -> StreamRecord:
         stream_definition(body, schema_from_json)
-        record = StreamRecord(uuid4(), caller, name, body, datetime(2026, 1, 1, 12, tzinfo=UTC))
-        self.store.add(record)
-        return record
+        at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+        return self.store.add(StreamRecord(uuid4(), caller, name, body, at, request_id=request_id))
 
     def list(self, caller: str) -> Sequence[StreamRecord]:
         return self.store.streams(caller)

@@ -12,11 +12,11 @@ from sqlalchemy import (
     NullPool,
     create_engine,
     func,
-    insert,
     or_,
     select,
     update,
 )
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import lock_number
@@ -47,8 +47,8 @@ class PostgresStreamStore:
             connect_args=CONNECTION | {"options": f"{CONNECTION['options']} {_KEEPALIVE}"},
         )
 
-    def add(self, record: StreamRecord) -> None:
-        """Keeps a new stream.
+    def add(self, record: StreamRecord) -> StreamRecord:
+        """Keeps a new stream. Of a caller's with the same `request_id` the first wins, and is what all get.
 
         Raises:
             MetricsStoreDown: the store does not answer; the stream may or may not be in it.
@@ -58,8 +58,14 @@ class PostgresStreamStore:
             "name": storable(record.name),
             "state": record.state.value,
         }
+        is_first = insert(StreamRow).values(values).on_conflict_do_nothing().returning(StreamRow.stream_id)
         with transaction(self._engine) as session:
-            session.execute(insert(StreamRow), values)
+            if session.scalar(is_first) is not None:
+                return record
+        with transaction(self._engine) as session:
+            # The winner's transaction is over: until then, the insert waited.
+            is_winner = StreamRow.caller == storable(record.caller), StreamRow.request_id == record.request_id
+            return _record(session.scalars(select(StreamRow).where(*is_winner)).one())
 
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
         """Those of a caller, or in a state, the newest first.
@@ -181,6 +187,8 @@ def _record(row: StreamRow) -> StreamRecord:
         batch_count=row.batch_count,
         record_count=row.record_count,
         rejected_count=row.rejected_count,
+        request_id=row.request_id,
+        fingerprint=row.fingerprint,
     )
 
 

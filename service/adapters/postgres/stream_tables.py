@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Index
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -31,3 +32,15 @@ class StreamRow(Base):
     batch_count: Mapped[int]
     record_count: Mapped[int]
     rejected_count: Mapped[int]
+    request_id: Mapped[UUID | None]
+    fingerprint: Mapped[str] = mapped_column(server_default="")
+
+    __table_args__ = (
+        Index(
+            "ix_streams_caller_request_id",
+            "caller",
+            "request_id",
+            unique=True,
+            postgresql_where="request_id IS NOT NULL",
+        ),
+    )

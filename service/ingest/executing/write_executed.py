@@ -17,7 +17,7 @@ from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
 from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.read_target import read_target
-from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
 from service.model.committables import write_results_from_bytes

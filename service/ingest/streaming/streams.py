@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ import structlog
 from service.errors import (
     GatewayError,
     PartDown,
+    RequestIdReused,
     StreamFailed,
     StreamInvalid,
     StreamNotFound,
@@ -79,13 +82,22 @@ class Streams:
         """Begins to run what is to be run, of earlier processes too."""
         self._thread.start()
 
-    def create(self, name: str, body: Mapping[str, Any], caller: str) -> StreamRecord:
+    def create(
+        self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
+    ) -> StreamRecord:
         """Takes a stream in; it begins within moments, here or in another replica.
 
+        A `requestId` that this caller has sent before gives the stream of then, whatever its state is now.
+
         Raises:
+            RequestIdReused: the requestId is known, with another body.
             StreamInvalid, SourceNotAllowed: its source cannot be read here.
             GatewayError: its tables cannot be written so.
         """
+        fingerprint = _fingerprint(name, body)
+        before = self._sent_before(request_id, caller)
+        if before is not None:
+            return _same(before, fingerprint)
         definition = self.read_body(body)
         if any(each.is_upsert for each in definition.writes):
             raise StreamInvalid("Streams append. Send upserts with POST /ingest.")
@@ -100,10 +112,18 @@ class Streams:
         self._ingests.check(
             IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
         )
-        record = StreamRecord(uuid4(), caller, name, body, self._ports.clock.now())
-        self._ports.store.add(record)
+        record = StreamRecord(
+            uuid4(),
+            caller,
+            name,
+            body,
+            self._ports.clock.now(),
+            request_id=request_id,
+            fingerprint=fingerprint,
+        )
+        added = self._ports.store.add(record)
         self._wake.set()
-        return record
+        return _same(added, fingerprint)
 
     def list(self, caller: str) -> Sequence[StreamRecord]:
         """The caller's streams, the newest first.
@@ -144,6 +164,11 @@ class Streams:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+
+    def _sent_before(self, request_id: UUID | None, caller: str) -> StreamRecord | None:
+        if request_id is None:
+            return None
+        return next((each for each in self.list(caller) if each.request_id == request_id), None)
 
     def _supervise(self) -> None:
         while not self._closing.is_set():
@@ -236,3 +261,14 @@ class Streams:
     def _is_due(self, stream_id: UUID) -> bool:
         pause = self._pauses.get(stream_id)
         return pause is None or pause.until_ms <= self._ports.clock.elapsed_ms()
+
+
+def _fingerprint(name: str, body: Mapping[str, Any]) -> str:
+    """The same for the same body."""
+    return hashlib.sha256(json.dumps([name, body], sort_keys=True).encode()).hexdigest()
+
+
+def _same(record: StreamRecord, fingerprint: str) -> StreamRecord:
+    if record.fingerprint != fingerprint:
+        raise RequestIdReused
+    return record

@@ -66,6 +66,18 @@ async def test_a_stream_is_made_found_listed_stopped_and_resumed(client: httpx.A
     assert (await client.post(answer["links"]["resume"])).json() == answer
 
 
+async def test_a_stream_may_be_sent_again_under_its_request_id(client: httpx.AsyncClient) -> None:
+    sent = STREAM | {"requestId": str(uuid4())}
+    first = await client.post("/streams", json=sent)
+    again = await client.post("/streams", json=sent)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert "requestId" not in first.json()["definition"]
+    assert len((await client.get("/streams")).json()["streams"]) == 1
+    wrong = await client.post("/streams", json=STREAM | {"requestId": "1"})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "INVALID_REQUEST")
+
+
 async def test_a_route_and_a_topic_are_taken(client: httpx.AsyncClient) -> None:
     body = {
         "source": {"kafka": {"bootstrapServers": "kafka:9092", "topic": "clicks"}},

@@ -21,6 +21,7 @@ from service.errors import (
     GatewayError,
     IngestInvalid,
     RecordsInvalid,
+    RequestIdReused,
     ShuttingDown,
     SourceNotAllowed,
     StreamFailed,
@@ -143,6 +144,20 @@ def batch(number: int, *ids: int, checkpoint: UUID) -> FakeMicroBatch:
 
 
 CHECKPOINT = uuid4()
+
+
+def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running) -> None:
+    request_id = uuid4()
+    first = running.streams.create("clicks", {}, "ann", request_id)
+    # Nor is it refused for being one too many.
+    running.create()
+    assert running.streams.create("clicks", {}, "ann", request_id).stream_id == first.stream_id
+    running.streams.move(first.stream_id, StreamState.STOPPED, "ann")
+    assert running.streams.create("clicks", {}, "ann", request_id).state is StreamState.STOPPED
+    for name, body in (("clicks", {"table": "others"}), ("others", {})):
+        with pytest.raises(RequestIdReused):
+            running.streams.create(name, body, "ann", request_id)
+    assert running.streams.create("clicks", {}, "bob", request_id).stream_id != first.stream_id
 
 
 def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:

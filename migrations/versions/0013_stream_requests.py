@@ -1,0 +1,29 @@
+"""The ids that callers give their streams, so that what is sent twice is one."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0013"
+down_revision = "0012"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("streams", sa.Column("request_id", sa.Uuid(), nullable=True))
+    op.add_column("streams", sa.Column("fingerprint", sa.Text(), server_default="", nullable=False))
+    op.create_index(
+        "ix_streams_caller_request_id",
+        "streams",
+        ["caller", "request_id"],
+        unique=True,
+        postgresql_where=sa.text("request_id IS NOT NULL"),
+    )
+
+
+def downgrade() -> None:
+    op.drop_index("ix_streams_caller_request_id", "streams")
+    op.drop_column("streams", "fingerprint")
+    op.drop_column("streams", "request_id")
