@@ -12,6 +12,7 @@ from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNo
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.letters_apart import check_letters_apart
 from service.ingest.read_target import read_target
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
@@ -147,6 +148,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
+    check_letters_apart(request)
     if request.executed is not None and any(each.is_inferred for each in request.writes):
         raise IngestInvalid("Of sources no columns are inferred: name them in writeSchema.")
 

@@ -29,6 +29,7 @@ from service.errors import (
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
+from service.ingest.dead_letters import dead_letter_name
 from service.model.ingest import (
     BadRecord,
     ColumnNames,
@@ -60,6 +61,25 @@ def ingests() -> Iterator[FakeIngests]:
     made = FakeIngests(TABLE, OTHER)
     yield made
     made.close(WITHIN_S)
+
+
+def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_beforehand(ingests: FakeIngests) -> None:
+    name = dead_letter_name(TABLE.key.table)
+    letters = replace(ingests.dead_letters.opened(name), key=TableKey(name))
+    ingests.tables.put(letters)
+    row = {"received_at": "2026-01-01T00:00:00Z", "ingest_id": "1", "format": "NDJSON"}
+    upsert = Write(
+        letters.key, [row], None, "/writes/1", is_upsert=True, equality_fields=("ingest_id", "received_at")
+    )
+    bad = write({"id": "x", **DAY})
+    request = IngestRequest((bad, upsert), "", on_error=OnError.DEAD_LETTER)
+    with pytest.raises(IngestInvalid, match="takes the dead letters of this request") as refused:
+        ingests.accept(request, "ann")
+    assert refused.value.violations[0].place == "/writes/1"  # type: ignore[attr-defined]
+    assert not ingests.files.files
+    # By itself, or where bad records refuse all, it goes there.
+    for each in (replace(request, writes=(upsert,)), IngestRequest((write({"id": 1, **DAY}), upsert), "")):
+        assert ingests.accept(each, "ann").record.commits
 
 
 def write(
