@@ -16,6 +16,7 @@ from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.synced_files import not_synced, sync_files
 from service.adapters.data_files.turns import Turns
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import ParquetWrittenRows
@@ -64,7 +65,8 @@ def build_ingests(
         settings.ingest_max_files,
         settings.ingest_writers,
     )
-    tables, data_files = PyIcebergWritableTables(catalogs), ParquetDataFiles(bounds)
+    tables = PyIcebergWritableTables(catalogs)
+    data_files = ParquetDataFiles(bounds, sync_files if settings.ingest_fsync else not_synced)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
     commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
     committer = Committer(log, commits, clock, pace, meters, rewriting)

@@ -65,6 +65,11 @@ class IngestSettings(BaseModel):
     ingest_open_files: int = Field(
         16, ge=1, le=1000, description="data files that an ingest has open at once"
     )
+    ingest_fsync: bool = Field(
+        True,
+        description="whether data files on a disk (`file:`) are synced before an ingest is accepted, so that"
+        " they outlast a power failure; an ingest takes some milliseconds longer",
+    )
     ingest_retention_days: int = Field(
         30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
 from service.adapters.data_files.file_set import delete_files
 from service.adapters.data_files.key_parts import key_parts
+from service.adapters.data_files.synced_files import sync_files
+from service.adapters.data_files.turns import out_of_turn
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.write_fan import write_fan
@@ -20,10 +22,14 @@ from service.model.writing import Destination, WritableTable, WriteResult, Write
 
 
 class ParquetDataFiles:
-    """Implements `service.ingest_ports.DataFiles`. May be used from several threads at once."""
+    """Implements `service.ingest_ports.DataFiles`. May be used from several threads at once.
 
-    def __init__(self, bounds: WriteBounds) -> None:
+    `sync` sees to it that files are there after a power failure, too, before they are told.
+    """
+
+    def __init__(self, bounds: WriteBounds, sync: Callable[[Iterable[str]], None] = sync_files) -> None:
         self._bounds = bounds
+        self._sync_files = sync
 
     def write(
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
@@ -36,7 +42,9 @@ class ParquetDataFiles:
             RecordsInvalid: a value does not fit its column.
         """
         try:
-            return write_data_files(WriterState.decoded(table.state), target, batches, self._bounds)
+            written = write_data_files(WriterState.decoded(table.state), target, batches, self._bounds)
+            self._sync([written], {target: table})
+            return written
         except OSError as error:
             # What the storage says may name accounts and hosts; it is kept for the log alone.
             raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
@@ -51,8 +59,11 @@ class ParquetDataFiles:
             IngestInvalid: no files can be written for a target.
             RecordsInvalid: a value does not fit its column.
         """
+        tables: dict[WriteTarget, WritableTable] = {}
         try:
-            return write_fan(rows, self._bounds)
+            written = write_fan(_noted(rows, tables), self._bounds)
+            self._sync(written, tables)
+            return written
         except OSError as error:
             raise StorageDown("The storage of the tables does not take files.") from error
 
@@ -74,7 +85,27 @@ class ParquetDataFiles:
     def discard(self, table: WritableTable, result: WriteResult) -> None:
         """Deletes files that will never be committed, as far as that is possible now."""
         state = WriterState.decoded(table.state)
-        files = [json.loads(each) for each in (*result.data_files, *result.delete_files)]
-        delete_files(
-            load_file_io(dict(state.io_properties), state.location), [each["file-path"] for each in files]
-        )
+        delete_files(load_file_io(dict(state.io_properties), state.location), _locations([result]))
+
+    def _sync(self, written: Sequence[WriteResult], tables: Mapping[WriteTarget, WritableTable]) -> None:
+        try:
+            with out_of_turn():
+                self._sync_files(_locations(written))
+        except BaseException:
+            for each in written:
+                self.discard(tables[each.target], each)
+            raise
+
+
+def _noted(
+    rows: Iterable[tuple[Destination, pa.RecordBatch]], tables: dict[WriteTarget, WritableTable]
+) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+    for destination, batch in rows:
+        tables[destination.target] = destination.table
+        yield destination, batch
+
+
+def _locations(results: Iterable[WriteResult]) -> list[str]:
+    return [
+        json.loads(file)["file-path"] for each in results for file in (*each.data_files, *each.delete_files)
+    ]

@@ -1,0 +1,75 @@
+"""Files on a disk are there after a power failure too, once they have been synced."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from pyiceberg.io.pyarrow import PyArrowFileIO
+
+_AT_ONCE = 8
+# What no entry has come to for so long is on the disk by the kernel's own doing, which takes half a minute.
+_OLD_S = 3600
+
+
+Fsync = Callable[[int], None]
+
+
+def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
+    """Returns once complete files, and the folders that lead to them, are on the disk.
+
+    What does not lie on a disk of this machine, its storage has made durable when it was closed.
+
+    Raises:
+        OSError: the disk does not take them.
+    """
+    paths = [path for each in locations if (path := _on_disk(each)) is not None]
+    if len(paths) > 1:
+        # A disk takes many at once in about the time of one.
+        with ThreadPoolExecutor(min(_AT_ONCE, len(paths)), thread_name_prefix="sync") as pool:
+            list(pool.map(lambda path: _sync(path, fsync), paths))
+    else:
+        for path in paths:
+            _sync(path, fsync)
+    for folder in sorted({each for path in paths for each in _changed_folders(path)}, reverse=True):
+        _sync_folder(folder, fsync)
+
+
+def not_synced(locations: Iterable[str]) -> None:
+    """Leaves it to the kernel when they get to the disk."""
+
+
+def _on_disk(location: str) -> Path | None:
+    scheme, _, path = PyArrowFileIO.parse_location(location)
+    return Path(path) if scheme == "file" else None
+
+
+def _changed_folders(path: Path) -> Iterable[Path]:
+    """The file's folder, and those above it up to one that had no new entry for long."""
+    for folder in path.parents:
+        if folder != path.parent and folder.stat().st_mtime < time.time() - _OLD_S:
+            return
+        yield folder
+
+
+def _sync(path: Path, fsync: Fsync) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path, fsync: Fsync) -> None:
+    # Who may write into a folder far above need not be allowed to list it; and not all file systems sync any.
+    with suppress(PermissionError):
+        try:
+            _sync(folder, fsync)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
