@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import structlog
 
 from service.errors import GatewayError, StreamFailed, StreamSourceDown
-from service.model.streams import KafkaSource, StreamSource
+from service.model.streams import DirectorySource, KafkaSource, StreamSource
 from spark_session.errors import sentence
 
 log = structlog.get_logger(__name__)
@@ -24,6 +24,8 @@ _GONE = re.compile(
     r"KAFKA_DATA_LOSS|[Ss]ome data may have been (lost|missed)|OffsetOutOfRange|NoOffsetForPartition"
 )
 _NO_TOPIC = re.compile(r"UnknownTopicOrPartition|UNKNOWN_TOPIC_OR_PARTITION|UnknownTopicId")
+# Only at the start: a folder that goes later has no new files.
+_NO_FOLDER = re.compile(r"\[PATH_NOT_FOUND\]")
 # What Kafka's clients call retriable, and a name that does not resolve now.
 _SILENT = re.compile(
     r"errors\.(Timeout|Disconnect|Network|LeaderNotAvailable|NotLeaderOrFollower|BrokerNotAvailable"
@@ -48,11 +50,13 @@ class StreamFailures:
         return self.known(words) or StreamFailed(self.masked(sentence(words[0])))
 
     def known(self, words: Sequence[str]) -> GatewayError | None:
-        """The same, if it is one that only a topic can have."""
+        """The same, if it is one that the source has, and not Spark."""
         text = "\n".join(words)
-        if not isinstance(self._source, KafkaSource):
-            return None
-        found = _of_topic(self._source, text)
+        match self._source:
+            case KafkaSource():
+                found = _of_topic(self._source, text)
+            case DirectorySource():
+                found = _of_folder(self._source, text)
         if found is not None:
             log.info("stream_source_failed", error=found.code, reason=self.masked(text))
         return found
@@ -62,6 +66,14 @@ class StreamFailures:
         for secret in self._secrets:
             text = text.replace(secret, _MASK)
         return text
+
+
+def _of_folder(source: DirectorySource, text: str) -> GatewayError | None:
+    if _NO_FOLDER.search(text):
+        return StreamSourceDown(
+            f"There is no folder {source.uri}. The stream begins by itself as soon as there is."
+        )
+    return None
 
 
 def _of_topic(source: KafkaSource, text: str) -> GatewayError | None:

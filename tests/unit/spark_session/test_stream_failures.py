@@ -52,6 +52,13 @@ def test_messages_that_are_gone_end_a_stream(text: str) -> None:
     assert "are gone" in found.detail
 
 
+def test_a_folder_that_is_not_there_is_waited_for() -> None:
+    folder = StreamFailures(DirectorySource(SourceRecords("file:///in", RecordFormat.NDJSON)), {})
+    found = folder.known(["[PATH_NOT_FOUND] Path does not exist: file:/in. SQLSTATE: 42K03"])
+    assert isinstance(found, StreamSourceDown)
+    assert found.detail.startswith("There is no folder file:///in.")
+
+
 def test_a_connector_that_lacks_is_named() -> None:
     text = "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make sure the provider name is"
     found = FAILURES.known([text])
