@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import TypeVar
 from uuid import UUID
 
@@ -25,13 +26,28 @@ class SparkMicroBatch:
     """Implements `service.model.micro_batches.MicroBatch`, within Spark's callback, by its thread."""
 
     def __init__(
-        self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures
+        self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures, checkpoint: str
     ) -> None:
+        self._checkpoint = checkpoint
         self._session = session
         self._failures = failures
         self._rows = rows
         self.batch_id = batch_id
         self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
+
+    def position(self) -> str:
+        """See `service.model.micro_batches.MicroBatch`."""
+        jvm = self._session.jvm.gateway.jvm
+        with spark_errors(self._session):
+            path = jvm.org.apache.hadoop.fs.Path(f"{self._checkpoint}/offsets/{self.batch_id}")
+            configuration = self._session.root._jsparkSession.sessionState().newHadoopConf()
+            stream = path.getFileSystem(configuration).open(path)
+            try:
+                text = jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+            finally:
+                stream.close()
+        # Before the offsets of the sources stand the version, and the time and settings of the planning.
+        return sha256("\n".join(text.splitlines()[2:]).encode()).hexdigest()
 
     def files(self) -> Sequence[str]:
         """See `service.model.micro_batches.MicroBatch`."""

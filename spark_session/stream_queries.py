@@ -78,13 +78,14 @@ class SparkStreamQueries:
         if session is None:
             raise EngineNotReady
         failures = StreamFailures(source, self._kafka_options)
-        running = SparkRunningStream(session, on_batch, failures)
+        checkpoint = f"{self._checkpoints}/{stream_id}"
+        running = SparkRunningStream(session, on_batch, failures, checkpoint)
         try:
             label(session.context, str(stream_id))
             rows = self._rows(session.root.newSession(), source)
             running.query = (
                 rows.writeStream.queryName(str(stream_id))
-                .option("checkpointLocation", f"{self._checkpoints}/{stream_id}")
+                .option("checkpointLocation", checkpoint)
                 .trigger(processingTime=f"{interval_ms} milliseconds")
                 .foreachBatch(running.take)
                 .start()
@@ -111,7 +112,10 @@ class SparkStreamQueries:
 class SparkRunningStream:
     """Implements `service.stream_ports.RunningStream`."""
 
-    def __init__(self, session: WarmSession, on_batch: OnBatch, failures: StreamFailures) -> None:
+    def __init__(
+        self, session: WarmSession, on_batch: OnBatch, failures: StreamFailures, checkpoint: str
+    ) -> None:
+        self._checkpoint = checkpoint
         self._session = session
         self._on_batch = on_batch
         self._failures = failures
@@ -121,7 +125,8 @@ class SparkRunningStream:
     def take(self, rows: DataFrame, batch_id: int) -> None:
         """Spark's callback for one micro-batch; whatever it raises ends the query."""
         try:
-            self._on_batch(SparkMicroBatch(self._session, rows, batch_id, self._failures))
+            batch = SparkMicroBatch(self._session, rows, batch_id, self._failures, self._checkpoint)
+            self._on_batch(batch)
         except GatewayError as failure:
             self._failed = failure
             raise

@@ -96,6 +96,14 @@ class Ingests:
             raise IngestNotFound
         return found
 
+    def sent_before(self, request_id: UUID, caller: str) -> IngestRecord | None:
+        """The ingest that this caller gave this id; None also where the log has forgotten it.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        return self._ports.log.find_request(caller, request_id)
+
     def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
         """A caller's ingests, the newest first.
 

@@ -27,6 +27,9 @@ class MicroBatch(Protocol):
     def batch_id(self) -> int:
         """Grows by one with every micro-batch of a checkpoint."""
 
+    def position(self) -> str:
+        """Where its source stood when it was planned; another text if it was planned anew with more."""
+
     def files(self) -> Sequence[str]:
         """The addresses of the files that have come, if a folder is read."""
 

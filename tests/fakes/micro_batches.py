@@ -25,6 +25,9 @@ class FakeMicroBatch:
         self._files = files
         self.run_count = 0
 
+    def position(self) -> str:
+        return f"{self._lines} {self._files}"
+
     def files(self) -> Sequence[str]:
         return self._files
 

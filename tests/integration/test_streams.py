@@ -125,6 +125,52 @@ def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: T
     assert ids(log_table) == []
 
 
+def test_a_stream_waits_for_its_folder(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
+    missing = inbox / "later"
+    created = gateway.post("/streams", json=stream(log_table, missing))
+    assert created.status_code == 201
+    link = created.json()["links"]["self"]
+    waiting = until(lambda: (found := gateway.get(link).json())["error"] and found, 60)
+    assert (waiting["state"], waiting["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
+    missing.mkdir()
+    put(missing, "a.json", lines([{"id": 1}]))
+    until(lambda: gateway.get(link).json()["progress"]["records"] == 1, 90)
+    until(lambda: gateway.get(link).json()["error"] is None, 60)
+    gateway.delete(link)
+
+
+def test_a_checkpoint_that_has_lost_a_batch_ends_its_stream(folder: Path) -> None:
+    data_dir, inbox = folder / "gone-back", folder / "gone-back-inbox"
+    inbox.mkdir()
+    settings = {
+        "SLUICE_SPARK_MASTER": "local[1]",
+        "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_INGEST_SOURCE_PREFIXES": inbox.as_uri(),
+    }
+    put(inbox, "a.json", lines([{"id": 1}]))
+    running = RunningGateway.start(data_dir, settings)
+    with closing(embedded_catalog(data_dir)) as lake:
+        lake.create_namespace_if_not_exists("logs")
+        table = lake.create_table_if_not_exists("logs.gone_back", LOG_SCHEMA)
+        link = running.client.post("/streams", json=stream(table, inbox)).json()["links"]["self"]
+        until(lambda: running.client.get(link).json()["progress"]["records"] == 1, 60)
+        assert ids(table) == [1]
+    [checkpoint] = (path for path in data_dir.rglob(link.rsplit("/", 1)[1]) if path.is_dir())
+    until((checkpoint / "commits" / "0").exists, 60)
+    running.stop()
+    # As after a power failure, where what was written last is gone.
+    for name in ("offsets/0", "offsets/.0.crc", "commits/0", "commits/.0.crc"):
+        (checkpoint / name).unlink(missing_ok=True)
+    put(inbox, "b.json", lines([{"id": 2}]))
+    running = RunningGateway.start(data_dir, settings)
+    failed = until(lambda: (found := running.client.get(link).json())["error"] and found, 60)
+    assert (failed["state"], failed["error"]["code"]) == ("FAILED", "STREAM_FAILED")
+    assert "checkpoint has gone back" in failed["error"]["detail"]
+    with closing(embedded_catalog(data_dir)) as lake:
+        assert ids(lake.load_table("logs.gone_back")) == [1]
+    running.stop()
+
+
 def test_a_stream_reads_only_what_is_allowed(gateway: httpx.Client, log_table: Table, tmp_path: Path) -> None:
     refused = gateway.post("/streams", json=stream(log_table, tmp_path))
     assert (refused.status_code, refused.json()["code"]) == (403, "SOURCE_NOT_ALLOWED")

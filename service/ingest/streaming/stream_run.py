@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import count
 
-from service.errors import GatewayError, RecordsInvalid, ShuttingDown, StreamFailed
+from service.errors import GatewayError, RecordsInvalid, RequestIdReused, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
@@ -75,6 +75,7 @@ class StreamRun:
                 " Going on would write rows again."
             )
         if self._last_batch_id is not None and batch.batch_id <= self._last_batch_id:
+            self._check_same(batch)
             return
         done = self._written(batch)
         self._store.done(self.record.stream_id, done)
@@ -107,17 +108,25 @@ class StreamRun:
             progress.rejected_count,
         )
 
+    def _check_same(self, batch: MicroBatch) -> None:
+        """A batch that is in the tables must be what it was then, or records would be passed over."""
+        request_id = batch_request_id(batch.checkpoint_id, batch.batch_id)
+        known = self._ingests.sent_before(request_id, self.record.caller)
+        if known is not None and known.fingerprint != _fingerprint(batch):
+            raise _planned_anew(batch)
+
     def _attempts(
         self, batch: MicroBatch, records: Callable[[], BatchRecords], *, is_of_letters: bool = False
     ) -> Iterator[IngestRecord]:
         """What came of each attempt, until all tables have taken their part."""
         made = 0
         attempts = count()
+        fingerprint = _fingerprint(batch)
         while made < _NEW_ATTEMPTS:
             attempt = next(attempts)
             request = IngestRequest(
                 self._definition.writes,
-                fingerprint=f"stream {batch.checkpoint_id} {batch.batch_id}",
+                fingerprint=fingerprint,
                 request_id=batch_request_id(
                     batch.checkpoint_id, batch.batch_id, attempt, is_of_letters=is_of_letters
                 ),
@@ -126,7 +135,10 @@ class StreamRun:
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
                 executed=records(),
             )
-            accepted = self._accepted(request)
+            try:
+                accepted = self._accepted(request)
+            except RequestIdReused:
+                raise _planned_anew(batch) from None
             ended = self._settled(accepted)
             yield ended
             if ended.state is IngestState.COMMITTED:
@@ -163,6 +175,18 @@ class StreamRun:
             # The committer is closing: what waits is committed by the next one.
             self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")
+
+
+def _fingerprint(batch: MicroBatch) -> str:
+    return f"stream {batch.checkpoint_id} {batch.batch_id} {batch.position()}"
+
+
+def _planned_anew(batch: MicroBatch) -> StreamFailed:
+    return StreamFailed(
+        f"Batch {batch.batch_id} was taken in before with other records: the stream's checkpoint has gone"
+        " back. Going on would lose records. Restore it as it was, or make another stream for what was not"
+        " read yet."
+    )
 
 
 def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:

@@ -189,6 +189,28 @@ def test_a_batch_that_is_given_again_is_not_read_again(running: Running) -> None
     assert running.ids() == [1]
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_batch_that_was_planned_anew_with_other_records_ends_the_stream(
+    running: Running, number: int
+) -> None:
+    stream_id = running.create()
+    for each in (0, 1):
+        running.give(stream_id, batch(each, each, checkpoint=CHECKPOINT))
+    with pytest.raises(StreamFailed, match="checkpoint has gone back"):
+        running.give(stream_id, batch(number, number, 7, checkpoint=CHECKPOINT))
+    until(lambda: running.record(stream_id).state is StreamState.FAILED)
+    assert running.ids() == [0, 1]
+
+
+def test_a_batch_that_a_crash_cut_off_must_be_the_same_when_it_is_given_again(running: Running) -> None:
+    first, second = running.create(), running.create()
+    running.give(first, batch(0, 1, checkpoint=CHECKPOINT))
+    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    with pytest.raises(StreamFailed, match="checkpoint has gone back"):
+        running.give(second, batch(0, 1, 2, checkpoint=CHECKPOINT))
+    assert running.ids() == [1]
+
+
 def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Running) -> None:
     first, second = running.create(), running.create()
     running.give(first, batch(0, 1, checkpoint=CHECKPOINT))
