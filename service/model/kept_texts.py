@@ -1,7 +1,8 @@
-"""Text that catalogs and stores can keep."""
+"""JSON that catalogs and stores can keep."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 Steps = tuple[str | int, ...]
@@ -24,10 +25,10 @@ def text_fault(text: str) -> str | None:
 
 
 def faulty_texts(json: object) -> Iterator[tuple[Steps, str]]:
-    """Every value and name in JSON, already parsed, that is such a text, with its place.
+    """Every value and name in JSON, already parsed, that is such a text or no number, with its place.
 
-    >>> list(faulty_texts({"a": ["b", chr(0)]}))
-    [(('a', 1), 'has a NUL character')]
+    >>> list(faulty_texts({"a": ["b", chr(0)], "c": float("inf")}))
+    [(('c',), 'is a number that JSON does not have'), (('a', 1), 'has a NUL character')]
     """
     # Not by recursion: whoever sends it says how deep it goes.
     waiting: list[tuple[Steps, object]] = [((), json)]
@@ -41,6 +42,8 @@ def faulty_texts(json: object) -> Iterator[tuple[Steps, str]]:
                     if fault := text_fault(name):
                         yield (*place, name), f"its name {fault}"
                     waiting.append(((*place, name), each))
+            case float() if not math.isfinite(value):
+                yield place, "is a number that JSON does not have"
             case list() | tuple():
                 waiting.extend(((*place, index), each) for index, each in enumerate(value))
             case _:

@@ -24,7 +24,6 @@ from service.errors import (
 )
 from service.ingest.ingests import Ingests
 from service.ingest.streaming.stream_run import StreamRun
-from service.ingest.streaming.unstorable import unstorable
 from service.model.ingest import IngestRequest
 from service.model.streams import StreamDefinition, StreamRecord, StreamState
 from service.ports import Clock
@@ -99,9 +98,6 @@ class Streams:
         before = self._sent_before(request_id, caller)
         if before is not None:
             return _same(before, fingerprint)
-        # The store would say that it is down, and by then tables may be made.
-        if faults := list(unstorable(dict(body))):
-            raise StreamInvalid(f"The stream cannot be kept: {faults[0].reason}", faults)
         definition = self.read_body(body)
         if any(each.is_upsert for each in definition.writes):
             raise StreamInvalid("Streams append. Send upserts with POST /ingest.")

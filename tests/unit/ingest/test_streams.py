@@ -34,7 +34,7 @@ from service.errors import (
 )
 from service.ingest.dead_letters import dead_letter_name
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write, WriteFault
+from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
 from service.model.streams import (
@@ -158,15 +158,6 @@ def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running)
         with pytest.raises(RequestIdReused):
             running.streams.create(name, body, "ann", request_id)
     assert running.streams.create("clicks", {}, "bob", request_id).stream_id != first.stream_id
-
-
-@pytest.mark.parametrize("wrong", ["\0k", "\ud800", float("nan"), {"a": [{"\0": 1}]}])
-def test_what_no_store_can_keep_is_refused_before_anything_is_made(running: Running, wrong: object) -> None:
-    with pytest.raises(StreamInvalid, match="cannot be kept") as refused:
-        running.create(table="none", route={"field": wrong})
-    [fault] = refused.value.violations
-    assert isinstance(fault, WriteFault)
-    assert fault.place.startswith("/route/field")
 
 
 def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:
