@@ -321,13 +321,13 @@ class FilterCache(Protocol):
     """Where the keys of dynamic filters are shared, by all queries of all replicas."""
 
     def obtain(
-        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+        self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> ObtainedKeys:
         """The keys under `wanted.fingerprint`: from this process, from the server, or from `collect`.
 
         Of all who ask for the same keys at once, one collects; the others wait for it, so long at most. The
         keys are stored unless `collect` raises. A cache that is down, slow, full or holds rubbish is only a
-        reason to collect, told in the `note`.
+        reason to collect, told in the `note`, and to `collect` as far as it is known before.
 
         Raises:
             Exception: whatever `collect` raised, here or for the one who was waited for; never an end of
@@ -338,8 +338,11 @@ class FilterCache(Protocol):
     def held(self, fingerprint: str) -> ObtainedKeys | None:
         """The keys, if this process has them: at once, nobody is asked for them."""
 
-    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
-        """The keys, if they are there now; None also where the cache is of no use. Nobody is waited for."""
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
+        """The keys, if they are there now; none also where the cache is of no use, told in the `note`.
+
+        Nobody is waited for.
+        """
 
     def forget(self, fingerprint: str | None) -> int:
         """Deletes one entry, or all; how many there were. Other replicas follow within seconds.

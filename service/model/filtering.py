@@ -218,9 +218,9 @@ class FilterOutcome:
     note: str = ""
 
     @classmethod
-    def none(cls, reason: Reason) -> FilterOutcome:
-        """No keys, for this reason."""
-        return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, reason)
+    def none(cls, reason: Reason, note: str = "") -> FilterOutcome:
+        """No keys, for this reason; `note` says why the cache was of no use, if so."""
+        return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, reason, note=note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +261,20 @@ class FilterRecord:
 class ObtainedKeys:
     """A filter's keys, from the filter cache or past it.
 
-    `source` is COLLECTED for the one caller whose collection it was, and CACHED for all others.
-    `byte_count` is that of the keys as they are cached. `note` says why the cache was of no use, if so.
+    `source` is COLLECTED for the one caller whose collection it was, and CACHED for all others; NONE says
+    that there are no keys. `byte_count` is that of the keys as they are cached. `note` says why the cache was
+    of no use, if so.
     """
 
     data: DynamicFilteringData
     source: FilterSource
     byte_count: int
     note: str = ""
+
+    @classmethod
+    def none(cls, note: str = "") -> ObtainedKeys:
+        """No keys."""
+        return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, 0, note)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,19 @@ class CollectBounds:
     collect_s: float
 
 
+class _Notes:
+    """Why the cache was of no use, heard before keys are collected: all that is known of late ones."""
+
+    def __init__(self) -> None:
+        self._heard: dict[str, str] = {}
+
+    def hear(self, wanted: DynamicFilter, note: str) -> None:
+        self._heard[wanted.fingerprint] = note
+
+    def of(self, fingerprint: str) -> str:
+        return self._heard.get(fingerprint, "")
+
+
 class Collector:
     """Collects keys. A failure is an outcome with a reason, never an exception."""
 
@@ -65,7 +78,8 @@ class Collector:
         """An outcome for each filter, by its id, and the milliseconds that all took together.
 
         Filters with the same keys are collected once. One that another feeds waits for that other's keys.
-        `cached_only` are never collected: of those whose keys are not in the cache, there is no outcome.
+        `cached_only` are never collected: of those whose keys are not in the cache, there is no outcome,
+        unless the cache was of no use.
         """
         # Only what waits for nobody is waited for, so no two wait for one another.
         leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
@@ -73,6 +87,7 @@ class Collector:
         began_ms = self._clock.elapsed_ms()
         found: dict[str, FilterOutcome] = {}
         futures: dict[str, Future[FilterOutcome | None]] = {}
+        notes = _Notes()
         for each in (*filters, *cached_only):
             if each.fingerprint in found or each.fingerprint in futures:
                 continue
@@ -81,12 +96,12 @@ class Collector:
             if held is not None:
                 found[each.fingerprint] = held
             elif each.fingerprint in collected:
-                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves)
+                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves, notes)
             else:
                 futures[each.fingerprint] = self._executor.submit(self._cached, each)
         wait(futures.values(), timeout=self._within_s(asked))
         for fingerprint, future in futures.items():
-            outcome = _outcome(future)
+            outcome = _outcome(future, notes.of(fingerprint))
             if outcome is not None:
                 found[fingerprint] = outcome
         outcomes = {
@@ -104,15 +119,21 @@ class Collector:
         return None if keys is None else _applied(keys, 0)
 
     def _cached(self, wanted: DynamicFilter) -> FilterOutcome | None:
-        keys = self._cache.cached(wanted) if wanted.is_cacheable else None
-        return None if keys is None else _applied(keys, 0)
+        keys = self._cache.cached(wanted) if wanted.is_cacheable else ObtainedKeys.none()
+        if keys.source is FilterSource.NONE:
+            return FilterOutcome.none(Reason.NOT_WORTH_COLLECTING, keys.note) if keys.note else None
+        return _applied(keys, 0)
 
     def _within_s(self, asked: Collecting) -> float:
         wait_s = self._bounds.wait_s
         return wait_s if asked.within_s is None else min(asked.within_s, wait_s)
 
     def _obtain(
-        self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
     ) -> FilterOutcome:
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
@@ -122,8 +143,9 @@ class Collector:
             asked, is_canceled=lambda: asked.is_canceled() or self._clock.elapsed_ms() > until_ms
         )
 
-        def collected() -> DynamicFilteringData:
-            return self._collected(wanted, bounded, leaves)
+        def collected(note: str = "") -> DynamicFilteringData:
+            notes.hear(wanted, note)
+            return self._collected(wanted, bounded, leaves, notes)
 
         try:
             if wanted.is_cacheable:
@@ -131,21 +153,28 @@ class Collector:
             else:
                 found = ObtainedKeys(collected(), FilterSource.COLLECTED, 0)
         except FilterCollectionTimedOut:
-            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
+            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, notes.of(wanted.fingerprint))
         except GatewayError as failure:
             log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
-            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED)
+            reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
+            return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
         return _applied(found, self._clock.elapsed_ms() - began_ms)
 
     def _collected(
-        self, wanted: DynamicFilter, asked: Collecting, leaves: Mapping[str, DynamicFilter]
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
     ) -> DynamicFilteringData:
         """Read from the build side's files where that is possible: the engine needs ten times as long."""
         keys = self._reader.collect(wanted, used_parameters(asked, wanted), asked.is_canceled)
         if keys is None:
             feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
-            obtained = ((each, self._obtain(leaves[each.fingerprint], asked, {}).data) for each in feeds)
+            obtained = (
+                (each, self._obtain(leaves[each.fingerprint], asked, {}, notes).data) for each in feeds
+            )
             return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
 
@@ -155,12 +184,12 @@ def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
     return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
 
 
-def _outcome(future: Future[FilterOutcome | None]) -> FilterOutcome | None:
+def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:
     if not future.done():
         # It goes on for a while, and the next query that needs these keys finds them.
-        return FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
+        return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note)
     try:
         return future.result()
     except Exception as failure:  # the outermost edge of a collection: the other filters are as good
         log.exception("filter_collection_failed", error=type(failure).__name__)
-        return FilterOutcome.none(Reason.COLLECT_FAILED)
+        return FilterOutcome.none(Reason.COLLECT_FAILED, note)

@@ -92,11 +92,11 @@ def test_the_first_collects_and_the_second_finds(cache: FilterCache) -> None:
 
 def test_who_asks_for_what_is_there_collects_nothing(cache: FilterCache) -> None:
     wanted = date_filter()
-    assert cache.cached(wanted) is None
+    assert cache.cached(wanted) == ObtainedKeys.none()
     stored = cache.obtain(wanted, Collecting(), 1)
     assert cache.cached(wanted) == ObtainedKeys(DAYS, FilterSource.CACHED, stored.byte_count)
     cache.forget(wanted.fingerprint)
-    assert cache.cached(wanted) is None
+    assert cache.cached(wanted) == ObtainedKeys.none()
 
 
 def test_what_was_collected_here_is_here(cache: FilterCache) -> None:
@@ -114,11 +114,18 @@ def test_keys_past_their_time_are_not_there(cache: FilterCache, clock: FakeClock
     wanted = date_filter()
     cache.obtain(wanted, Collecting(), 1)
     clock.advance(BOUNDS.time_to_live + timedelta(seconds=1))
-    assert cache.cached(wanted) is None
+    assert cache.cached(wanted) == ObtainedKeys.none()
 
 
 def test_of_a_cache_that_is_down_nothing_is_there(cache_that_is_down: FilterCache) -> None:
-    assert cache_that_is_down.cached(date_filter()) is None
+    assert cache_that_is_down.cached(date_filter()) == ObtainedKeys.none("The filter cache does not answer.")
+
+
+def test_who_collects_without_the_server_hears_why_before(cache_that_is_down: FilterCache) -> None:
+    collect = Collecting(failure=QueryFailed("division by zero"))
+    with pytest.raises(QueryFailed):
+        cache_that_is_down.obtain(date_filter(), collect, 1)
+    assert collect.note == "The filter cache does not answer."
 
 
 def test_other_keys_have_another_address(cache: FilterCache) -> None:

@@ -34,7 +34,7 @@ class FakeFilterCache:
         )
 
     def obtain(
-        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+        self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> ObtainedKeys:
         keys, is_ours = self._calls.join(wanted.fingerprint, lambda: self._find(wanted, collect), within_s)
         source = keys.source if is_ours else FilterSource.CACHED
@@ -48,8 +48,8 @@ class FakeFilterCache:
             return None
         return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
 
-    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
-        return self.held(wanted.fingerprint)
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
+        return self.held(wanted.fingerprint) or ObtainedKeys.none(self._note)
 
     def forget(self, fingerprint: str | None) -> int:
         self._check()
@@ -71,15 +71,18 @@ class FakeFilterCache:
     def close(self) -> None:
         self.stored.clear()
 
-    def _find(self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData]) -> ObtainedKeys:
-        found = self.cached(wanted)
+    @property
+    def _note(self) -> str:
+        return FilterCacheDown().detail if self.is_down else ""
+
+    def _find(self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData]) -> ObtainedKeys:
+        found = self.held(wanted.fingerprint)
         if found is not None:
             return found
-        data = collect()
+        data = collect(self._note)
         byte_count = KEY_BYTES * len(data.values) * len(wanted.probe.columns)
         self.stored[wanted.fingerprint] = (self._shown(wanted, data, byte_count), data)
-        note = FilterCacheDown().detail if self.is_down else ""
-        return ObtainedKeys(data, FilterSource.COLLECTED, byte_count, note)
+        return ObtainedKeys(data, FilterSource.COLLECTED, byte_count, self._note)
 
     def _shown(self, wanted: DynamicFilter, data: DynamicFilteringData, byte_count: int) -> CachedFilter:
         now = self._clock.now()

@@ -39,14 +39,16 @@ class Collecting:
         self.data = data
         self.failure = failure
         self.count = 0
+        self.note = ""
         self.has_begun = threading.Event()
         self.may_end = threading.Event()
         self.may_end.set()
         self._lock = threading.Lock()
 
-    def __call__(self) -> DynamicFilteringData:
+    def __call__(self, note: str) -> DynamicFilteringData:
         with self._lock:
             self.count += 1
+            self.note = note
         self.has_begun.set()
         self.may_end.wait(20)
         if self.failure is not None:

@@ -379,6 +379,7 @@ def test_rubbish_under_the_key_is_noted_and_overwritten(
     else:
         client.set(key, {"text": b"hello", "cut": value[:-1]}.get(kind, value.replace(b"1", b"2")))
     assert replica().entries(10) == [] or kind == "cut"
+    assert replica().cached(wanted) == ObtainedKeys.none("What lay in the filter cache could not be read.")
     found = replica().obtain(wanted, Collecting(), 1)
     assert (found.data, found.source) == (DAYS, FilterSource.COLLECTED)
     assert found.note == "What lay in the filter cache could not be read."

@@ -49,7 +49,7 @@ class RedisFilterCache:
         self._calls: SharedCalls[FoundKeys] = SharedCalls(personal)
 
     def obtain(
-        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+        self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> ObtainedKeys:
         """See the port."""
         kept = self._local.get(wanted.fingerprint)
@@ -67,14 +67,14 @@ class RedisFilterCache:
         kept = self._local.get(fingerprint)
         return None if kept is None else _obtained(kept, FilterSource.CACHED)
 
-    def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+    def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
         """See the port."""
         shelf = self._local.shelf()
         kept = self._local.get(wanted.fingerprint)
         if kept is None:
-            kept = self._shared.find(wanted)
+            kept, note = self._shared.find(wanted)
             if kept is None:
-                return None
+                return ObtainedKeys.none(note)
             shelf.put(wanted.fingerprint, kept)
         return _obtained(kept, FilterSource.CACHED)
 
@@ -114,7 +114,7 @@ class RedisFilterCache:
                     yield shown
 
     def _find(
-        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+        self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> FoundKeys:
         # The call that ended just before this one began has left its keys here.
         kept = self._local.get(wanted.fingerprint)

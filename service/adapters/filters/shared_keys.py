@@ -55,17 +55,17 @@ class SharedKeys:
         self._time_to_live = time_to_live
         self._value_bytes = value_bytes
 
-    def find(self, wanted: DynamicFilter) -> StoredKeys | None:
-        """The keys from the server, if they are there."""
+    def find(self, wanted: DynamicFilter) -> tuple[StoredKeys | None, str]:
+        """The keys from the server, if they are there, and why the cache was of no use, if so."""
         try:
-            return self._read(wanted)[0]
-        except FilterCacheDown:
-            return None
+            return self._read(wanted)
+        except FilterCacheDown as down:
+            return None, down.detail
 
     def find_or_collect(
-        self, wanted: DynamicFilter, collect: Callable[[], DynamicFilteringData], within_s: float
+        self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> FoundKeys:
-        """The keys from the server, as soon as they are there, or else from `collect`.
+        """The keys from the server, as soon as they are there, or else from `collect`, which hears why.
 
         Raises:
             Exception: whatever `collect` raised.
@@ -75,7 +75,7 @@ class SharedKeys:
         if isinstance(found, StoredKeys):
             return FoundKeys(found)
         with found.lease.held() if found.lease else nullcontext():
-            return self._store(wanted, collect(), found)
+            return self._store(wanted, collect(found.note), found)
 
     def _stored_or_turn(self, wanted: DynamicFilter, within_s: float) -> StoredKeys | _Turn:
         looking = Retrying(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -297,7 +297,7 @@ def test_a_failure_that_nobody_foresaw_costs_one_filter() -> None:
 
 def test_such_a_failure_of_the_cache_costs_one_filter() -> None:
     class Broken(FakeFilterCache):
-        def cached(self, wanted: DynamicFilter) -> ObtainedKeys | None:
+        def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
             raise AttributeError(f"nobody foresaw {wanted.filter_id}")
 
     known = replace(date_filter(), filter_id="known")
@@ -318,3 +318,42 @@ def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
             executor.shutdown(wait=True)
     assert [each.reason for each in found.values()] == [Reason.COLLECT_TIMED_OUT]
     assert set(engine.cancels) == {each.query_id for each in engine.runs}
+
+
+def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list[DynamicFilter]) -> set[str]:
+    """The notes, with the reasons, of a query whose cache is down."""
+    cache = FakeFilterCache()
+    cache.is_down = True
+    keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), AT_ONCE)
+    found, _ = collector.collect(worth, others, Collecting((), is_canceled=lambda: False))
+    return {f"{each.reason}: {each.note}" for each in found.values()}
+
+
+def test_keys_that_are_not_worth_collecting_are_told_why_they_could_not_be_found() -> None:
+    found = without_a_cache(FakeEngine(), [], [date_filter()])
+    assert found == {"NOT_WORTH_COLLECTING: The filter cache does not answer."}
+
+
+def test_keys_that_could_not_be_collected_either_are_told_why_they_could_not_be_found() -> None:
+    found = without_a_cache(FakeEngine(QueryFailed("no")), [date_filter()], [])
+    assert found == {"COLLECT_FAILED: The filter cache does not answer."}
+
+
+def test_keys_that_are_late_are_told_why_they_could_not_be_found() -> None:
+    cache, engine = FakeFilterCache(), FakeEngine(answer((1,)))
+    cache.is_down = True
+    keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+
+    class Begun(ThreadPoolExecutor):
+        def submit(self, *call: Any, **named: Any) -> Future[Any]:
+            future = super().submit(*call, **named)
+            engine.wait_for_runs(1)
+            return future
+
+    with Begun(1) as executor:
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
+        with engine.holding():
+            found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+    [late] = found.values()
+    assert (late.reason, late.note) == (Reason.COLLECT_TIMED_OUT, "The filter cache does not answer.")
