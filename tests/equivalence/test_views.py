@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -133,6 +134,31 @@ def test_columns_are_those_of_the_view(name: str, views: Harness) -> None:
         assert narrowed.rows.schema == written.rows.schema
         if name not in ("v_random", "v_sampled"):
             assert rows_of(narrowed.rows) == rows_of(written.rows)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT f.id, v.id AS other FROM by_k f JOIN dim d ON f.k = d.k JOIN v_fact v ON v.k = f.k"
+        " WHERE d.year = 1999",
+        "SELECT f.id, v.name FROM by_k f JOIN dim d ON f.k = d.k LEFT JOIN v_dim v ON v.k = f.k"
+        " WHERE d.year = 1999",
+    ],
+    ids=["a fact", "a dimension"],
+)
+def test_views_are_opened_keep_the_rows_and_can_be_left_closed(
+    sql: str, views: Harness, gateway: Gateway
+) -> None:
+    views.check(sql)
+    assert opened(views, sql) != set()
+    detections = gateway._ports.pruner._detections
+    bounds = detections._bounds
+    detections._bounds = replace(bounds, is_opening_views=False)
+    try:
+        assert opened(views, sql) == set()
+        assert "by_k.k" in views.check(sql).applied
+    finally:
+        detections._bounds = bounds
 
 
 def test_a_view_cut_by_a_limit_is_not_narrowed(views: Harness) -> None:
