@@ -71,7 +71,8 @@ class JoinGraph:
 
     `conjuncts` are true of every row that leaves it (of a LEFT SEMI JOIN: with the right row that let it
     through), and `equalities` are those among them that say column = column. `null_supplied` relations may
-    be replaced by NULLs in such a row.
+    be replaced by NULLs in such a row; `null_rejected` ones are by a join of the text, whose rows with these
+    NULLs the conjuncts drop.
     """
 
     relations: Mapping[str, Relation]
@@ -79,6 +80,7 @@ class JoinGraph:
     conjuncts: tuple[exp.Expr, ...]
     equalities: tuple[tuple[ColumnOf, ColumnOf], ...]
     other_equalities: tuple[JoinEquality, ...]
+    null_rejected: frozenset[str] = frozenset()
 
     @cached_property
     def read_by_conjuncts(self) -> tuple[frozenset[str], ...]:

@@ -77,6 +77,9 @@ def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
     table = graph.relations.get(column.relation)
     if not isinstance(table, exp.Table) or column.relation in graph.null_supplied:
         return 0
+    if column.relation in graph.null_rejected:
+        # The text joins it by an outer join, which is an inner one only with the conditions that would go.
+        return 0
     if not is_joined_by_the_select(table) or "end" not in table.this.meta:
         return 0
     return int(table.this.meta["end"]) + 1

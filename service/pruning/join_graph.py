@@ -10,16 +10,18 @@ from sqlglot.optimizer.scope import Scope
 from service.model.filtering import JoinType
 from service.model.joins import JoinEquality, JoinGraph, column_pair
 from service.pruning.conjuncts import conjuncts
+from service.pruning.joins_in_effect import WrittenJoin, joins_in_effect
 from service.pruning.key_sides import key_sides
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
 
 
-def join_graph(scope: Scope) -> JoinGraph | None:
+def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None:
     """The joins of a qualified SELECT; None when there is something in them that is not understood here.
 
     A condition in the ON of an inner join holds of every row, unless a later RIGHT or FULL JOIN adds rows
-    that it has not seen.
+    that it has not seen. An outer join whose NULLs are dropped is an inner one. `asked` are conditions that
+    hold of every row which is needed of the SELECT.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -27,37 +29,40 @@ def join_graph(scope: Scope) -> JoinGraph | None:
     >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
     >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
     (['d'], ['f.x = 1'])
+    >>> graph = join_graph(build_scope(parse_one(sql.replace("f.x", "d.x"), read="spark")))
+    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    ([], ['f.k = d.k', 'd.x = 1'])
     """
     select = scope.expression
     if not isinstance(select, exp.Select) or select.args.get("from_") is None or _is_reshaped(scope):
         return None
-    seen = {select.args["from_"].alias_or_name}
     hidden = scope.semi_or_anti_join_tables
-    null_supplied: set[str] = set()
-    inner: list[exp.Expr] = []
-    others: list[JoinEquality] = []
-    for join in select.args.get("joins") or ():
-        join_type = _join_type(join)
-        if join_type is None:
-            return None
-        added = join.alias_or_name
-        conditions = list(conjuncts(join.args.get("on")))
-        if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
-            inner += conditions
-        else:
-            others += _equalities_of(conditions, join_type, added, null_supplied)
-        if join_type in (JoinType.RIGHT_OUTER, JoinType.FULL_OUTER):
-            inner = []
-            null_supplied |= seen
-        if join_type in (JoinType.LEFT_OUTER, JoinType.FULL_OUTER):
-            null_supplied.add(added)
-        seen.add(added)
     where = select.args.get("where")
     selected = list(conjuncts(where.this if where is not None else None))
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
         # WHERE does not see the right side of such a join: the name is that of a relation further out.
         return None
-    holding = (*inner, *selected)
+    joins = _written_joins(select)
+    if joins is None:
+        return None
+    first = select.args["from_"].alias_or_name
+    types = joins_in_effect(first, joins, (*selected, *asked))
+    seen = {first}
+    filled: set[str] = set()
+    null_supplied: set[str] = set()
+    inner: list[exp.Expr] = []
+    others: list[JoinEquality] = []
+    for join, join_type in zip(joins, types, strict=True):
+        if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
+            inner += join.conditions
+        else:
+            others += _equalities_of(join.conditions, join_type, join.added, null_supplied)
+        if join_type in (JoinType.RIGHT_OUTER, JoinType.FULL_OUTER):
+            inner = []
+        null_supplied |= _filled(join_type, seen, join.added)
+        filled |= _filled(join.join_type, seen, join.added)
+        seen.add(join.added)
+    holding = (*inner, *selected, *asked)
     relations = {name: source for name, (_, source) in scope.selected_sources.items()}
     relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
     return JoinGraph(
@@ -66,7 +71,31 @@ def join_graph(scope: Scope) -> JoinGraph | None:
         conjuncts=holding,
         equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
         other_equalities=tuple(others),
+        null_rejected=frozenset(filled - null_supplied),
     )
+
+
+def _written_joins(select: exp.Select) -> list[WrittenJoin] | None:
+    found: list[WrittenJoin] = []
+    for join in select.args.get("joins") or ():
+        join_type = _join_type(join)
+        if join_type is None:
+            return None
+        found.append(WrittenJoin(join_type, join.alias_or_name, list(conjuncts(join.args.get("on")))))
+    return found
+
+
+def _filled(join_type: JoinType, seen: Set[str], added: str) -> Set[str]:
+    """The relations that a join may replace by NULLs."""
+    match join_type:
+        case JoinType.LEFT_OUTER:
+            return {added}
+        case JoinType.RIGHT_OUTER:
+            return seen
+        case JoinType.FULL_OUTER:
+            return {*seen, added}
+        case _:
+            return frozenset()
 
 
 def _is_reshaped(scope: Scope) -> bool:

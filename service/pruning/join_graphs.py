@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import JoinGraph, Relation, column_pair
+from service.model.joins import JoinGraph, Relation
 
-GraphOf = Callable[[Scope], JoinGraph | None]
+GraphOf = Callable[[Scope, Sequence[exp.Expr]], JoinGraph | None]
 MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
 AskedByJoins = Callable[[str, JoinGraph], Iterable[exp.Expr]]
 
@@ -36,8 +35,7 @@ def join_graphs(
         of_all_mentions = asked.get(id(scope), [])
         if of_all_mentions and len(of_all_mentions) == mentions[id(scope)]:
             added |= {id(select): conditions for select, conditions in moved_down(scope, of_all_mentions)}
-        graph = graph_of(scope)
-        graphs[id(scope)] = graph = None if graph is None else _with(graph, added.get(id(scope), ()))
+        graphs[id(scope)] = graph = graph_of(scope, added.get(id(scope), ()))
         if graph is not None:
             for name, relation in _derived(graph.relations):
                 # A condition may be true of the NULLs that stand for a missing row; an equality is not.
@@ -48,10 +46,3 @@ def join_graphs(
 
 def _derived(relations: Mapping[str, Relation]) -> Iterable[tuple[str, Scope]]:
     return ((name, each) for name, each in relations.items() if isinstance(each, Scope))
-
-
-def _with(graph: JoinGraph, conditions: Sequence[exp.Expr]) -> JoinGraph:
-    if not conditions:
-        return graph
-    pairs = [pair for each in conditions if (pair := column_pair(each)) is not None]
-    return replace(graph, conjuncts=(*graph.conjuncts, *conditions), equalities=(*graph.equalities, *pairs))

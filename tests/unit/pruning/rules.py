@@ -11,7 +11,7 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.column_values import ColumnValues
-from service.model.filtering import Build, DynamicFilteringData, Feed, KeyValue, Probe, Reason
+from service.model.filtering import Build, DynamicFilteringData, Feed, JoinType, KeyValue, Probe, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableFacts, TableName
@@ -42,6 +42,8 @@ from service.pruning.is_replaceable import is_replaceable as are_tables_replacea
 from service.pruning.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
+from service.pruning.joins_in_effect import WrittenJoin
+from service.pruning.joins_in_effect import joins_in_effect as joined_in_effect
 from service.pruning.key_conversion import key_conversion as converted_keys
 from service.pruning.key_type import key_type as type_of_key
 from service.pruning.known_tables import KnownTables
@@ -60,6 +62,7 @@ from service.pruning.parse import parse as parsed_query
 from service.pruning.predicate import predicate as formed_predicate
 from service.pruning.qualify import qualify as qualified
 from service.pruning.range_queries import stripes_query
+from service.pruning.rejected_nulls import rejected_nulls as relations_without_nulls
 from service.pruning.semi_join import semi_join as semi_candidates
 from service.pruning.stands_alone import stands_alone as is_alone
 from service.pruning.table_names import table_names as names_of
@@ -145,7 +148,39 @@ def join_graph(sql: str) -> str:
     if graph is None:
         return "not understood"
     holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
-    return f"holds: {holds}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}"
+    rejected = f"\nNULLs are dropped: {', '.join(sorted(graph.null_rejected))}" if graph.null_rejected else ""
+    return f"holds: {holds}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}{rejected}"
+
+
+def rejected_nulls(condition: str) -> str:
+    return _listed(sorted(relations_without_nulls(parse_one(condition, read="spark"))))
+
+
+def joins_in_effect(sql: str) -> str:
+    """What each join is, in the order of the text."""
+    select = parse_one(sql, read="spark")
+
+    def on_of(join: exp.Expr) -> list[exp.Expr]:
+        return [join.args["on"]] if join.args.get("on") else []
+
+    joins = [
+        WrittenJoin(_JOIN_TYPES[f"{each.side} {each.kind}".strip()], each.alias_or_name, on_of(each))
+        for each in select.args["joins"]
+    ]
+    where = select.args.get("where")
+    found = joined_in_effect(select.args["from_"].alias_or_name, joins, [where.this] if where else [])
+    return _listed(f"{join.added}: {each}" for join, each in zip(joins, found, strict=True))
+
+
+_JOIN_TYPES = {
+    "": JoinType.INNER,
+    "CROSS": JoinType.INNER,
+    "LEFT": JoinType.LEFT_OUTER,
+    "RIGHT": JoinType.RIGHT_OUTER,
+    "FULL": JoinType.FULL_OUTER,
+    "LEFT SEMI": JoinType.LEFT_SEMI,
+    "LEFT ANTI": JoinType.LEFT_ANTI,
+}
 
 
 def inner_join(sql: str) -> str:
@@ -475,6 +510,8 @@ RULES: Mapping[str, Callable[[str], str]] = {
         open_views,
         qualify,
         join_graph,
+        rejected_nulls,
+        joins_in_effect,
         inner_join,
         outer_join,
         semi_join,
