@@ -60,7 +60,8 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
 
 def _filter(record: FilterRecord) -> str:
     if not record.is_candidate:
-        return f"{record.probe.table}: no candidate, {record.reason}"
+        columns = f"({', '.join(record.probe.columns)})" if record.probe.columns else ""
+        return f"{record.probe.known_as}{columns}: no candidate, {record.reason}"
     what = f"{record.filter_id} on {record.probe.known_as}({', '.join(record.probe.columns)})"
     keys = f"{', '.join(map(str, record.build.tables))}({', '.join(record.build.columns)})"
     by = f"by {keys} where {record.build.predicate}" if record.build.predicate else f"by {keys}"

@@ -14,18 +14,22 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.DISABLED: "Dynamic filtering was switched off.",
         Reason.NOT_A_QUERY: "The text, or the part of it that reads this table, is no query that the gateway"
         " can see through.",
-        Reason.NO_EQUI_JOIN: "No equality joins the table with another.",
+        Reason.NO_EQUI_JOIN: "No equality that every row has to meet joins the table with another, or it is"
+        " in a subquery, which nothing around narrows.",
         Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",
         Reason.BUILD_NOT_DETERMINISTIC: "What gives keys may answer anew each time, is a closed view, or is"
         " chosen by a condition that cannot be asked by itself.",
-        Reason.PROBE_NOT_PRUNABLE: "Files cannot be told apart by this column.",
-        Reason.PROBE_IS_PRESERVED_SIDE: "An outer join keeps all rows of this side.",
+        Reason.PROBE_NOT_PRUNABLE: "Files cannot be told apart by this column, or more rows are needed than"
+        " those that the join asks for: by a limit, a sample, a total, a window, or another place that reads"
+        " them.",
+        Reason.PROBE_IS_PRESERVED_SIDE: "An outer join keeps all rows of this side, or fills in NULLs that"
+        " `<=>` compares.",
         Reason.ANTI_JOIN: "Rows without a match are wanted.",
         Reason.KEY_IS_COMPUTED: "The key is an expression that cannot be seen through.",
         Reason.TYPE_NOT_CONVERTIBLE: "The two keys' types cannot be converted exactly.",
         Reason.NOT_SELECTIVE: "The keys match about everything there is.",
         Reason.NOT_WORTH_COLLECTING: "The scan is too small, or what keys would come from too large, for"
-        " them to pay.",
+        " them to pay; or the query has enough filters already.",
         Reason.RANGES_ONLY: "Only a list narrows by this key, and there are too many values for one.",
         Reason.THRESHOLD_EXCEEDED: "There are more keys than may be kept.",
         Reason.COLLECT_TIMED_OUT: "The keys were not there in time.",

@@ -227,9 +227,9 @@ class FilterOutcome:
 class FilterRecord:
     """One candidate of a query, applied or not, as it is recorded and explained.
 
-    A record without a key and a build side (of the join type NONE) is no candidate, but tells why there is
-    none on a table that was read. `ranges` are inclusive, as text; of a composite key, those of its first
-    column.
+    A record of the join type NONE is no candidate, but tells why there is none on a mention of a table that
+    was read, with the columns that it is joined by, if there are any. `ranges` are inclusive, as text; of a
+    composite key, those of its first column.
     """
 
     filter_id: str

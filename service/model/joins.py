@@ -56,13 +56,15 @@ class KeySide:
 class JoinEquality:
     """An equality in the ON of a join which is not an inner one. `added` is of the relation named last.
 
-    `is_null_safe`: NULL equals NULL (`<=>`).
+    `is_null_safe`: NULL equals NULL (`<=>`); `is_of_filled`: so it does, and the side before may be NULLs
+    that stand for a row.
     """
 
     join_type: JoinType
     before: KeySide
     added: KeySide
     is_null_safe: bool = False
+    is_of_filled: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,8 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.filtering import (
-    Build,
     DynamicFilter,
     Feed,
-    FilterForm,
-    FilterRecord,
-    FilterSource,
     JoinType,
     KeySpan,
     Probe,
@@ -38,8 +34,8 @@ from service.pruning.inner_join import inner_join
 from service.pruning.is_chosen_otherwise import is_chosen_otherwise
 from service.pruning.key_plan import KeyPlan, key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
-from service.pruning.left_out import left_out
-from service.pruning.lineage import IsOpen, base_columns, narrowed_by
+from service.pruning.left_out import left_out, mention_of, not_understood
+from service.pruning.lineage import IsOpen, Source, base_columns, narrowed_by
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,
@@ -49,6 +45,7 @@ from service.pruning.local_relations import (
 from service.pruning.null_safe_join import null_safe_join
 from service.pruning.outer_join import outer_join
 from service.pruning.query_graphs import QueryGraphs
+from service.pruning.refusals import Refusals
 from service.pruning.semi_join import semi_join
 
 # Sets of keys of one query: each is a query of its own, and the text may ask for any number.
@@ -63,9 +60,21 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
     is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
     root = None if is_recursive else build_scope(tree)
     if root is None:
-        tables = (each.name for each in context.tables.values())
-        return Detection((), (), left_out=dict.fromkeys(tables, Reason.NOT_A_QUERY))
+        known = KnownTables(context.tables, context.max_build_rows)
+        return Detection((), (), left_out=tuple(not_understood(tree, known.facts)))
     return _Detector(root, context).detection()
+
+
+def _refused(candidate: Candidate, reason: Reason | None) -> Candidate:
+    """The same, for this reason if it has none of its own."""
+    return replace(candidate, refusal=reason) if reason and candidate.refusal is None else candidate
+
+
+def _refusal_of(table: exp.Table) -> Reason | None:
+    """Why a table cannot be replaced by some of its rows where it is mentioned."""
+    if is_bare(table):
+        return None
+    return Reason.PROBE_NOT_PRUNABLE if table.args.get("sample") else Reason.REWRITE_REJECTED
 
 
 class _Detector:
@@ -82,7 +91,10 @@ class _Detector:
         self._shared_ends: set[int] = set()
         self._build_sides = 0
         self._subqueries: dict[int, exp.Expr] = {}
-        self._refused: dict[tuple[object, ...], FilterRecord] = {}
+        parsed = context.parsed
+        self._refusals = Refusals(
+            self._known.facts, (lambda _end: None) if parsed is None else parsed.mention_at
+        )
         self._relations: list[RelationPlacement] = []
         self._droppable: list[DroppableJoin] = []
 
@@ -98,15 +110,19 @@ class _Detector:
             self._place_together(keys)
         return Detection(
             tuple(self._placements.values()),
-            tuple(self._refused.values()),
-            left_out(self._root, self._graphs.graph, self._known.facts, self._covered()),
+            self._refusals.records,
+            tuple(
+                left_out(
+                    self._root,
+                    self._graphs.graph,
+                    self._known.facts,
+                    self._refusals.told,
+                    self._refusals.named,
+                )
+            ),
             tuple(self._relations),
             tuple(self._droppable),
         )
-
-    def _covered(self) -> set[TableName]:
-        placed = (each.filter.probe.table for each in self._placements.values())
-        return {*placed, *(each.probe.table for each in self._refused.values())}
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
         relations = list(local_relations(graph, self._relation_context))
@@ -144,80 +160,86 @@ class _Detector:
         graphs = self._graphs
         # A row that is left out on the side that an outer join fills becomes NULLs: a key of `<=>`.
         is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
-        for table, name in narrowed_by(relation, column, graphs.classes_of, graphs.mentions_of, is_open):
+        for source in narrowed_by(relation, column, graphs.classes_of, graphs.mentions_of, is_open):
             if is_shared:
-                self._shared_ends.add(table.this.meta.get("end", -1))
-            self._judge(candidate, table, name, lambda: self._known.type_in(relation, column) is not None)
+                self._shared_ends.add(mention_of(source.table))
+            self._judge(candidate, source, lambda: self._known.type_in(relation, column) is not None)
 
-    def _judge(
-        self, candidate: Candidate, table: exp.Table, column: str, is_of_one_type: Callable[[], bool]
-    ) -> None:
+    def _judge(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
+        table = source.table
         facts = self._known.facts(table)
         if facts is None:
-            self._refuse_unknown(candidate, table, column)
-        known = None if facts is None or not is_bare(table) else column_of(facts, column)
-        if facts is None or known is None:
+            self._refuse_unknown(candidate, source)
+            return
+        known = column_of(facts, source.column)
+        if known is None:
             return
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
-        type_name = known.type_name
-        probe = Probe(facts.name, (known.name,), (type_name,), facts.snapshot_id)
-        is_prunable = column in accepted_columns(facts) or self._context.is_tight(facts, known.name)
+        probe = Probe(facts.name, (known.name,), (known.type_name,), facts.snapshot_id)
+        is_prunable = source.column in accepted_columns(facts) or self._context.is_tight(facts, known.name)
+        candidate = _refused(candidate, source.refusal or _refusal_of(table))
         if build_type is None:
-            self._refuse_build(candidate, probe, is_prunable)
+            self._refuse_build(candidate, table, probe, is_prunable)
             return
-        plan = key_plan(candidate, type_name, build_type, self._is_utc)
+        plan = key_plan(candidate, known.type_name, build_type, self._is_utc)
         if not is_prunable:
-            self._refuse_column(candidate, probe, facts)
+            self._refuse_column(candidate, table, probe, facts)
         elif candidate.refusal is not None:
-            self._refuse(candidate, probe, candidate.refusal)
+            self._refusals.refuse(candidate, table, probe, candidate.refusal)
         elif isinstance(plan, Reason):
-            self._refuse(candidate, probe, plan)
+            self._refusals.refuse(candidate, table, probe, plan)
         elif not is_of_one_type():
             # The branches of a union are brought to one type before they are compared.
-            self._refuse(candidate, probe, Reason.TYPE_NOT_CONVERTIBLE)
+            self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._place(candidate, probe, table, plan)
+            self._place(candidate, table, probe, plan)
 
-    def _refuse_unknown(self, candidate: Candidate, table: exp.Table, column: str) -> None:
+    def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
         """A view that stays closed, or a table that cannot be read again as it is."""
         is_filtered_by = candidate.build.relation in candidate.build_graph.filtered
+        table = source.table
         if is_filtered_by and table.catalog and candidate.refusal is None:
             name = TableName(table.catalog, table.db, table.name)
-            self._refuse(candidate, Probe(name, (column,), ("unknown",), None), Reason.SOURCE_NOT_SUPPORTED)
+            probe = Probe(name, (source.column,), ("unknown",), None)
+            self._refusals.refuse(candidate, table, probe, Reason.SOURCE_NOT_SUPPORTED)
 
-    def _refuse_build(self, candidate: Candidate, probe: Probe, is_prunable: bool) -> None:
+    def _refuse_build(self, candidate: Candidate, table: exp.Table, probe: Probe, is_prunable: bool) -> None:
         """A table that cannot be read again as it is, or a column of a type that gives no keys."""
         relation = candidate.build_graph.relations[candidate.build.relation]
         if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
             # Whatever filters it within: nobody can tell when its rows change.
-            self._refuse(candidate, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC)
+            self._refusals.refuse(
+                candidate, table, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC
+            )
             return
+        has_base = base_columns(relation, candidate.build.column) is not None
+        reason = candidate.refusal or (Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED)
         # What a derived table does to its rows may choose them, too.
         is_chosen = is_prunable and not isinstance(relation, exp.Table)
         if is_chosen or candidate.build.relation in candidate.build_graph.filtered:
-            has_base = base_columns(relation, candidate.build.column) is not None
-            reason = Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED
-            self._refuse(candidate, probe, candidate.refusal or reason)
+            self._refusals.refuse(candidate, table, probe, reason)
+        else:
+            self._refusals.leave(
+                candidate, table, probe, reason if is_prunable else Reason.PROBE_NOT_PRUNABLE
+            )
 
-    def _refuse_column(self, candidate: Candidate, probe: Probe, facts: TableFacts) -> None:
-        if candidate.build.relation not in candidate.build_graph.filtered:
-            return
-        if facts.source is not TableSource.OTHER:
-            self._refuse(candidate, probe, Reason.PROBE_NOT_PRUNABLE)
-        elif candidate.refusal is None:
-            self._refuse(candidate, probe, Reason.SOURCE_NOT_SUPPORTED)
+    def _refuse_column(self, candidate: Candidate, table: exp.Table, probe: Probe, facts: TableFacts) -> None:
+        is_filtered = candidate.build.relation in candidate.build_graph.filtered
+        is_other = facts.source is TableSource.OTHER
+        reason = Reason.SOURCE_NOT_SUPPORTED if is_other else Reason.PROBE_NOT_PRUNABLE
+        if is_filtered and not (is_other and candidate.refusal is not None):
+            self._refusals.refuse(candidate, table, probe, reason)
+        else:
+            self._refusals.leave(candidate, table, probe, reason)
 
-    def _place(self, candidate: Candidate, probe: Probe, table: exp.Table, plan: KeyPlan) -> None:
+    def _place(self, candidate: Candidate, table: exp.Table, probe: Probe, plan: KeyPlan) -> None:
         opened = self._graphs.opened_graph(candidate.build_graph)
         usable = frozenset(
             name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
         )
         build = opened.column(candidate.build)
         if build is None or build.relation not in usable or self._has_enough():
-            relation = None if build is None else opened.graph.relations.get(build.relation)
-            is_sampled = isinstance(relation, exp.Table) and relation.args.get("sample") is not None
-            reason = Reason.BUILD_NOT_DETERMINISTIC if is_sampled else Reason.NOT_WORTH_COLLECTING
-            self._refuse(candidate, probe, reason)
+            self._refusals.refuse(candidate, table, probe, self._reason_unusable(build, opened))
             return
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
@@ -229,15 +251,19 @@ class _Detector:
             query = self._chosen(candidate)
         if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
             # In the latter case, its NULLs come from a join around it as well.
-            self._refuse(candidate, probe, self._reason_unfiltered(candidate, allowed, opened))
+            self._refusals.refuse(
+                candidate, table, probe, self._reason_unfiltered(candidate, allowed, opened)
+            )
             return
         query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
         end = table.this.meta.get("end")
         if end is None:
+            self._refusals.refuse(candidate, table, probe, Reason.REWRITE_REJECTED)
             return
         is_converted = plan.cast_to is not None or plan.expression is not None
         feeds = () if is_converted or is_chosen else tuple(self._feeds(opened.graph, query, allowed))
         self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
+        self._refusals.note_filter(end)
         if plan.is_plain and not (is_null_safe or is_chosen):
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
 
@@ -258,6 +284,18 @@ class _Detector:
             return self._subqueries[id(graph)], build
         relation = graph.relations[build.relation]
         return relation.expression if isinstance(relation, Scope) else None, build.column
+
+    def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
+        """Why keys are not collected from what has them."""
+        if self._has_enough():
+            return Reason.NOT_WORTH_COLLECTING
+        relation = None if build is None else opened.graph.relations.get(build.relation)
+        if relation is None or isinstance(relation, Scope):
+            return Reason.KEY_IS_COMPUTED
+        read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
+        if any(self._known.facts(each) is None or not is_bare(each) for each in read):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        return Reason.NOT_WORTH_COLLECTING
 
     def _reason_unfiltered(
         self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
@@ -288,17 +326,18 @@ class _Detector:
     def _place_together(self, keys: Sequence[FoundKey]) -> None:
         """Where tuples of keys say more than the keys of each column do."""
         first = keys[0]
-        builds = [each.build for each in keys]
-        if self._has_enough():
-            return
-        query = build_query(first.graph, builds, first.allowed, self._known.facts)
-        if query is None:
-            return
         probe = replace(
             first.probe,
             columns=tuple(each.probe.columns[0] for each in keys),
             type_names=tuple(each.probe.type_names[0] for each in keys),
         )
+        if self._has_enough():
+            together = [each.candidate for each in keys]
+            self._refusals.refuse_together(together, first.end, probe, Reason.NOT_WORTH_COLLECTING)
+            return
+        query = build_query(first.graph, [each.build for each in keys], first.allowed, self._known.facts)
+        if query is None:
+            return
         self._add(first.candidate, probe, query, probe.type_names, KeySpan.VALUE, first.end)
 
     def _add(
@@ -332,15 +371,6 @@ class _Detector:
             is_null_safe=candidate.is_null_safe,
         )
         self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
-
-    def _refuse(self, candidate: Candidate, probe: Probe, reason: Reason) -> None:
-        relation = candidate.build_graph.relations[candidate.build.relation]
-        facts = self._known.facts(relation) if isinstance(relation, exp.Table) else None
-        build = Build((facts.name,) if facts else (), (candidate.build.column,), "", ())
-        place = (probe.table, probe.snapshot_id, probe.columns, build.tables, build.columns, reason)
-        self._refused[place] = FilterRecord(
-            "", candidate.join_type, probe, build, FilterSource.NONE, FilterForm.NONE, reason
-        )
 
     @cached_property
     def _relation_context(self) -> RelationContext:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 
-from service.model.filtering import DynamicFilter, FilterRecord, Reason
+from service.model.filtering import DynamicFilter, FilterRecord
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableName
@@ -30,14 +30,14 @@ class Placement:
 class Detection:
     """The filters to collect, and the candidates that are none.
 
-    `left_out` has the known tables that no candidate is on, with the reason. `relations` are the tables whose
-    rows may be in memory, `droppable` the joins that a filter may stand for. `unsure` are the tables, by
-    names in lower case, that cannot be told a snapshot wherever they are read.
+    `left_out` has a record for each mention of a known table that no candidate is on. `relations` are the
+    tables whose rows may be in memory, `droppable` the joins that a filter may stand for. `unsure` are the
+    tables, by names in lower case, that cannot be told a snapshot wherever they are read.
     """
 
     placements: tuple[Placement, ...]
     refused: tuple[FilterRecord, ...]
-    left_out: Mapping[TableName, Reason] = field(default_factory=dict)
+    left_out: tuple[FilterRecord, ...] = ()
     relations: tuple[RelationPlacement, ...] = ()
     droppable: tuple[DroppableJoin, ...] = ()
     unsure: frozenset[TableName] = frozenset()

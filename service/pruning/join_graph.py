@@ -137,5 +137,5 @@ def _equalities_of(
             continue
         before, last = sides if sides[1].column.relation == added else sides[::-1]
         # Fewer rows there were more NULLs that stand for one, and to `<=>` these are keys.
-        if not (is_null_safe and before.column.relation in null_supplied):
-            yield JoinEquality(join_type, before, last, is_null_safe)
+        is_of_filled = is_null_safe and before.column.relation in null_supplied
+        yield JoinEquality(join_type, before, last, is_null_safe, is_of_filled)

@@ -2,68 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import Reason
-from service.model.joins import JoinGraph, own_columns
-from service.model.tables import TableFacts, TableName
-from service.pruning.key_sides import key_sides
+from service.model.filtering import (
+    Build,
+    FilterForm,
+    FilterRecord,
+    FilterSource,
+    JoinType,
+    Probe,
+    Reason,
+)
+from service.model.joins import JoinGraph
+from service.model.tables import TableFacts
+from service.pruning.local_relations import is_joined_by_the_select
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 FactsOf = Callable[[exp.Table], TableFacts | None]
+Told = Callable[[exp.Table], FilterRecord | bool]
+Named = Callable[[FilterRecord, exp.Table], FilterRecord]
 
 
 def left_out(
-    root: Scope, graph_of: GraphOf, facts_of: FactsOf, covered: Collection[TableName]
-) -> Mapping[TableName, Reason]:
-    """The reason for each known table that is not `covered`; the last SELECT that reads it decides.
+    root: Scope, graph_of: GraphOf, facts_of: FactsOf, told: Told, named: Named = lambda record, _: record
+) -> Iterator[FilterRecord]:
+    """A record for each mention of a known table that has no candidate.
 
-    A key of its own that was no candidate is one that no file can be told apart by. A key further out could
-    not be seen through what lies between.
+    `told` says whether a mention has one, or has the record of one that could have given no filter. Any other
+    is in a part of the query that is not understood, or is joined with nothing. `named` says in the record
+    which mention it is.
     """
-    found: dict[TableName, Reason] = {}
-    joined_further_out: set[int] = set()
+    unseen: set[int] = set()
     # Whoever reads a SELECT comes before it.
     for scope in reversed(list(root.traverse())):
         graph = graph_of(scope)
-        joined = {*_joined(graph), *_joined_by_subqueries(scope, graph_of)}
-        for name, (_, source) in scope.selected_sources.items():
-            is_out = id(scope) in joined_further_out
-            if isinstance(source, Scope):
-                if name in joined or is_out:
-                    joined_further_out |= {id(source), *map(id, source.set_operation_scopes)}
-            elif (facts := facts_of(source)) is not None and facts.name not in covered:
-                found[facts.name] = _reason(graph, name in joined, is_out)
-    return found
+        is_select = isinstance(scope.expression, exp.Select)
+        is_unseen = id(scope) in unseen or (is_select and graph is None)
+        sources = graph.relations if graph is not None else _selected(scope)
+        if is_unseen:
+            below = (each for each in sources.values() if isinstance(each, Scope))
+            unseen |= {id(each) for each in (*below, *scope.set_operation_scopes)}
+        around = frozenset() if graph is None else _seen_by_laterals(scope)
+        for name, source in sources.items():
+            facts = facts_of(source) if isinstance(source, exp.Table) else None
+            if not isinstance(source, exp.Table) or facts is None:
+                continue
+            found = told(source)
+            if isinstance(found, FilterRecord):
+                yield found
+            elif not found:
+                # What joins in parentheses compare is left out.
+                is_hidden = is_unseen or name in around or not is_joined_by_the_select(source)
+                reason = Reason.NOT_A_QUERY if is_hidden else Reason.NO_EQUI_JOIN
+                yield named(_record(facts, reason), source)
 
 
-def _reason(graph: JoinGraph | None, is_joined: bool, is_joined_further_out: bool) -> Reason:
-    if graph is None:
-        return Reason.NOT_A_QUERY
-    if is_joined:
-        return Reason.PROBE_NOT_PRUNABLE
-    return Reason.KEY_IS_COMPUTED if is_joined_further_out else Reason.NO_EQUI_JOIN
+def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]:
+    """One for each mention of a known table in a query that is not understood at all."""
+    for table in tree.find_all(exp.Table):
+        facts = facts_of(table)
+        if facts is not None:
+            yield _record(facts, Reason.NOT_A_QUERY)
 
 
-def _joined_by_subqueries(scope: Scope, graph_of: GraphOf) -> Iterator[str]:
-    """The relations of the SELECT that its subqueries compare with their own: `EXISTS (… f.k = d.k)`."""
-    for graph in map(graph_of, scope.subquery_scopes):
-        yield from () if graph is None else set(_joined(graph)) - graph.relations.keys()
+def mention_of(table: exp.Table) -> int:
+    """Tells one mention of a table in the text from another: by where its name ends."""
+    end = table.this.meta.get("end")
+    return id(table) if end is None else int(end)
 
 
-def _joined(graph: JoinGraph | None) -> Iterator[str]:
-    """The relations that have a column in an equality with another one, or in a subquery's list."""
-    if graph is None:
-        return
-    for each in graph.other_equalities:
-        yield each.before.column.relation
-        yield each.added.column.relation
-    for condition in graph.conjuncts:
-        sides = key_sides(condition) or key_sides(condition, exp.NullSafeEQ)
-        if sides is not None:
-            yield from (side.column.relation for side in sides)
-        elif isinstance(condition, exp.In) and condition.args.get("query") is not None:
-            yield from (each.table for each in own_columns(condition.this))
+def _selected(scope: Scope) -> dict[str, exp.Expr | Scope]:
+    return {name: source for name, (_, source) in scope.selected_sources.items()}
+
+
+def _seen_by_laterals(scope: Scope) -> frozenset[str]:
+    """The relations that a LATERAL beside them looks at: what it compares with them is not followed."""
+    joins = scope.expression.args.get("joins") or ()
+    laterals = (each for join in joins for each in join.find_all(exp.Lateral))
+    return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))
+
+
+def _record(facts: TableFacts, reason: Reason) -> FilterRecord:
+    probe, build = Probe(facts.name, (), (), facts.snapshot_id), Build((), (), "", ())
+    return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+from service.model.filtering import Reason
 from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.pruning.literal_type import literal_type
 from service.pruning.written_rows import selects_of
@@ -21,38 +23,66 @@ IsOpen = Callable[[Scope, str], bool]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it."""
+
+    table: exp.Table
+    column: str
+    refusal: Reason | None = None
+
+
 def narrowed_by(
     relation: Relation,
     column: str,
     classes_of: ClassesOf,
     mentions_of: Callable[[Scope], int],
     is_open: IsOpen = lambda _select, _relation: True,
-) -> Iterator[tuple[exp.Table, str]]:
+    refusal: Reason | None = None,
+) -> Iterator[Source]:
     """The table columns that may be narrowed to a set when only rows with `column` in that set are needed.
 
     A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
     SELECT that is read from two places, has a LIMIT, or a window that looks beyond the column's own rows. Nor
-    does it where `is_open` says no, of a SELECT and the relation in it that the column comes from.
+    does it where `is_open` says no, of a SELECT and the relation in it that the column comes from. What it
+    would have narrowed but for that is told with the `refusal`.
     """
     if isinstance(relation, exp.Table):
-        yield relation, column
+        yield Source(relation, column, refusal)
         return
-    if not isinstance(relation, Scope) or mentions_of(relation) > 1:
+    position = _position(relation, column) if isinstance(relation, Scope) else None
+    if not isinstance(relation, Scope) or position is None:
         return
-    position = _position(relation, column) if _lets_filters_through(relation.expression) else None
-    if position is None:
-        return
+    if mentions_of(relation) > 1 or not _lets_filters_through(relation.expression):
+        refusal = refusal or Reason.PROBE_NOT_PRUNABLE
+    is_by_name = bool(relation.expression.args.get("by_name"))
     for select in _branches(relation):
-        source = _source_column(select.expression, position)
-        if source is None or not (
-            is_open(select, source.table) and _keeps_rows_of(select.expression, source)
-        ):
-            continue
-        start = ColumnOf(source.table, source.name)
-        for each in sorted(classes_of(select).get(start, frozenset()) | {start}):
-            _, inner = select.selected_sources.get(each.relation, (None, None))
-            if inner is not None:
-                yield from narrowed_by(inner, each.column, classes_of, mentions_of, is_open)
+        at = _position(select, column) if is_by_name else position
+        for start, reason in _below(select, at, is_open, refusal) if at is not None else ():
+            same = classes_of(select).get(start, frozenset()) if reason is None else frozenset()
+            for each in sorted(same | {start}):
+                _, inner = select.selected_sources.get(each.relation, (None, None))
+                if inner is not None:
+                    yield from narrowed_by(inner, each.column, classes_of, mentions_of, is_open, reason)
+
+
+def _below(
+    select: Scope, position: int, is_open: IsOpen, refusal: Reason | None
+) -> Iterator[tuple[ColumnOf, Reason | None]]:
+    """The columns that one of a SELECT is made of, each with the reason for which it is not narrowed."""
+    source = _source_column(select.expression, position)
+    if source is None:
+        selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
+        computed = own_columns(selects[position]) if position < len(selects) else ()
+        for each in dict.fromkeys(ColumnOf(column.table, column.name) for column in computed):
+            yield each, refusal or Reason.KEY_IS_COMPUTED
+        return
+    start = ColumnOf(source.table, source.name)
+    if not _keeps_rows_of(select.expression, source):
+        refusal = refusal or Reason.PROBE_NOT_PRUNABLE
+    elif not is_open(select, source.table):
+        refusal = refusal or Reason.PROBE_IS_PRESERVED_SIDE
+    yield start, refusal
 
 
 def moved_down(
@@ -142,12 +172,15 @@ def _lets_filters_through(expression: exp.Expr) -> bool:
     if isinstance(outer, exp.Subquery) and (outer.args.get("sample") or outer.args.get("pivots")):
         return False
     if isinstance(expression, exp.Union):
+        if expression.args.get("by_name"):
+            # Its columns are told by their places here.
+            return False
         return all(_lets_filters_through(each.unnest()) for each in (expression.left, expression.right))
     return isinstance(expression, exp.Select)
 
 
 def _branches(scope: Scope) -> Iterator[Scope]:
-    if isinstance(scope.expression, exp.Union):
+    if isinstance(scope.expression, exp.SetOperation):
         for each in scope.set_operation_scopes:
             yield from _branches(each)
     elif isinstance(scope.expression, exp.Select):

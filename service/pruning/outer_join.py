@@ -12,7 +12,8 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
     """The side that may be filled with NULLs is narrowed by the side whose rows are kept.
 
     The kept side is never narrowed: its rows without a partner belong to the answer. Nor is it a build side
-    if another join may replace it by NULLs, for then conditions on it do not hold for the rows it had.
+    if another join may replace it by NULLs, for then conditions on it do not hold for the rows it had: what
+    chooses them cannot be asked by itself. To `<=>`, these NULLs are keys, so nothing is narrowed by them.
     """
     for each in graph.other_equalities:
         match each.join_type:
@@ -25,6 +26,7 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
                 yield _refused(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
             case JoinType.LEFT_ANTI:
                 yield _refused(graph, each, each.before, each.added, Reason.ANTI_JOIN)
+                yield _refused(graph, each, each.added, each.before, Reason.ANTI_JOIN)
             case JoinType.INNER | JoinType.LEFT_SEMI:
                 continue
 
@@ -33,8 +35,12 @@ def _kept_and_filled(
     graph: JoinGraph, equality: JoinEquality, kept: KeySide, filled: KeySide
 ) -> Iterator[Candidate]:
     yield _refused(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
-    if kept.column.relation not in graph.null_supplied:
-        allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
+    allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
+    if equality.is_of_filled:
+        yield _refused(graph, equality, filled, kept, Reason.PROBE_IS_PRESERVED_SIDE)
+    elif kept.column.relation in graph.null_supplied:
+        yield _refused(graph, equality, filled, kept, Reason.BUILD_NOT_DETERMINISTIC)
+    else:
         yield _candidate(graph, equality, filled, kept, allowed)
 
 

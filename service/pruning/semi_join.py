@@ -49,11 +49,11 @@ def _candidates(
         outer, own = probe.column, build.column
         if outer.relation not in graph.relations or own.relation not in inner.relations:
             continue
-        if is_null_safe and (outer.relation in graph.null_supplied or own.relation in inner.null_supplied):
-            # As in a join: the NULLs that stand for a row would be keys.
-            continue
+        # As in a join: the NULLs that stand for a row would be keys.
+        is_filled = outer.relation in graph.null_supplied or own.relation in inner.null_supplied
+        refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_null_safe and is_filled else None
         yield Candidate.of_sides(
-            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, is_null_safe=is_null_safe
+            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, refusal, is_null_safe=is_null_safe
         )
 
 

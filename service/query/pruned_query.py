@@ -9,7 +9,7 @@ from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Rea
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.rewrites import RewriteRecord
 from service.model.sql import Mention
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableFacts
 from service.pruning.detection import Placement
 from service.pruning.predicate import FormedPredicate
 from service.query.unpinned import UnpinnedTables
@@ -19,12 +19,13 @@ from service.query.unpinned import UnpinnedTables
 class PrunedQuery:
     """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
 
-    A table that no candidate of `filters` is on was left as it is for its reason in `left_out`, or
-    `otherwise`. `opened_sql` is the caller's text with its views opened, if there are any; `pinned_sql` reads
-    the same snapshots as `rewritten_sql`, without a filter. `skipped` are the scans that an empty set or rows
-    in memory made unnecessary, as 0 of their total; `mentioned` are all tables of a narrowed text in that
-    form, as filters may spare others too. `relations` and `properties` are what the rewritten text needs of
-    the engine. Its rows are right only if the `unpinned` tables have not moved when they are there.
+    A mention of a table that no candidate of `filters` is on was left as it is for its reason in `left_out`;
+    a table that is in neither, for that of `otherwise`. `opened_sql` is the caller's text with its views
+    opened, if there are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
+    `skipped` are the scans that an empty set or rows in memory made unnecessary, as 0 of their total;
+    `mentioned` are all tables of a narrowed text in that form, as filters may spare others too. `relations`
+    and `properties` are what the rewritten text needs of the engine. Its rows are right only if the
+    `unpinned` tables have not moved when they are there.
     """
 
     sql: str
@@ -32,7 +33,7 @@ class PrunedQuery:
     pinned_sql: str | None = None
     opened_sql: str | None = None
     filters: tuple[FilterRecord, ...] = ()
-    left_out: Mapping[TableName, Reason] = field(default_factory=dict)
+    left_out: tuple[FilterRecord, ...] = ()
     otherwise: Reason = Reason.SOURCE_NOT_SUPPORTED
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()

@@ -19,20 +19,21 @@ from service.query.pruned_query import PrunedQuery
 
 
 def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterator[FilterRecord]:
-    """A record without a key for each table without a candidate: the reason for that.
+    """A record for each mention of a table that has no candidate: the reason for that.
 
     Tables that the text mentions are told although nothing of them was scanned.
     """
-    told = {str(each.probe.table).lower() for each in pruned.filters}
-    reasons = {str(name).lower(): reason for name, reason in pruned.left_out.items()}
-    mentioned: dict[str, int | None] = {str(name): None for name in pruned.left_out}
-    mentioned |= {each.table: each.snapshot_id for each in pruned.mentioned}
-    tables = [*((each.table, each.snapshot_id) for each in scans), *mentioned.items()]
-    for table, snapshot_id in tables:
-        name = table.lower()
+    yield from pruned.left_out
+    told = {_name(each) for each in (*pruned.filters, *pruned.left_out)}
+    for scan in (*scans, *pruned.mentioned):
+        name = scan.table.lower()
         if name not in told:
             told.add(name)
-            yield _record(table, snapshot_id, reasons.get(name, pruned.otherwise))
+            yield _record(scan.table, scan.snapshot_id, pruned.otherwise)
+
+
+def _name(record: FilterRecord) -> str:
+    return str(record.probe.table).lower()
 
 
 def _record(table: str, snapshot_id: int | None, reason: Reason) -> FilterRecord:

@@ -9,7 +9,9 @@ import pytest
 
 from service.model.filtering import Reason
 from service.model.query import Parameter
+from service.query.unfiltered_scans import unfiltered_scans
 from tests.equivalence.harness import Harness
+from tests.equivalence.lakehouse import FACTS
 from tests.integration.running import until
 
 NARROWED = {
@@ -241,7 +243,7 @@ NARROWED = {
 NOT_NARROWED = {
     "a column that nothing is laid out by": (
         "SELECT f.id FROM by_k f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
-        None,
+        Reason.TYPE_NOT_CONVERTIBLE,
     ),
     "a dimension without a filter": (
         "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE f.id > 3",
@@ -261,72 +263,78 @@ NOT_NARROWED = {
     ),
     "NOT EXISTS": (
         "SELECT id FROM by_k f WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.k = f.k AND d.year = 1999)",
-        None,
+        Reason.ANTI_JOIN,
     ),
-    "NOT IN": ("SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny WHERE k IS NOT NULL)", None),
-    "NOT IN with a NULL": ("SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny)", None),
+    "NOT IN": (
+        "SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny WHERE k IS NOT NULL)",
+        Reason.ANTI_JOIN,
+    ),
+    "NOT IN with a NULL": ("SELECT id FROM by_k WHERE k NOT IN (SELECT k FROM tiny)", Reason.ANTI_JOIN),
     "LEFT ANTI JOIN": (
         "SELECT id FROM by_k f LEFT ANTI JOIN dim d ON d.k = f.k AND d.year = 1999",
         Reason.ANTI_JOIN,
     ),
     "a computed key on the fact's side": (
         "SELECT x.id FROM (SELECT k + 1 AS k, id FROM by_k) x JOIN dim d ON x.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.KEY_IS_COMPUTED,
     ),
     "an aggregate of the key": (
         "SELECT x.n FROM (SELECT name, sum(k) AS k, count(*) AS n FROM by_k GROUP BY name) x"
         " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.KEY_IS_COMPUTED,
     ),
     "LIMIT on the fact's side": (
         "SELECT x.id FROM (SELECT id, k FROM by_k ORDER BY id LIMIT 10) x JOIN dim d ON x.k = d.k"
         " WHERE d.year = 1999",
-        None,
+        Reason.PROBE_NOT_PRUNABLE,
     ),
     "a window over other rows": (
         "SELECT x.id, x.n FROM (SELECT id, k, row_number() OVER (ORDER BY id) AS n FROM by_k) x"
         " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.PROBE_NOT_PRUNABLE,
     ),
     "a common table expression that is used again": (
         "WITH c AS (SELECT id, k FROM by_k) SELECT x.id, (SELECT count(*) FROM c) AS n FROM c x"
         " JOIN dim d ON x.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.PROBE_NOT_PRUNABLE,
     ),
     "one that an anti join reads again": (
         "WITH c AS (SELECT id, k, b FROM by_k) SELECT x.id FROM c x JOIN dim d ON x.k = d.k"
         " LEFT ANTI JOIN c y ON x.b = y.b AND x.id < y.id WHERE d.year = 1999",
-        None,
+        Reason.PROBE_NOT_PRUNABLE,
     ),
-    "an inequality": ("SELECT f.id FROM by_k f JOIN dim d ON f.k > d.k WHERE d.year = 1999", None),
+    "an inequality": (
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k > d.k WHERE d.year = 1999",
+        Reason.NO_EQUI_JOIN,
+    ),
     "OR": (
         "SELECT f.id FROM by_k f JOIN dim d ON (f.k = d.k OR f.b = d.big_k) WHERE d.year = 1999",
-        None,
+        Reason.NO_EQUI_JOIN,
     ),
     "EXISTS of an aggregate, which has a row for every row": (
         "SELECT id FROM by_k f WHERE EXISTS (SELECT count(*) FROM dim d WHERE d.k = f.k AND d.year = 1999)",
-        None,
+        Reason.NO_EQUI_JOIN,
     ),
     "an aggregate of nothing": (
         "SELECT id FROM by_k f WHERE f.k IN (SELECT count(*) FROM dim d WHERE d.k = f.k AND d.year = 1999)",
-        None,
+        Reason.KEY_IS_COMPUTED,
     ),
     "USING after a RIGHT JOIN": (
         "SELECT count(*) FROM tiny t RIGHT JOIN dim d USING (k) JOIN by_k f USING (k) WHERE t.year IS NULL",
-        None,
+        Reason.NOT_A_QUERY,
     ),
     "columns renamed in the table's alias": (
         "SELECT f.id FROM by_k f JOIN dim AS d (big_k, k, c3, c4, c5, c6, c7, c8, c9, c10, c11, year, c13)"
         " ON f.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.NOT_A_QUERY,
     ),
     "floating point": (
         "SELECT f.id FROM unordered f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
-        None,
+        Reason.TYPE_NOT_CONVERTIBLE,
     ),
     "a table that was never written to": (
         "SELECT f.id FROM never_filled f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.SOURCE_NOT_SUPPORTED,
     ),
     "structs": (
         "SELECT f.id FROM by_k f JOIN dim d ON struct(f.k) = struct(d.k) WHERE d.year = 1999",
@@ -335,7 +343,7 @@ NOT_NARROWED = {
     "structs of two": (
         "SELECT f.id FROM by_pair f JOIN dim d ON named_struct('a', f.k, 'b', f.b)"
         " = named_struct('a', d.k, 'b', d.big_k) WHERE d.year = 1999",
-        None,
+        Reason.KEY_IS_COMPUTED,
     ),
     "arrays": (
         "SELECT f.id FROM by_k f JOIN dim d ON array(f.k) = array(d.k) WHERE d.year = 1999",
@@ -343,20 +351,39 @@ NOT_NARROWED = {
     ),
     "a key that is made of several columns of the dimension": (
         "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k + d.big_k WHERE d.year = 1999",
-        None,
+        Reason.KEY_IS_COMPUTED,
     ),
     "a key that no column of the fact is in": (
         "SELECT x.id FROM (SELECT id, 3 AS k FROM by_k) x JOIN dim d ON x.k = d.k WHERE d.year = 1999",
-        None,
+        Reason.NO_EQUI_JOIN,
     ),
     "a self join without a filter": (
         "WITH x AS (SELECT id, k FROM by_k) SELECT a.id, b.id FROM x a JOIN x b ON a.k = b.k",
-        None,
+        Reason.PROBE_NOT_PRUNABLE,
     ),
     "a moment that is computed": (
         "SELECT f.id FROM by_k TIMESTAMP AS OF current_date() + 1 f JOIN dim d ON f.k = d.k"
         " WHERE d.year = 1999",
-        None,
+        Reason.SOURCE_NOT_SUPPORTED,
+    ),
+    "an equality under OR with a subquery": (
+        "SELECT f.id FROM by_k f WHERE f.id < 3 OR EXISTS (SELECT 1 FROM dim d WHERE d.k = f.k"
+        " AND d.year = 1999)",
+        Reason.NO_EQUI_JOIN,
+    ),
+    "a sample": (
+        "SELECT f.id FROM by_k TABLESAMPLE (100 PERCENT) f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
+        Reason.PROBE_NOT_PRUNABLE,
+    ),
+    "what a LATERAL compares": (
+        "SELECT f.id, x.year FROM by_k f, LATERAL (SELECT d.year FROM dim d WHERE d.k = f.k"
+        " AND d.year = 1999) x",
+        Reason.NOT_A_QUERY,
+    ),
+    "two places that need other rows": (
+        "WITH c AS (SELECT id, k FROM by_k) SELECT x.id, y.id AS other FROM c x JOIN dim d ON x.k = d.k"
+        " JOIN c y ON x.id = y.id + 1 JOIN dim e ON y.k = e.k WHERE d.year = 1999 AND e.year = 2000",
+        Reason.PROBE_NOT_PRUNABLE,
     ),
 }
 
@@ -371,11 +398,21 @@ def test_a_scan_is_narrowed(sql: str, columns: set[str], harness: Harness) -> No
 
 
 @pytest.mark.parametrize(("sql", "reason"), NOT_NARROWED.values(), ids=NOT_NARROWED)
-def test_a_scan_is_not_narrowed(sql: str, reason: Reason | None, harness: Harness) -> None:
+def test_a_scan_is_not_narrowed_and_told_why(sql: str, reason: Reason, harness: Harness) -> None:
     checked = harness.check(sql)
     assert checked.applied == {}
-    if reason is not None:
-        assert reason in {each.reason for each in checked.pruned.filters}
+    told = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
+    assert {each.reason for each in told if each.probe.table.table in FACTS} == {reason}
+
+
+def test_each_mention_of_a_table_is_told(harness: Harness) -> None:
+    checked = harness.check(
+        "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN (SELECT max(k) AS m FROM by_k) g ON g.m >= d.k"
+        " JOIN (SELECT k FROM by_k ORDER BY id LIMIT 9) h ON h.k = d.k WHERE d.year = 1999"
+    )
+    told = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.narrowed.scans))
+    reasons = {each.reason for each in told if each.probe.table.table == "by_k"}
+    assert {Reason.APPLIED, Reason.NO_EQUI_JOIN, Reason.PROBE_NOT_PRUNABLE} <= reasons
 
 
 def test_keys_that_leave_everything_are_not_written_into_the_query(harness: Harness) -> None:

@@ -11,7 +11,16 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.column_values import ColumnValues
-from service.model.filtering import Build, DynamicFilteringData, Feed, JoinType, KeyValue, Probe, Reason
+from service.model.filtering import (
+    Build,
+    DynamicFilteringData,
+    Feed,
+    FilterRecord,
+    JoinType,
+    KeyValue,
+    Probe,
+    Reason,
+)
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableFacts, TableName
@@ -211,7 +220,9 @@ def lineage(sql: str) -> str:
         lambda each: _classes(_graph(each)),
         lambda each: mentions[id(each)],
     )
-    return _listed(f"{table.name}.{column}" for table, column in found)
+    return _listed(
+        f"{each.table.name}.{each.column}" + (f": {each.refusal}" if each.refusal else "") for each in found
+    )
 
 
 def build_query(sql: str) -> str:
@@ -468,12 +479,19 @@ def is_chosen_otherwise(sql: str) -> str:
 
 
 def left_out(sql: str) -> str:
-    """Each table that no candidate is on, with its reason."""
+    """Each mention of a table that no candidate is on, with its reason."""
     tree = _qualified(sql)
     if tree is None:
         return "not understood"
     found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000)).left_out
-    return _listed(f"{name.table}: {reason}" for name, reason in sorted(found.items()))
+    return _listed(sorted(f"{each.probe.table.table}{_key_of(each)}: {each.reason}" for each in found))
+
+
+def _key_of(record: FilterRecord) -> str:
+    if not record.probe.columns:
+        return ""
+    build = [*(name.table for name in record.build.tables), *record.build.columns]
+    return f".{record.probe.columns[0]} not by {'.'.join(build)}"
 
 
 def local_relations(sql: str) -> str:

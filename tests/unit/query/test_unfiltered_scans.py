@@ -2,7 +2,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.filtering import FilterOutcome, JoinType, Reason
+from service.model.filtering import (
+    Build,
+    FilterForm,
+    FilterOutcome,
+    FilterRecord,
+    FilterSource,
+    JoinType,
+    Probe,
+    Reason,
+)
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables import TableName
 from service.pruning.detection import Placement
@@ -12,34 +21,49 @@ from tests.fakes.filters import date_filter
 
 NOTHING = Selection(0, 0)
 METRICS = PruningMetrics(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, planning_ms=0)
-ITEM = TableName("lake", "tpcds", "item")
+ITEM, STORE = TableName("lake", "tpcds", "item"), TableName("lake", "tpcds", "store")
 
 
 def scan(table: str, snapshot_id: int | None = 1) -> ScanRecord:
     return ScanRecord(table, snapshot_id, METRICS)
 
 
-def test_each_table_without_a_candidate_is_told_once_with_its_reason() -> None:
-    pruned = PrunedQuery("", left_out={ITEM: Reason.NO_EQUI_JOIN})
-    scans = [scan("lake.tpcds.Item"), scan("lake.tpcds.item", 2), scan("lake.tpcds.behind_a_view")]
-    found = list(unfiltered_scans(pruned, scans))
-    assert [(each.probe.table.table, each.reason) for each in found] == [
-        ("Item", Reason.NO_EQUI_JOIN),
-        ("behind_a_view", Reason.SOURCE_NOT_SUPPORTED),
+def left(table: TableName, reason: Reason, *columns: str) -> FilterRecord:
+    probe, build = Probe(table, columns, (), 1), Build((), (), "", ())
+    return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)
+
+
+def test_each_mention_without_a_candidate_is_told() -> None:
+    found = [
+        left(ITEM, Reason.NO_EQUI_JOIN),
+        left(ITEM, Reason.PROBE_NOT_PRUNABLE, "i_item_sk"),
+        left(STORE, Reason.NO_EQUI_JOIN),
     ]
-    assert {each.join_type for each in found} == {JoinType.NONE}
+    pruned = PrunedQuery("", left_out=tuple(found))
+    scans = [scan("lake.tpcds.Item"), scan("lake.tpcds.item", 2), scan("lake.tpcds.behind_a_view")]
+    *told, unknown = unfiltered_scans(pruned, scans)
+    assert told == found
+    assert (unknown.probe.table.table, unknown.reason) == ("behind_a_view", Reason.SOURCE_NOT_SUPPORTED)
+    assert unknown.join_type is JoinType.NONE
+
+
+def test_a_second_mention_is_told_beside_the_candidates_of_the_first() -> None:
+    found = filter_record(Placement(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
+    second = left(found.probe.table, Reason.NO_EQUI_JOIN)
+    pruned = PrunedQuery("", filters=(found,), left_out=(second,))
+    assert list(unfiltered_scans(pruned, [scan("lake.tpcds.store_sales")])) == [second]
 
 
 def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
     sales = replace(scan("lake.tpcds.store_sales", 7), has_run=False)
     pruned = PrunedQuery(
-        "", left_out={ITEM: Reason.NO_EQUI_JOIN}, mentioned=(sales,), otherwise=Reason.DISABLED
+        "", left_out=(left(ITEM, Reason.NO_EQUI_JOIN),), mentioned=(sales,), otherwise=Reason.DISABLED
     )
     found = [
         (str(each.probe.table), each.probe.snapshot_id, each.reason) for each in unfiltered_scans(pruned, ())
     ]
     assert found == [
-        ("lake.tpcds.item", None, Reason.NO_EQUI_JOIN),
+        ("lake.tpcds.item", 1, Reason.NO_EQUI_JOIN),
         ("lake.tpcds.store_sales", 7, Reason.DISABLED),
     ]
 
