@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.filtering import (
-    DynamicFilter,
-    Feed,
     JoinType,
-    KeySpan,
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, relations_in
+from service.model.joins import Candidate, JoinGraph, Relation
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
-from service.pruning.build_query import BuildQuery, build_query, fingerprint
-from service.pruning.chosen_rows import chosen_rows
-from service.pruning.composite_keys import FoundKey, composite_keys
-from service.pruning.computed_join import computed_join, is_computed
+from service.pruning.computed_join import computed_join
 from service.pruning.converted_join import converted_join
-from service.pruning.converted_query import converted_query
-from service.pruning.detection import Detection, DetectionContext, Placement
+from service.pruning.detection import Detection, DetectionContext
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
-from service.pruning.feeding import feeding
 from service.pruning.inner_join import inner_join
-from service.pruning.is_chosen_otherwise import is_chosen_otherwise
-from service.pruning.key_plan import KeyPlan, key_plan
+from service.pruning.key_plan import key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out, mention_of, not_understood
 from service.pruning.lineage import IsOpen, Source, base_columns, narrowed_by
@@ -44,14 +34,11 @@ from service.pruning.local_relations import (
 )
 from service.pruning.null_safe_join import null_safe_join
 from service.pruning.outer_join import outer_join
+from service.pruning.placements import Placements
 from service.pruning.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
 from service.pruning.semi_join import semi_join
 
-# Sets of keys of one query: each is a query of its own, and the text may ask for any number.
-MAX_SETS = 64
-# Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
-MAX_BUILD_SIDES = 256
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
@@ -85,16 +72,11 @@ class _Detector:
         self._context = context
         self._known = KnownTables(context.tables, context.max_build_rows)
         self._graphs = QueryGraphs(root, self._known, context.days)
-        self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
-        self._found: list[FoundKey] = []
-        self._fingerprints: set[str] = set()
-        self._shared_ends: set[int] = set()
-        self._build_sides = 0
-        self._subqueries: dict[int, exp.Expr] = {}
         parsed = context.parsed
         self._refusals = Refusals(
             self._known.facts, (lambda _end: None) if parsed is None else parsed.mention_at
         )
+        self._placements = Placements(context, self._known, self._graphs, self._refusals)
         self._relations: list[RelationPlacement] = []
         self._droppable: list[DroppableJoin] = []
 
@@ -102,14 +84,11 @@ class _Detector:
         for scope in self._root.traverse():
             graph = self._graphs.graph(scope)
             if graph is not None:
-                if scope.is_subquery:
-                    self._subqueries[id(graph)] = scope.expression
                 self._detect(scope, graph)
                 self._detect_relations(scope, graph)
-        for keys in composite_keys(self._found):
-            self._place_together(keys)
+        self._placements.place_together()
         return Detection(
-            tuple(self._placements.values()),
+            self._placements.placed,
             self._refusals.records,
             tuple(
                 left_out(
@@ -131,9 +110,8 @@ class _Detector:
             relations = [each for each in relations if not each.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
-            narrowed = {(end + 1, columns[0].lower()) for end, columns, _ in self._placements}
             self._droppable += droppable_joins(
-                scope.expression, graph, relations, narrowed, self._context.parsed
+                scope.expression, graph, relations, self._placements.narrowed, self._context.parsed
             )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
@@ -162,7 +140,7 @@ class _Detector:
         is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
         for source in narrowed_by(relation, column, graphs.classes_of, graphs.mentions_of, is_open):
             if is_shared:
-                self._shared_ends.add(mention_of(source.table))
+                self._placements.share(mention_of(source.table))
             self._judge(candidate, source, lambda: self._known.type_in(relation, column) is not None)
 
     def _judge(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
@@ -192,7 +170,7 @@ class _Detector:
             # The branches of a union are brought to one type before they are compared.
             self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._place(candidate, table, probe, plan)
+            self._placements.place(candidate, table, probe, plan)
 
     def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
         """A view that stays closed, or a table that cannot be read again as it is."""
@@ -231,146 +209,6 @@ class _Detector:
             self._refusals.refuse(candidate, table, probe, reason)
         else:
             self._refusals.leave(candidate, table, probe, reason)
-
-    def _place(self, candidate: Candidate, table: exp.Table, probe: Probe, plan: KeyPlan) -> None:
-        opened = self._graphs.opened_graph(candidate.build_graph)
-        usable = frozenset(
-            name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
-        )
-        build = opened.column(candidate.build)
-        if build is None or build.relation not in usable or self._has_enough():
-            self._refusals.refuse(candidate, table, probe, self._reason_unusable(build, opened))
-            return
-        joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
-        allowed = usable.intersection(chain.from_iterable(joined))
-        self._build_sides += 1
-        is_null_safe = candidate.is_null_safe
-        query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
-        is_chosen = query is None
-        if is_chosen:
-            query = self._chosen(candidate)
-        if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
-            # In the latter case, its NULLs come from a join around it as well.
-            self._refusals.refuse(
-                candidate, table, probe, self._reason_unfiltered(candidate, allowed, opened)
-            )
-            return
-        query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
-        end = table.this.meta.get("end")
-        if end is None:
-            self._refusals.refuse(candidate, table, probe, Reason.REWRITE_REJECTED)
-            return
-        is_converted = plan.cast_to is not None or plan.expression is not None
-        feeds = () if is_converted or is_chosen else tuple(self._feeds(opened.graph, query, allowed))
-        self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
-        self._refusals.note_filter(end)
-        if plan.is_plain and not (is_null_safe or is_chosen):
-            self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
-
-    def _chosen(self, candidate: Candidate) -> BuildQuery | None:
-        """What collects the keys of groups that only a HAVING chooses."""
-        select, column = self._build_select(candidate)
-        found = None if select is None else chosen_rows(select, column, self._known.build_facts)
-        if found is None:
-            return None
-        graph, key = found
-        whole = frozenset(graph.relations)
-        return build_query(graph, [key], whole, self._known.facts, candidate.is_null_safe)
-
-    def _build_select(self, candidate: Candidate) -> tuple[exp.Expr | None, ColumnOf | str]:
-        """The SELECT that has the keys, if it is no table, and which of its columns they are."""
-        graph, build = candidate.build_graph, candidate.build
-        if candidate.join_type is JoinType.LEFT_SEMI and id(graph) in self._subqueries:
-            return self._subqueries[id(graph)], build
-        relation = graph.relations[build.relation]
-        return relation.expression if isinstance(relation, Scope) else None, build.column
-
-    def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
-        """Why keys are not collected from what has them."""
-        if self._has_enough():
-            return Reason.NOT_WORTH_COLLECTING
-        relation = None if build is None else opened.graph.relations.get(build.relation)
-        if relation is None or isinstance(relation, Scope):
-            return Reason.KEY_IS_COMPUTED
-        read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
-        if any(self._known.facts(each) is None or not is_bare(each) for each in read):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        return Reason.NOT_WORTH_COLLECTING
-
-    def _reason_unfiltered(
-        self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
-    ) -> Reason:
-        """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
-        graph = candidate.build_graph
-        select, _ = self._build_select(candidate)
-        if not allowed.isdisjoint(opened.with_more_filters):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        if select is not None and is_chosen_otherwise(select):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        if not opened.graph.filtered.isdisjoint(allowed) and any(
-            is_computed(each) and candidate.probe.relation not in relations_in(each)
-            for each in graph.conjuncts
-        ):
-            # What is filtered is joined to it, over an equality that is not followed.
-            return Reason.KEY_IS_COMPUTED
-        return Reason.BUILD_HAS_NO_FILTER
-
-    def _has_enough(self) -> bool:
-        return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES
-
-    def _feeds(self, graph: JoinGraph, query: BuildQuery, allowed: frozenset[str]) -> Iterator[Feed]:
-        for fed, keys, type_name in feeding(graph, query, allowed, self._known):
-            key = fingerprint(keys, type_name, self._context.parameters, self._context.session)
-            yield Feed(key, query.aliases[fed.relation], fed.column, type_name)
-
-    def _place_together(self, keys: Sequence[FoundKey]) -> None:
-        """Where tuples of keys say more than the keys of each column do."""
-        first = keys[0]
-        probe = replace(
-            first.probe,
-            columns=tuple(each.probe.columns[0] for each in keys),
-            type_names=tuple(each.probe.type_names[0] for each in keys),
-        )
-        if self._has_enough():
-            together = [each.candidate for each in keys]
-            self._refusals.refuse_together(together, first.end, probe, Reason.NOT_WORTH_COLLECTING)
-            return
-        query = build_query(first.graph, [each.build for each in keys], first.allowed, self._known.facts)
-        if query is None:
-            return
-        self._add(first.candidate, probe, query, probe.type_names, KeySpan.VALUE, first.end)
-
-    def _add(
-        self,
-        candidate: Candidate,
-        probe: Probe,
-        query: BuildQuery,
-        types: tuple[str, ...],
-        span: KeySpan,
-        end: int,
-        is_converted: bool = False,
-        feeds: tuple[Feed, ...] = (),
-    ) -> None:
-        key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
-        self._fingerprints.add(key)
-        place = (end, probe.columns, key)
-        if place in self._placements:
-            return
-        found = DynamicFilter(
-            filter_id=f"df{len(self._placements) + 1}",
-            join_type=candidate.join_type,
-            probe=probe,
-            build=query.build,
-            filtering_query=query.sql,
-            fingerprint=key,
-            parameter_names=query.parameter_names,
-            collected_types=types,
-            span=span,
-            is_converted=is_converted,
-            feeds=feeds,
-            is_null_safe=candidate.is_null_safe,
-        )
-        self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
 
     @cached_property
     def _relation_context(self) -> RelationContext:

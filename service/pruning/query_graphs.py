@@ -46,6 +46,10 @@ class QueryGraphs:
             self._graphs[id(scope)] = join_graph(scope)
         return self._graphs[id(scope)]
 
+    def subquery_of(self, graph: JoinGraph) -> exp.Expr | None:
+        """The subquery in a condition whose joins these are; None if they are another SELECT's."""
+        return self._subqueries.get(id(graph))
+
     def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
         """The same with the SELECTs that it reads in their place, and faithful conditions only."""
         if id(graph) not in self._opened:
@@ -127,6 +131,11 @@ class QueryGraphs:
     def _has_clock(self) -> bool:
         """Most queries have none, and need not be looked through for each condition."""
         return has_clock(self._root.expression)
+
+    @cached_property
+    def _subqueries(self) -> Mapping[int, exp.Expr]:
+        scopes = (each for each in self._root.traverse() if each.is_subquery)
+        return {id(graph): each.expression for each in scopes if (graph := self.graph(each)) is not None}
 
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
-from service.pruning.detect import MAX_BUILD_SIDES, MAX_SETS, detect
+from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
 from service.pruning.parse import parse
+from service.pruning.placements import MAX_BUILD_SIDES, MAX_SETS
 from service.pruning.qualify import MAX_JOINS, qualify
 from tests.unit.pruning.tables import TABLES
 
