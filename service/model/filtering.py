@@ -246,6 +246,12 @@ class FilterRecord:
     collection_ms: int = 0
     cache_note: str = ""
 
+    @classmethod
+    def none_on(cls, table: TableName, snapshot_id: int | None, reason: Reason) -> FilterRecord:
+        """Why there is no candidate on a table."""
+        probe, build = Probe(table, (), (), snapshot_id), Build((), (), "", ())
+        return cls("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)
+
     @property
     def is_applied(self) -> bool:
         """Whether the scan was narrowed by it."""

@@ -8,12 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import (
-    Build,
-    FilterForm,
     FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
     Reason,
 )
 from service.model.joins import JoinGraph
@@ -57,7 +52,7 @@ def left_out(
                 # What joins in parentheses compare is left out.
                 is_hidden = is_unseen or name in around or not is_joined_by_the_select(source)
                 reason = Reason.NOT_A_QUERY if is_hidden else Reason.NO_EQUI_JOIN
-                yield named(_record(facts, reason), source)
+                yield named(FilterRecord.none_on(facts.name, facts.snapshot_id, reason), source)
 
 
 def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]:
@@ -65,7 +60,7 @@ def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]
     for table in tree.find_all(exp.Table):
         facts = facts_of(table)
         if facts is not None:
-            yield _record(facts, Reason.NOT_A_QUERY)
+            yield FilterRecord.none_on(facts.name, facts.snapshot_id, Reason.NOT_A_QUERY)
 
 
 def mention_of(table: exp.Table) -> int:
@@ -83,8 +78,3 @@ def _seen_by_laterals(scope: Scope) -> frozenset[str]:
     joins = scope.expression.args.get("joins") or ()
     laterals = (each for join in joins for each in join.find_all(exp.Lateral))
     return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))
-
-
-def _record(facts: TableFacts, reason: Reason) -> FilterRecord:
-    probe, build = Probe(facts.name, (), (), facts.snapshot_id), Build((), (), "", ())
-    return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from service.model.filtering import (
-    Build,
-    FilterForm,
     FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
 )
 from service.model.pruning import ScanRecord
 from service.model.tables import TableName
@@ -29,14 +23,8 @@ def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterat
         name = scan.table.lower()
         if name not in told:
             told.add(name)
-            yield _record(scan.table, scan.snapshot_id, pruned.otherwise)
+            yield FilterRecord.none_on(TableName.of(scan.table), scan.snapshot_id, pruned.otherwise)
 
 
 def _name(record: FilterRecord) -> str:
     return str(record.probe.table).lower()
-
-
-def _record(table: str, snapshot_id: int | None, reason: Reason) -> FilterRecord:
-    probe = Probe(TableName.of(table), (), (), snapshot_id)
-    build = Build((), (), "", ())
-    return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)
