@@ -32,6 +32,7 @@ class SparkMicroBatch:
         self._session = session
         self._failures = failures
         self._rows = rows
+        self._files: Sequence[str] | None = None
         self.batch_id = batch_id
         self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
 
@@ -51,9 +52,11 @@ class SparkMicroBatch:
 
     def files(self) -> Sequence[str]:
         """See `service.model.micro_batches.MicroBatch`."""
-        with spark_errors(self._session):
-            # Where the name of one looks like a pattern, Spark lists others twice.
-            return sorted({row[0] for row in self._rows.collect()})
+        if self._files is None:
+            with spark_errors(self._session):
+                # Where the name of one looks like a pattern, Spark lists others twice.
+                self._files = sorted({row[0] for row in self._rows.collect()})
+        return self._files
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """See `service.model.micro_batches.MicroBatch`."""

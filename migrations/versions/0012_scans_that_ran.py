@@ -12,9 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The default is for the rows that are there; new ones say it themselves.
+    # The default is for the rows that are there, and for gateways of the version before.
     op.add_column("scans", sa.Column("has_run", sa.Boolean(), server_default=sa.true(), nullable=False))
-    op.alter_column("scans", "has_run", server_default=None)
     op.add_column("scans", sa.Column("is_native", sa.Boolean(), nullable=True))
 
 

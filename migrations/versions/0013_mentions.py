@@ -12,9 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The default is for the rows that are there; new ones say it themselves.
+    # The default is for the rows that are there, and for gateways of the version before.
     op.add_column("filters", sa.Column("probe_alias", sa.Text(), server_default="", nullable=False))
-    op.alter_column("filters", "probe_alias", server_default=None)
     op.add_column("filters", sa.Column("probe_mention", sa.BigInteger(), nullable=True))
 
 

@@ -98,7 +98,7 @@ def run_ingest(
         return before
     check_room()
     # Dead letters alone ask nothing of the tables that they are beside.
-    prepared = Destinations((), ()) if request.judged_by is not None else destinations_of(request, ports)
+    prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
     with telling(lambda: prepared.evolutions):
         return _accepted(request, caller, prepared, ports, began_ms)
 

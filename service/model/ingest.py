@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
 
-from service.model.judged_by import JudgedBy
+from service.model.judged_by import JudgedBy, Judging
 from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.record_formats import Compression, RecordFormat
 from service.model.schema_changes import TableEvolution
@@ -351,10 +351,10 @@ class IngestRequest:
     """The micro-batch that it is: its checkpoint's id, and its own."""
 
     @property
-    def judged_by(self) -> JudgedBy | None:
+    def judging(self) -> Judging | None:
         """What tells the records that do not fit, if it is for their dead letters alone."""
         match self.executed:
-            case MicroBatchRecords(judged_by=judged_by) | MicroBatchFiles(judged_by=judged_by):
-                return judged_by
+            case MicroBatchRecords(judging=judging) | MicroBatchFiles(judging=judging):
+                return judging
             case SourceRecords() | None:
                 return None

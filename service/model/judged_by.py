@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
-JudgedBy = tuple[tuple[Field, ...] | None, ...]
-"""One for each write; None: no record of it is judged."""
+JudgedBy = tuple[tuple[Field, ...], ...]
+"""One for each write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How dead letters are told: what the records of each write are read as, and of which writes they are."""
+
+    fields: JudgedBy
+    writes: frozenset[int]
 
 
 def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
     """As JSON, from which `judged_by_from_bytes` makes the same fields, without their documentation.
 
-    >>> judged_by_to_bytes(((Field(1, "id", Primitive("long"), is_required=True),), None))
-    b'[[[1, "id", "long", true, null, null]], null]'
+    >>> judged_by_to_bytes(((Field(1, "id", Primitive("long"), is_required=True),), ()))
+    b'[[[1, "id", "long", true, null, null]], []]'
     """
-    return json.dumps(
-        [None if each is None else list(map(_field_value, each)) for each in judged_by]
-    ).encode()
+    return json.dumps([list(map(_field_value, each)) for each in judged_by]).encode()
 
 
 def judged_by_from_bytes(content: bytes) -> JudgedBy:
     """The fields that were kept so.
 
-    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], null]')[0][0].type
+    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]')[0][0].type
     Primitive(name='long')
     """
-    return tuple(None if each is None else tuple(map(_field, each)) for each in json.loads(content))
+    return tuple(tuple(map(_field, each)) for each in json.loads(content))
 
 
 def _field_value(field: Field) -> list[object]:

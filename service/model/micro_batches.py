@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from service.model.judged_by import JudgedBy
+from service.model.judged_by import Judging
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
 
@@ -41,13 +41,13 @@ class MicroBatch(Protocol):
 class MicroBatchRecords:
     """The messages of a micro-batch; tables in `left_out` have theirs already, from an earlier try.
 
-    With `judged_by` they are asked for dead letters alone: the records that do not fit these fields, which
+    With `judging` they are asked for dead letters alone: the records that do not fit its fields, which
     are those that the rows were read as when their tables took them. A table may have changed since.
     """
 
     batch: MicroBatch
     left_out: frozenset[TableKey] = frozenset()
-    judged_by: JudgedBy | None = None
+    judging: Judging | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class MicroBatchFiles:
     """The files of a micro-batch, whose records are as those of a source.
 
     `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says, and
-    SourceChanged where one is gone. `left_out` and `judged_by` are as of messages.
+    SourceChanged where one is gone. `left_out` and `judging` are as of messages.
     """
 
     batch: MicroBatch
     records: SourceRecords
     found: Callable[[Sequence[str]], Sequence[SourceFile]]
     left_out: frozenset[TableKey] = frozenset()
-    judged_by: JudgedBy | None = None
+    judging: Judging | None = None

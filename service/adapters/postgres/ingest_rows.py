@@ -36,7 +36,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
-        "judged_by": record.judged_by and judged_by_to_bytes(record.judged_by),
+        "judged_by": None if record.judged_by is None else judged_by_to_bytes(record.judged_by),
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -99,7 +99,7 @@ class ScanRow(Base):
     rows_total: Mapped[int]
     rows_selected: Mapped[int]
     planning_ms: Mapped[int]
-    has_run: Mapped[bool]
+    has_run: Mapped[bool] = mapped_column(server_default=true())
     is_native: Mapped[bool | None]
 
 
@@ -118,7 +118,7 @@ class FilterRow(Base):
     probe_columns: Mapped[list[str]]
     probe_types: Mapped[list[str]]
     probe_snapshot_id: Mapped[int | None]
-    probe_alias: Mapped[str]
+    probe_alias: Mapped[str] = mapped_column(server_default="")
     probe_mention: Mapped[int | None]
     build_tables: Mapped[list[str]]
     build_columns: Mapped[list[str]]

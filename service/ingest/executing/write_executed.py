@@ -113,7 +113,7 @@ class ExecutedWrite:
     @property
     def rejected(self) -> Rejected:
         """The records that did not fit. Who writes dead letters alone has told them with the rows."""
-        if self._request.judged_by is not None:
+        if self._request.judging is not None:
             return Rejected()
         return Rejected(self._bad_count, tuple(self._bad))
 
@@ -134,7 +134,7 @@ class ExecutedWrite:
                 self._ports.data_files.discard(self.tables[each.target.key], each)
 
     def _outcomes(self) -> Sequence[SplitOutcome]:
-        has_rows = self._request.judged_by is None
+        has_rows = self._request.judging is None
         task = SplitTask(self._destinations, self._ports.data_files, self._letters(), has_rows=has_rows)
         match self._request.executed:
             case MicroBatchRecords(batch, left_out, _):
@@ -191,12 +191,8 @@ class ExecutedWrite:
         return ReadPlan(tuple(self._targets()), self._request.route)
 
     def _targets(self) -> Iterator[ReadTarget]:
-        judged_by = self._request.judged_by
-        if judged_by is not None:
-            # What is read of a write that is not judged is left out, whatever it is read as; its file has
-            # been read as these fields before.
-            known = next(each for each in judged_by if each is not None)
-            yield from (ReadTarget(known if each is None else each) for each in judged_by)
+        if self._request.judging is not None:
+            yield from map(ReadTarget, self._request.judging.fields)
             return
         for write, each in zip(self._request.writes, self._destinations, strict=True):
             written = written_fields(each.table.schema, each.target.write_schema_column_ids)
@@ -212,19 +208,18 @@ class ExecutedWrite:
         """
         is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
         is_kept = self._request.on_error is OnError.DEAD_LETTER
-        return is_batch and is_kept and self._request.judged_by is None
+        return is_batch and is_kept and self._request.judging is None
 
     def _letters(self) -> Letters | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
             return None
         if self._has_letters_later:
             return LettersLater()
-        judged_by = self._request.judged_by
-        if judged_by is None:
+        judging = self._request.judging
+        if judging is None:
             return self._opened_letters(range(len(self._request.writes)))
-        judged = frozenset(index for index, fields in enumerate(judged_by) if fields is not None)
         # What has no route goes to those of the first.
-        return LettersOf(self._opened_letters(sorted(judged | {0})), judged)
+        return LettersOf(self._opened_letters(sorted(judging.writes | {0})), judging.writes)
 
     def _opened_letters(self, writes: Iterable[int]) -> DeadLetters:
         names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from service.ingest.reading.arrow_messages import ArrowMessages
 from service.ingest.reading.int96_moments import Int96Batch, int96_moments
+from service.ingest.reading.known_columns import check_names
 from service.ingest.reading.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.reading.read_bounds import ReadBounds, Room
 from service.ingest.reading.told_failures import told
@@ -80,6 +81,7 @@ def _batches(
     if not any(leaves.column(index).physical_type == "INT96" for index in range(len(leaves))):
         yield from own
         return
+    check_names(opened.schema_arrow.names)
     fine, coarse = (_opened(file, opened.metadata, plan, each) for each in ("ns", "ms"))
     pairs = zip(opened.schema_arrow, fine.schema_arrow, strict=True)
     names = [each.name for each, other in pairs if each.type != other.type]

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence, Set
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.errors import IngestInvalid
 from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.exact_arrays import Misfit, exact_array
-from service.ingest.reading.known_columns import check_columns
+from service.ingest.reading.known_columns import check_columns, check_names
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.row_payload import row_payload
 from service.ingest.reading.rows import BadRow, Position, Rows, TargetRows
@@ -27,7 +26,7 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
     number = start.number
     for index, batch in enumerate(batches):
         if index == 0:
-            _check_names(batch.schema.names)
+            check_names(batch.schema.names)
             check_columns(batch.schema.names, plan)
         for target, rows, numbers in _routed(batch, plan.route, number):
             if target is None:
@@ -40,21 +39,21 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
 def columnar_names(
     batches: Iterator[pa.RecordBatch], route: Route | None, known: Sequence[Set[str]]
 ) -> list[set[str]]:
-    """The known names of each target that have a value in at least one of its rows."""
+    """The known names of each target that have a value in at least one of its rows.
+
+    Raises:
+        IngestInvalid: a column is there twice.
+    """
     found: list[set[str]] = [set() for _ in known]
-    for batch in batches:
+    for index, batch in enumerate(batches):
+        if index == 0:
+            check_names(batch.schema.names)
         for target, rows, _ in _routed(batch, route, 1):
             if target is not None:
                 columns = zip(rows.schema.names, rows.columns, strict=True)
                 present = {name for name, column in columns if column.null_count < len(column)}
                 found[target] |= present & known[target]
     return found
-
-
-def _check_names(names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(each for each in names if names.count(each) > 1)
-        raise IngestInvalid(f"There are two columns {twice!r:.100}.")
 
 
 def _routed(

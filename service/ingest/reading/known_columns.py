@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from service.errors import IngestInvalid
 from service.ingest.reading.plan import ReadPlan
 
 _TOLD_AT_MOST = 10
+
+
+def check_names(names: Sequence[str]) -> None:
+    """No column may be there twice.
+
+    Raises:
+        IngestInvalid: one is.
+    """
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise IngestInvalid(f"There are two columns {twice!r:.100}.")
 
 
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set
+from ctypes import c_float
 
 from service.errors import IngestInvalid
 from service.ingest.reading.scalar_values import Convert, scalar_values
@@ -80,13 +81,14 @@ def _list_values(element: Convert) -> Convert:
 
 def _map_values(key_field: Field, key: Convert, value_of: Convert) -> Convert:
     is_text = key_field.type == Primitive("string")
+    written = _single if key_field.type == Primitive("float") else lambda found: found
 
     def convert(value: object) -> list[tuple[object, object]]:
         if isinstance(value, Mapping) and is_text:
             return [(key(name), value_of(each)) for name, each in value.items()]
         if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
             entries = [_entry(each, key, value_of) for each in value]
-            if len({_hashable(found) for found, _ in entries}) < len(entries):
+            if len({_hashable(written(found)) for found, _ in entries}) < len(entries):
                 raise ValueError("a key stands there twice")
             return entries
         wanted = "an object" if is_text else 'an array of {"key": …, "value": …}'
@@ -101,6 +103,11 @@ def _entry(sent: Mapping[str, object], key: Convert, value_of: Convert) -> tuple
     if "key" not in sent:
         raise ValueError("an entry of a map has no key")
     return key(sent["key"]), value_of(sent.get("value"))
+
+
+def _single(value: object) -> object:
+    """As a column of single precision has it."""
+    return c_float(value).value if isinstance(value, float) else value
 
 
 def _hashable(value: object) -> Hashable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.model.ingest import IngestCommit, IngestRecord, Write
-from service.model.judged_by import JudgedBy
+from service.model.judged_by import JudgedBy, Judging
 from service.model.schemas import Field
 from service.model.writing import TableKey
 
@@ -21,6 +21,7 @@ class BatchProgress:
     def __init__(self, writes: Sequence[Write]) -> None:
         self._writes = writes
         self._judged: dict[int, tuple[Field, ...]] = {}
+        self._read: JudgedBy = ()
         self.settled: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at rows."""
         self.settled_letters: frozenset[TableKey] = frozenset()
@@ -29,20 +30,24 @@ class BatchProgress:
         self.rejected_count = 0
 
     @property
-    def judged_by(self) -> JudgedBy | None:
-        """What tells the dead letters; None: there are none."""
+    def judging(self) -> Judging | None:
+        """What tells the dead letters; None: there are none.
+
+        What is not judged is read as it was by the last attempt that found records which do not fit.
+        """
         if not self._judged:
             return None
-        return tuple(self._judged.get(index) for index, _ in enumerate(self._writes))
+        fields = (self._judged.get(index, read) for index, read in enumerate(self._read))
+        return Judging(tuple(fields), frozenset(self._judged))
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Takes down what came of an attempt at rows."""
         refused = {each.key for each in ended.commits if each.error_code is not None}
         now_settled = {each.key for each in self._writes} - refused - self.settled
-        for index, write in enumerate(self._writes):
-            fields = None if ended.judged_by is None else ended.judged_by[index]
-            if fields is not None and write.key in now_settled:
-                self._judged[index] = fields
+        if ended.judged_by is not None:
+            self._read = ended.judged_by
+            judged = (index for index, write in enumerate(self._writes) if write.key in now_settled)
+            self._judged |= {index: self._read[index] for index in judged}
         self.record_count += _record_count(ended.commits)
         self.settled |= now_settled
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from hashlib import sha256
 from itertools import count
 
 from service.errors import GatewayError, RecordsInvalid, RequestIdReused, ShuttingDown, StreamFailed
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
-from service.model.judged_by import JudgedBy
+from service.model.judged_by import Judging
 from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile
 from service.model.streams import (
@@ -92,10 +93,10 @@ class StreamRun:
         progress = BatchProgress(self._definition.writes)
         for ended in self._attempts(batch, lambda: self._records(batch, progress.settled)):
             progress.tried_rows(ended)
-        if judged_by := progress.judged_by:
+        if judging := progress.judging:
             letters = self._attempts(
                 batch,
-                lambda: self._records(batch, progress.settled_letters, judged_by),
+                lambda: self._records(batch, progress.settled_letters, judging),
                 is_of_letters=True,
             )
             for ended in letters:
@@ -112,8 +113,22 @@ class StreamRun:
         """A batch that is in the tables must be what it was then, or records would be passed over."""
         request_id = batch_request_id(batch.checkpoint_id, batch.batch_id)
         known = self._ingests.sent_before(request_id, self.record.caller)
-        if known is not None and known.fingerprint != _fingerprint(batch):
+        if known is None:
+            return
+        try:
+            is_same = known.fingerprint == self._fingerprint(batch)
+        except GatewayError:
+            # Files that are in the tables may be gone by now.
+            is_same = known.fingerprint.startswith(_planned(batch))
+        if not is_same:
             raise _planned_anew(batch)
+
+    def _fingerprint(self, batch: MicroBatch) -> str:
+        """What was planned; of a folder the source's own position is but a number, whatever it stands for."""
+        if isinstance(self._definition.source, KafkaSource):
+            return _planned(batch)
+        files = sha256("\n".join(batch.files()).encode()).hexdigest()
+        return f"{_planned(batch)} {files}"
 
     def _attempts(
         self, batch: MicroBatch, records: Callable[[], BatchRecords], *, is_of_letters: bool = False
@@ -121,7 +136,7 @@ class StreamRun:
         """What came of each attempt, until all tables have taken their part."""
         made = 0
         attempts = count()
-        fingerprint = _fingerprint(batch)
+        fingerprint = self._fingerprint(batch)
         while made < _NEW_ATTEMPTS:
             attempt = next(attempts)
             request = IngestRequest(
@@ -155,13 +170,13 @@ class StreamRun:
             raise _with_first_reason(refused) from refused
 
     def _records(
-        self, batch: MicroBatch, left_out: frozenset[TableKey], judged_by: JudgedBy | None = None
+        self, batch: MicroBatch, left_out: frozenset[TableKey], judging: Judging | None = None
     ) -> BatchRecords:
         match self._definition.source:
             case DirectorySource(records):
-                return MicroBatchFiles(batch, records, self._found, left_out, judged_by)
+                return MicroBatchFiles(batch, records, self._found, left_out, judging)
             case KafkaSource():
-                return MicroBatchRecords(batch, left_out, judged_by)
+                return MicroBatchRecords(batch, left_out, judging)
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
@@ -177,7 +192,7 @@ class StreamRun:
         raise ShuttingDown("The stream is being stopped.")
 
 
-def _fingerprint(batch: MicroBatch) -> str:
+def _planned(batch: MicroBatch) -> str:
     return f"stream {batch.checkpoint_id} {batch.batch_id} {batch.position()}"
 
 

@@ -206,6 +206,7 @@ def test_an_entry_of_a_map_is_a_key_and_a_value(entries: list[object], reason: s
     ("type_", "keys"),
     [
         (Primitive("double"), ["NaN", "NaN"]),
+        (Primitive("float"), [0.1, 0.10000000149011612]),
         (Primitive("decimal(5, 2)"), ["1.5", "1.50"]),
         (Struct((Field(9, "x", Primitive("long")),)), [{"x": 1}, {"x": 1}]),
         (ListOf(Field(9, "element", Primitive("long"))), [[1], [1]]),

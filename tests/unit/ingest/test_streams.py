@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from service.errors import (
     RecordsInvalid,
     RequestIdReused,
     ShuttingDown,
+    SourceChanged,
     SourceNotAllowed,
     StreamFailed,
     StreamInvalid,
@@ -200,6 +201,32 @@ def test_a_batch_that_a_crash_cut_off_must_be_the_same_when_it_is_given_again(ru
     with pytest.raises(StreamFailed, match="checkpoint has gone back"):
         running.give(second, batch(0, 1, 2, checkpoint=CHECKPOINT))
     assert running.ids() == [1]
+
+
+class Planned(FakeMicroBatch):
+    """Of a folder, whose own position is but a number."""
+
+    are_gone = False
+
+    def position(self) -> str:
+        return '{"logOffset":0}'
+
+    def files(self) -> Sequence[str]:
+        if self.are_gone:
+            raise SourceChanged("It is gone.")
+        return super().files()
+
+
+def test_a_batch_of_a_folder_that_was_planned_anew_is_told_by_its_files(running: Running) -> None:
+    stream_id = running.create(uri=running.folder.as_uri())
+    first = Planned(CHECKPOINT, 0)
+    running.give(stream_id, first)
+    running.give(stream_id, first)
+    # Whoever tidies up takes away what is in the tables.
+    first.are_gone = True
+    running.give(stream_id, first)
+    with pytest.raises(StreamFailed, match="checkpoint has gone back"):
+        running.give(stream_id, Planned(CHECKPOINT, 0, files=[f"{running.folder.as_uri()}/1.ndjson"]))
 
 
 def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Running) -> None:

@@ -6,7 +6,9 @@ import io
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
+from service.errors import IngestInvalid
 from service.ingest.reading.batches import parquet_batches, parquet_row_groups
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
 
@@ -48,3 +50,12 @@ def test_some_row_groups_are_read_by_themselves() -> None:
         for number in each["id"].to_pylist()
     ]
     assert read == list(range(30, 50))
+
+
+def test_moments_of_int96_under_one_name_are_refused() -> None:
+    sink = io.BytesIO()
+    moments = pa.array([0], pa.timestamp("us"))
+    table = pa.Table.from_arrays([moments, moments], ["a", "a"])
+    pq.write_table(table, sink, use_deprecated_int96_timestamps=True)
+    with pytest.raises(IngestInvalid, match="two columns 'a'"):
+        list(parquet_batches(sink, DEFAULT_BOUNDS))
