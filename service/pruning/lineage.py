@@ -15,6 +15,8 @@ from service.pruning.written_rows import selects_of
 
 # A condition of so many parts would be slower than what it saves.
 MAX_PLACES = 24
+# What parentheses around a SELECT may have without changing its rows.
+_AROUND = ("this", "alias", "order")
 
 BaseColumn = tuple[exp.Table, str] | exp.Expr
 """A column of a table, or a value that stands in the text."""
@@ -169,8 +171,11 @@ def _lets_filters_through(expression: exp.Expr) -> bool:
     if expression.args.get("limit") or expression.args.get("offset") or expression.args.get("sample"):
         return False
     outer = expression.parent
-    if isinstance(outer, exp.Subquery) and (outer.args.get("sample") or outer.args.get("pivots")):
-        return False
+    while isinstance(outer, exp.Subquery):
+        # What follows its parentheses is done to its rows: a LIMIT, a sample, a join.
+        if any(value for key, value in outer.args.items() if key not in _AROUND):
+            return False
+        outer = outer.parent
     if isinstance(expression, exp.Union):
         if expression.args.get("by_name"):
             # Its columns are told by their places here.

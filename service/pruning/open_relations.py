@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -67,7 +67,9 @@ def open_relations(
             null_supplied |= members[name]
         null_supplied |= {names[each] for each in inner.graph.null_supplied if each in names}
         with_more_filters |= {names[each] for each in inner.with_more_filters if each in names}
-        conjuncts += [renamed(each, names, quoted=True) for each in inner.graph.conjuncts]
+        own, others = _said_inside(inner.graph.conjuncts, names)
+        conjuncts += own
+        with_more_filters |= others
         assert isinstance(relation, Scope)
         columns |= {
             ColumnOf(name, column): renamed(each, names, quoted=True)
@@ -89,6 +91,21 @@ def open_relations(
         other_equalities=(),
     )
     return OpenedGraph(opened, columns, members, frozenset(with_more_filters))
+
+
+def _said_inside(
+    conjuncts: Iterable[exp.Expr], names: Mapping[str, str]
+) -> tuple[list[exp.Expr], frozenset[str]]:
+    """The conditions by the relations' new names, and which of these one reads that looks further out."""
+    own: list[exp.Expr] = []
+    others: set[str] = set()
+    for each in conjuncts:
+        read = relations_in(each)
+        if read <= names.keys():
+            own.append(renamed(each, names, quoted=True))
+        else:
+            others |= {names[name] for name in read & names.keys()}
+    return own, frozenset(others)
 
 
 def _inner(relation: Relation, opened_of: OpenedOf) -> OpenedGraph | None:

@@ -20,6 +20,7 @@ from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.known_tables import KnownTables
 from service.pruning.lineage import moved_down
+from service.pruning.mentions import mentions
 from service.pruning.open_relations import open_relations
 from service.pruning.shared_selects import shared_selects
 from service.pruning.stands_alone import stands_alone
@@ -34,7 +35,7 @@ class QueryGraphs:
         self._known = known
         self._days = days
         # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
-        self._mentions = root.ref_count()
+        self._mentions = mentions(root)
         self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._written_rows: dict[int, WrittenRows | None] = {}

@@ -75,9 +75,9 @@ def answers_without_rows(query: exp.Expr) -> bool:
         return any(not isinstance(each.unnest(), exp.Column) for each in group.expressions) or any(
             value for key, value in group.args.items() if key != "expressions"
         )
-    # Any function may be an aggregate that is not known here.
+    # Any function may be an aggregate that is not known here; `any` and `all` are taken for operators.
     selects = query.selects if isinstance(query, exp.Select) else []
-    functions = (each for select in selects for each in select.find_all(exp.Func))
+    functions = (each for select in selects for each in select.find_all(exp.Func, exp.Any, exp.All))
     return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
 
 

@@ -266,6 +266,7 @@ class _Writer:
                 f"SELECT * FROM {fact.text} UNION ALL SELECT * FROM {other.text}",
                 f"SELECT * FROM {fact.text} EXCEPT SELECT * FROM {other.text}",
                 f"SELECT * FROM {fact.text}{only} ORDER BY id LIMIT 20",
+                f"(SELECT * FROM {fact.text}{only}) ORDER BY id LIMIT 20",
                 f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM {fact.text}{only}",
                 f"SELECT *, row_number() OVER (ORDER BY id) AS n FROM {fact.text}{only}",
                 f"SELECT {key}, max(id) AS id, count(*) AS {count} FROM {fact.text}{only} GROUP BY {key}",

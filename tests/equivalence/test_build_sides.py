@@ -224,6 +224,25 @@ NARROWED = {
 FLAGGED = "WITH x AS (SELECT k, 1 AS is_tiny FROM tiny WHERE year = 2000)"
 
 SAME_ROWS = {
+    "the first rows of what stands in parentheses": (
+        "SELECT r.id FROM ((SELECT k, id FROM by_k) ORDER BY id LIMIT 5) r JOIN dim d ON r.k = d.k"
+        " WHERE d.year = 1999"
+    ),
+    "the others in a common table expression": (
+        "WITH r AS ((SELECT k, id FROM by_k) ORDER BY id OFFSET 5) SELECT r.id FROM r JOIN dim d ON r.k = d.k"
+        " WHERE d.year = 1999"
+    ),
+    "the first rows in a branch of a union": (
+        "SELECT r.id FROM (((SELECT k, id FROM by_k) ORDER BY id LIMIT 5) UNION ALL SELECT k, id FROM by_day"
+        ") r JOIN dim d ON r.k = d.k WHERE d.year = 1999"
+    ),
+    "EXISTS of an aggregate that looks like an operator": (
+        f"{FACT} WHERE EXISTS (SELECT any(d.parent > 3) FROM dim d WHERE d.k = f.k AND d.year = 1999)"
+    ),
+    "a common table expression that a table function reads too": (
+        "WITH r AS (SELECT k, id FROM by_k) SELECT r.id, x FROM r JOIN dim d ON r.k = d.k"
+        " LATERAL VIEW explode((SELECT sort_array(collect_list(id)) FROM r)) AS x WHERE d.year = 1999"
+    ),
     "a flag on the side that an outer join fills, NULL": (
         f"{FLAGGED} SELECT f.id FROM dim d LEFT JOIN x ON d.k = x.k JOIN by_k f ON f.k = d.k"
         " WHERE d.year = 1999 OR x.is_tiny IS NULL"
