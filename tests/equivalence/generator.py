@@ -339,10 +339,11 @@ class _Writer:
     def _flagged(self, alias: str) -> Relation:
         """With columns that say something of every row, also of those that an outer join does not find."""
         table = Relation(self._pick(DIMENSIONS), "", DIMENSION_KINDS)
-        own = ("k", "big_k", "day", "name", "price", "year", "parent")
-        items = ", ".join((*own, f"{self._pick(('0', '1'))} AS flag", "coalesce(parent, 0) AS filled"))
+        items = ", ".join(
+            (*DIMENSION_KINDS, f"{self._pick(('0', '1'))} AS flag", "coalesce(parent, 0) AS filled")
+        )
         only = self._pick(("", f" WHERE year = {self._pick(LITERALS['year'])}"))
-        kinds = {each: DIMENSION_KINDS[each] for each in own} | {"flag": "int", "filled": "int"}
+        kinds = {**DIMENSION_KINDS, "flag": "int", "filled": "int"}
         return Relation(f"(SELECT {items} FROM {table.text}{only}) {alias}", alias, kinds)
 
     def _table(self, tables: Sequence[str]) -> Relation:

@@ -132,7 +132,8 @@ def test_no_kept_side_is_narrowed_whatever_is_compared(
 def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
     union = "SELECT id, CAST(k AS STRING) AS k FROM by_tens UNION ALL SELECT id, name FROM by_name"
     checked = harness.check(f"SELECT f.id FROM ({union}) f JOIN dim d ON f.k = d.name WHERE d.year = 1999")
-    assert checked.pruned.rewritten_sql is None or "by_name.name" in checked.applied
+    # Nobody says here what type the other branch has.
+    assert checked.applied == {}
     mixed = "SELECT id, at AS day FROM by_day_of_at UNION ALL SELECT id, day FROM by_day"
     checked = harness.check(f"SELECT f.id FROM ({mixed}) f JOIN dim d ON f.day = d.at WHERE d.year = 1999")
     assert "by_day.day" not in checked.applied
