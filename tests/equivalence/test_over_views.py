@@ -67,4 +67,4 @@ def test_an_odd_text_has_the_same_rows_over_views(sql: str, behind: Harness) -> 
 
 @pytest.mark.timeout(TIMEOUT_S)
 def test_generated_queries_have_the_same_rows_over_views(behind: Harness) -> None:
-    check_generated(behind, COUNT // 8)
+    check_generated(behind, COUNT // 16)
