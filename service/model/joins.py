@@ -211,6 +211,11 @@ def relations_in(condition: exp.Expr) -> frozenset[str]:
     return frozenset(each.table for each in own_columns(condition))
 
 
+def alone_in(conditions: Iterable[exp.Expr]) -> frozenset[str]:
+    """The relations that one of these conditions alone is on."""
+    return frozenset().union(*(read for each in conditions if len(read := relations_in(each)) == 1))
+
+
 def is_filter(condition: exp.Expr) -> bool:
     """Whether it removes rows: that a key is there is no filter."""
     return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))

@@ -9,7 +9,7 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
 from service.model.joins import JoinEquality, JoinGraph, column_pair
-from service.pruning.conjuncts import conjuncts
+from service.pruning.holding_conditions import holding_conditions
 from service.pruning.joins_in_effect import WrittenJoin, joins_in_effect
 from service.pruning.key_sides import key_sides
 
@@ -38,7 +38,7 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
         return None
     hidden = scope.semi_or_anti_join_tables
     where = select.args.get("where")
-    selected = list(conjuncts(where.this if where is not None else None))
+    selected = list(holding_conditions(where.this if where is not None else None))
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
         # WHERE does not see the right side of such a join: the name is that of a relation further out.
         return None
@@ -81,7 +81,9 @@ def _written_joins(select: exp.Select) -> list[WrittenJoin] | None:
         join_type = _join_type(join)
         if join_type is None:
             return None
-        found.append(WrittenJoin(join_type, join.alias_or_name, list(conjuncts(join.args.get("on")))))
+        found.append(
+            WrittenJoin(join_type, join.alias_or_name, list(holding_conditions(join.args.get("on"))))
+        )
     return found
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, relations_in
+from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, alone_in
 from service.pruning.bounded_clock import bounded_clock, has_clock
 from service.pruning.column_classes import column_classes
 from service.pruning.dated import dated
@@ -20,8 +20,8 @@ from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.known_tables import KnownTables
 from service.pruning.lineage import moved_down
-from service.pruning.mentions import mentions
 from service.pruning.open_relations import open_relations
+from service.pruning.reader_counts import reader_counts
 from service.pruning.shared_selects import shared_selects
 from service.pruning.stands_alone import stands_alone
 from service.pruning.written_rows import written_rows
@@ -35,7 +35,7 @@ class QueryGraphs:
         self._known = known
         self._days = days
         # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
-        self._mentions = mentions(root)
+        self._mentions = reader_counts(root)
         self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
         self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
         self._written_rows: dict[int, WrittenRows | None] = {}
@@ -65,7 +65,7 @@ class QueryGraphs:
         standing = replace(graph, conjuncts=tuple(asked))
         opened = open_relations(standing, self._opened_scope, self._written)
         faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
-        more = _alone(unfaithful).union(*(opened.members.get(each, ()) for each in _alone(left_out)))
+        more = alone_in(unfaithful).union(*(opened.members.get(each, ()) for each in alone_in(left_out)))
         return replace(
             opened,
             graph=replace(opened.graph, conjuncts=tuple(faithful)),
@@ -141,11 +141,6 @@ class QueryGraphs:
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:
         return {id(each.expression): each for each in self._root.traverse()}
-
-
-def _alone(conditions: Iterable[exp.Expr]) -> frozenset[str]:
-    """The relations that one of these conditions alone is on."""
-    return frozenset().union(*(each for each in map(relations_in, conditions) if len(each) == 1))
 
 
 def _parted(

@@ -33,7 +33,6 @@ from service.pruning.composite_keys import FoundKey
 from service.pruning.composite_keys import composite_keys as composed_keys
 from service.pruning.composite_predicate import composite_predicate as composed_predicate
 from service.pruning.computed_join import computed_join as computed_candidates
-from service.pruning.conjuncts import conjuncts as all_conjuncts
 from service.pruning.converted_join import converted_join as converted_candidates
 from service.pruning.converted_query import converted_query as keys_query
 from service.pruning.dated import dated as dated_condition
@@ -41,6 +40,7 @@ from service.pruning.detect import detect as detected
 from service.pruning.detection import DetectionContext
 from service.pruning.fed_query import fed_query as narrowed_query
 from service.pruning.feeding import feeding as feeding_queries
+from service.pruning.holding_conditions import holding_conditions as all_that_hold
 from service.pruning.inject import Narrowing
 from service.pruning.inject import inject as injected
 from service.pruning.inner_join import inner_join as inner_candidates
@@ -409,8 +409,8 @@ def detect(sql: str) -> str:
     return _listed([*applied, *refused])
 
 
-def conjuncts(condition: str) -> str:
-    return _listed(each.sql("spark") for each in all_conjuncts(parse_one(condition, read="spark")))
+def holding_conditions(condition: str) -> str:
+    return _listed(each.sql("spark") for each in all_that_hold(parse_one(condition, read="spark")))
 
 
 def computed_join(sql: str) -> str:
@@ -561,7 +561,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         left_out,
         local_relations,
         droppable_joins,
-        conjuncts,
+        holding_conditions,
         computed_join,
         composite_keys,
         feeding,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from service.model.joins import relations_in
+from service.model.joins import alone_in, relations_in
 
 # Of more branches, hardly anything is said by all.
 MAX_BRANCHES = 16
 
 
-def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+def holding_conditions(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of AND, and after each OR what it says besides.
 
     That is what all of its branches say, and of each relation that all of them say something of alone, that
@@ -20,7 +20,7 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
     >>> from sqlglot import parse_one
     >>> text = "e.z = 1 AND ((f.k = d.k AND d.x = 1 AND f.a < 3) OR (d.k = f.k AND d.y = 2))"
-    >>> for each in conjuncts(parse_one(text)):
+    >>> for each in holding_conditions(parse_one(text)):
     ...     print(each.sql())
     e.z = 1
     (f.k = d.k AND d.x = 1 AND f.a < 3) OR (d.k = f.k AND d.y = 2)
@@ -32,7 +32,7 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     for each in condition.flatten() if isinstance(condition, exp.And) else (condition,):
         bare = each.unnest()
         if isinstance(bare, exp.And):
-            yield from conjuncts(bare)
+            yield from holding_conditions(bare)
         else:
             yield bare
             if isinstance(bare, exp.Or):
@@ -41,14 +41,15 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 def _implied(condition: exp.Or) -> Iterator[exp.Expr]:
     """Copies, so that nobody takes them for what stands in the text."""
-    branches = [_parts(each) for each in condition.flatten()]
-    if len(branches) > MAX_BRANCHES or len(relations_in(condition)) < 2:
+    written = list(condition.flatten())
+    if len(written) > MAX_BRANCHES or len(relations_in(condition)) < 2:
         return
+    branches = [_parts(each) for each in written]
     first, *others = branches
     common = [text for text in first if all(text in each for each in others)]
     yield from (first[text].copy() for text in common)
     rest = [[part for text, part in each.items() if text not in common] for each in branches]
-    for relation in sorted(frozenset.intersection(*map(_alone, rest))):
+    for relation in sorted(frozenset.intersection(*map(alone_in, rest))):
         own = ([part for part in each if relations_in(part) == {relation}] for each in rest)
         yield exp.or_(*(exp.paren(exp.and_(*each)) for each in own), copy=False)
 
@@ -64,8 +65,3 @@ def _text(condition: exp.Expr) -> str:
     if isinstance(condition, exp.EQ):
         return " = ".join(sorted((condition.left.sql(), condition.right.sql())))
     return condition.sql()
-
-
-def _alone(conditions: Sequence[exp.Expr]) -> frozenset[str]:
-    """The relations that one of these conditions alone is on."""
-    return frozenset().union(*(read for each in conditions if len(read := relations_in(each)) == 1))

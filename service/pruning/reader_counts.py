@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 
-def mentions(root: Scope) -> Mapping[int, int]:
+def reader_counts(root: Scope) -> Mapping[int, int]:
     """The number by each scope's identity: where part of the query is in no scope, one too many for each.
 
     Such a part is a subquery right in a table function's arguments. Whatever it reads, it reads once more.
@@ -16,7 +16,8 @@ def mentions(root: Scope) -> Mapping[int, int]:
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
     >>> def most(text):
-    ...     return max(mentions(build_scope(parse_one(f"WITH r AS (SELECT t.k FROM t) {text}"))).values())
+    ...     tree = parse_one(f"WITH r AS (SELECT t.k FROM t) {text}")
+    ...     return max(reader_counts(build_scope(tree)).values())
     >>> most("SELECT r.k FROM r"), most("SELECT r.k FROM r, explode((SELECT array_agg(r.k) FROM r)) AS e")
     (1, 2)
     """
