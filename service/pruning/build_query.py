@@ -21,7 +21,7 @@ from service.pruning.spelled import spelled
 
 E = TypeVar("E", bound=exp.Expr)
 
-FINGERPRINT_VERSION = 2
+FINGERPRINT_VERSION = 3
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 

@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-from pyiceberg.table import Table
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table, TableProperties
+from pyiceberg.transforms import IdentityTransform
 from pyiceberg.typedef import Record
-from pyiceberg.types import LongType
+from pyiceberg.types import IntegerType, LongType, NestedField
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryCanceled
-from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
+from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Key, Probe
 from service.model.query import Parameter, Parameters
 from service.model.tables import TableName
 from service.ports import KeyCollector
@@ -285,6 +289,43 @@ def test_many_files_are_left_to_the_engine(table: Table, catalogs: PyIcebergCata
     assert (
         ArrowKeyCollector(catalogs.opened, 10**6, max_files=2).collect(asked, (), lambda: False) is not None
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "keys"),
+    [("`t0`.`year` = 2000", ((1,), (2,))), ("`t0`.`year` = 1999", ()), ("`t0`.`year` IS NULL", ())],
+)
+def test_a_partitions_value_is_that_of_files_without_the_column(
+    catalogs: PyIcebergCatalogs,
+    arrow_collector: ArrowKeyCollector,
+    tmp_path: Path,
+    condition: str,
+    keys: tuple[Key, ...],
+) -> None:
+    schema = Schema(NestedField(1, "k", IntegerType()), NestedField(2, "year", IntegerType()))
+    by_year = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "year"))
+    catalog = catalogs.pyiceberg("lake")
+    catalog.create_namespace("shop")
+    table = catalog.create_table("shop.days", schema, partition_spec=by_year)
+    with table.transaction() as transaction:
+        transaction.set_properties(
+            {TableProperties.DEFAULT_NAME_MAPPING: schema.name_mapping.model_dump_json()}
+        )
+    path = tmp_path / "moved.parquet"
+    pq.write_table(pa.table({"k": pa.array([1, 2, 2], pa.int32())}), path)
+    moved = DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=f"file://{path}",
+        file_format=FileFormat.PARQUET,
+        partition=Record(2000),
+        record_count=3,
+        file_size_in_bytes=path.stat().st_size,
+    )
+    moved.spec_id = table.spec().spec_id
+    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+        append.append_data_file(moved)
+    asked = filter_of(_snapshot_id(table), condition)
+    assert arrow_collector.collect(asked, (), lambda: False) == DynamicFilteringData(keys, True)
 
 
 def test_files_that_cannot_be_read_are_left_to_the_engine(

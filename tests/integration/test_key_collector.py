@@ -75,6 +75,15 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "ALTER TABLE {t} DROP PARTITION FIELD truncate(2, s)",
         "INSERT INTO {t} SELECT k, n, d, s, m FROM ({rows})",
     ),
+    "migrated": (
+        # Its files lack the column that they are partitioned by.
+        "CREATE TABLE spark_catalog.default.moved USING parquet PARTITIONED BY (n) LOCATION '{folder}/moved'"
+        " AS SELECT k, s, d, m, n FROM ({rows})",
+        "CREATE TABLE {t} (k BIGINT, s STRING, d DATE, m DECIMAL(5, 2), n INT) USING iceberg"
+        " PARTITIONED BY (n)",
+        "CALL lake.system.add_files(table => 's.migrated', source_table => '`parquet`.`{folder}/moved`')",
+        "INSERT INTO {t} SELECT k, s, d, m, n FROM ({more})",
+    ),
 }
 
 
@@ -133,7 +142,8 @@ def collectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collectors]
     rows, more = ROWS.format(first=0, last=200), ROWS.format(first=150, last=300)
     for name, commands in TABLES.items():
         for command in commands:
-            engine._session.children._root.sql(command.format(t=f"lake.s.{name}", rows=rows, more=more))
+            said = command.format(t=f"lake.s.{name}", rows=rows, more=more, folder=folder)
+            engine._session.children._root.sql(said)
     yield Collectors(engine, folder / "warehouse")
     engine.close()
     del engine

@@ -20,6 +20,7 @@ from pyiceberg.types import (
     NestedField,
     StringType,
 )
+from sqlglot import exp
 
 from service.adapters.catalogs.open_catalog import catalog_errors
 from service.adapters.catalogs.opened_tables import OpenedTable
@@ -77,7 +78,7 @@ class ArrowKeyCollector:
             return None
         except self._errors as error:
             # The engine reads by other ways, and says what is wrong if it cannot either.
-            log.info("keys_not_read", build=wanted.build.predicate, error=type(error).__name__)
+            log.info("keys_not_read", fingerprint=wanted.fingerprint, error=type(error).__name__)
             return None
 
     def _collected(self, pieces: Iterator[pa.Table], is_canceled: Callable[[], bool]) -> DynamicFilteringData:
@@ -104,13 +105,17 @@ def _pieces(table: Table, query: KeyQuery, parameters: Parameters, is_null_safe:
     row_filter: BooleanExpression = AlwaysTrue()
     if not is_null_safe:
         row_filter = reduce(And, map(has_value, keys))
+    compared: list[NestedField] = []
     if query.condition is not None:
         row_filter = And(row_filter, filters.row_filter(query.condition))
+        compared = [filters.field(each) for each in query.condition.find_all(exp.Column)]
     # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.
     tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
-    schema = Schema(*keys)
-    scan = ArrowScan(table.metadata, table.io, schema, row_filter)
-    wanted = schema_to_pyarrow(schema, include_field_ids=False)
+    # A column of migrated files may be their partition's alone: PyIceberg 0.12 finds its value there only if
+    # the column is asked for, and else takes it for NULL.
+    read = Schema(*{each.field_id: each for each in (*keys, *compared)}.values())
+    scan = ArrowScan(table.metadata, table.io, read, row_filter)
+    wanted = schema_to_pyarrow(Schema(*keys), include_field_ids=False)
     return (
         pa.Table.from_batches([batch]).select(wanted.names).cast(wanted)
         for batch in scan.to_record_batches(tasks)
