@@ -8,7 +8,7 @@ is listed here.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from service.errors import StatementNotAllowed
@@ -56,6 +56,24 @@ QUERY_NODES = frozenset(
     }
 )
 
+# Which version of a table is read, and in which pieces. Others may redirect a table of files to any folder.
+READ_OPTIONS = frozenset(
+    {
+        "as-of-timestamp",
+        "batch-size",
+        "branch",
+        "end-snapshot-id",
+        "file-open-cost",
+        "locality",
+        "lookback",
+        "snapshot-id",
+        "split-size",
+        "start-snapshot-id",
+        "tag",
+        "vectorization-enabled",
+    }
+)
+
 
 class Guard:
     """Asks `StatementReader.java` in the driver's JVM what a statement is made of."""
@@ -74,6 +92,7 @@ class Guard:
         found = json.loads(self._reader.read(parser, sql))
         allow_nodes(found["nodes"])
         allow_relations(found["relations"])
+        allow_options(found["options"])
 
     def allow_reading_only(self, frame: DataFrame) -> None:
         """Returns when the analyzed frame only reads: the views in it have been put in by now.
@@ -110,3 +129,16 @@ def allow_relations(relations: Sequence[Sequence[str]]) -> None:
     """
     if any("/" in part for parts in relations for part in parts):
         raise StatementNotAllowed("Tables are read by name; a path is no table's name here.")
+
+
+def allow_options(names: Iterable[str]) -> None:
+    """Returns when every option that a table is read with is one that callers may give.
+
+    >>> allow_options(["branch"])
+    >>> allow_options(["path"])
+    Traceback (most recent call last):
+    service.errors.StatementNotAllowed: A table may not be read with the option 'path' here.
+    """
+    for name in names:
+        if name.lower() not in READ_OPTIONS:
+            raise StatementNotAllowed(f"A table may not be read with the option {name!r} here.")

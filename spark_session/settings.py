@@ -21,6 +21,10 @@ HARDENING: Mapping[str, str] = {
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
 }
 
+# A document that a query holds would else make `xpath(…)` open the files and addresses that it names.
+XML_STAYS_INSIDE = "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema="
+JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+
 # The JVM must have these before it starts; everything else, secrets too, travels over the gateway's
 # socket instead of the command line, where every user of the machine could read it.
 LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
@@ -68,7 +72,9 @@ def spark_properties(settings: SparkSettings) -> dict[str, str]:
     >>> properties["spark.jars"], properties["spark.ui.enabled"], properties["spark.sql.runSQLOnFiles"]
     ('a.jar', 'true', 'false')
     """
-    return _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
+    given = _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
+    hardened = {name: f"{given.get(name, '')} {XML_STAYS_INSIDE}".strip() for name in JAVA_OPTIONS}
+    return given | hardened
 
 
 def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:

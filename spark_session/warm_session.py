@@ -26,7 +26,19 @@ log = structlog.get_logger(__name__)
 
 # The first three run code by name, the others read any file of the driver; no property turns them off, so
 # sessions are born without them.
-FORBIDDEN_FUNCTIONS = ("reflect", "java_method", "try_reflect", "from_protobuf", "to_protobuf")
+# They run code, or open whatever file or address their options name.
+FORBIDDEN_FUNCTIONS = (
+    "reflect",
+    "java_method",
+    "try_reflect",
+    "from_protobuf",
+    "to_protobuf",
+    "from_avro",
+    "to_avro",
+    "schema_of_avro",
+    "from_xml",
+    "schema_of_xml",
+)
 
 # Exercises parsing, planning, code generation, a shuffle and the Arrow transport.
 WARM_UP_SQL = (

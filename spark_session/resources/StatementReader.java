@@ -15,21 +15,24 @@ import org.apache.spark.sql.classic.Dataset;
 
 /**
  * Lists what a statement is made of, as Spark's own parser reads it: the kinds of its plan nodes, subqueries
- * and common table expressions included, and the names of the relations that it reads.
+ * and common table expressions included, the names of the relations that it reads, and those of the options
+ * that it reads them with.
  *
  * It runs in the driver's JVM because walking a tree from Python costs a call per node, and because the
  * drawing of a tree cannot be told from a string literal that looks like one.
  */
 public final class StatementReader {
 
-    /** JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …]}. */
+    /** JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …], "options": ["branch"]}. */
     public String read(Object parser, String sql) throws Exception {
         Set nodes = new LinkedHashSet();
         List relations = new ArrayList();
-        collect(((ParserInterface) parser).parsePlan(sql), nodes, relations);
+        Set options = new LinkedHashSet();
+        collect(((ParserInterface) parser).parsePlan(sql), nodes, relations, options);
         Map found = new LinkedHashMap();
         found.put("nodes", nodes);
         found.put("relations", relations);
+        found.put("options", options);
         return new ObjectMapper().writeValueAsString(found);
     }
 
@@ -56,23 +59,24 @@ public final class StatementReader {
     }
 
     /** Everything that hangs on the value: some nodes keep a plan in a field that is not among their children. */
-    private static void collect(Object value, Set nodes, List relations) {
+    private static void collect(Object value, Set nodes, List relations, Set options) {
         if (value instanceof LogicalPlan) {
             nodes.add(value.getClass().getSimpleName().replace("$", ""));
         }
         if (value instanceof UnresolvedRelation) {
             relations.add(namesOf(((UnresolvedRelation) value).multipartIdentifier()));
+            options.addAll(((UnresolvedRelation) value).options().keySet());
         }
         if (value instanceof scala.collection.Iterable) {
-            collectAll(((scala.collection.Iterable) value).iterator(), nodes, relations);
+            collectAll(((scala.collection.Iterable) value).iterator(), nodes, relations, options);
         } else if (value instanceof TreeNode || value instanceof scala.Option || value instanceof scala.Product) {
-            collectAll(((scala.Product) value).productIterator(), nodes, relations);
+            collectAll(((scala.Product) value).productIterator(), nodes, relations, options);
         }
     }
 
-    private static void collectAll(scala.collection.Iterator values, Set nodes, List relations) {
+    private static void collectAll(scala.collection.Iterator values, Set nodes, List relations, Set options) {
         while (values.hasNext()) {
-            collect(values.next(), nodes, relations);
+            collect(values.next(), nodes, relations, options);
         }
     }
 
