@@ -22,6 +22,7 @@ from service.pruning.converted_join import converted_join
 from service.pruning.detection import Detection, DetectionContext
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
+from service.pruning.is_resolved_alike import is_resolved_alike
 from service.pruning.key_plan import key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out, mention_of, not_understood
@@ -46,8 +47,8 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
     """Every candidate of a qualified query, each either a filter or refused with its reason."""
     is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
     root = None if is_recursive else build_scope(tree)
-    if root is None:
-        known = KnownTables(context.tables, context.max_build_rows)
+    known = KnownTables(context.tables, context.max_build_rows)
+    if root is None or not is_resolved_alike(root, known.facts):
         return Detection((), (), left_out=tuple(not_understood(tree, known.facts)))
     return _Detector(root, context).detection()
 

@@ -59,7 +59,13 @@ def droppable_joins(
     stars = (each for each in select.find_all(exp.Star) if each.find_ancestor(exp.Select) is select)
     if any(map(reads_columns, stars)):
         return
-    by_end = {each.reference_end: each for each in relations}
+    # The qualifier leaves names in HAVING and QUALIFY as they are.
+    unresolved = {each.name.lower() for each in select.find_all(exp.Column) if not each.table}
+    by_end = {
+        each.reference_end: each
+        for each in relations
+        if unresolved.isdisjoint(name.lower() for name in each.query.rows_of.columns)
+    }
     for left, right in graph.equalities:
         for probe, build in ((left, right), (right, left)):
             relation, probe_end = by_end.get(_end_of(graph, build)), _end_of(graph, probe)

@@ -200,7 +200,7 @@ def _position(scope: Scope, column: str) -> int | None:
 
 def _source_column(select: exp.Expr, position: int) -> exp.Column | None:
     selects = select.selects if isinstance(select, exp.Select) else []
-    if position >= len(selects) or any(isinstance(each, exp.Star) for each in selects):
+    if position >= len(selects) or any(each.is_star for each in selects):
         return None
     source = selects[position].unalias().unnest()
     return source if isinstance(source, exp.Column) and source.table else None

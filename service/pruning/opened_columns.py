@@ -58,7 +58,7 @@ def has_rows_of_its_joins(select: exp.Expr) -> bool:
 
 def projections(select: exp.Expr, inner: OpenedGraph) -> Mapping[str, exp.Expr]:
     """The columns that leave the SELECT, in terms of its opened relations."""
-    if not isinstance(select, exp.Select) or any(isinstance(each, exp.Star) for each in select.selects):
+    if not isinstance(select, exp.Select) or select.is_star:
         return {}
     names = select.named_selects
     found: dict[str, exp.Expr] = {}

@@ -12,9 +12,9 @@ from sqlglot.schema import MappingSchema
 
 from service.model.tables import TableAt, TableFacts
 from service.pruning.at_snapshots import snapshot_of
+from service.pruning.is_understood import is_understood, shares_columns
 
-# Every relation of a SELECT is looked at with every other.
-MAX_JOINS = 64
+_SHARED = "has_shared_columns"
 
 
 def qualify(
@@ -31,10 +31,11 @@ def qualify(
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
     'SELECT 1 AS `1` FROM lake.tpcds.t AS t'
     """
-    if not _is_understood(tree):
+    if not is_understood(tree):
         return None
     copy = tree.copy()
     _tell_fields(copy)
+    _mark_shared_columns(copy)
     versions = _set_aside(copy)
     try:
         qualified = qualify_names(
@@ -52,6 +53,17 @@ def qualify(
         return None
     _put_back(qualified, versions)
     return qualified
+
+
+def has_shared_columns(select: exp.Expr) -> bool:
+    """Whether the text joined its relations by USING or NATURAL: a qualified SELECT says ON instead."""
+    return bool(select.meta.get(_SHARED))
+
+
+def _mark_shared_columns(tree: exp.Query) -> None:
+    for select in tree.find_all(exp.Select):
+        if shares_columns(select):
+            select.meta[_SHARED] = True
 
 
 def _tell_fields(tree: exp.Query) -> None:
@@ -107,26 +119,3 @@ def _put_back(tree: exp.Query, versions: Mapping[str, exp.Table]) -> None:
             table.this.set("this", before.name.lower())
             table.this.set("quoted", before.this.quoted)
             table.set("version", before.args["version"].copy())
-
-
-def _is_understood(tree: exp.Query) -> bool:
-    """Whether names mean here what they mean to Spark."""
-    joins = list(tree.find_all(exp.Join))
-    # After these the column of USING is not the first relation's, as the qualifier takes it to be.
-    adds_rows = any(each.side in ("RIGHT", "FULL") for each in joins)
-    has_shared_columns = any(each.args.get("using") or each.method == "NATURAL" for each in joins)
-    # The columns of such a table have other names than the table's own.
-    has_renamed_columns = any(each.alias_column_names for each in tree.find_all(exp.Table))
-    are_names_unique = all(_has_unique_names(each) for each in tree.find_all(exp.Select))
-    is_wide = any(len(each.args.get("joins") or ()) > MAX_JOINS for each in tree.find_all(exp.Select))
-    if has_renamed_columns or is_wide:
-        return False
-    return are_names_unique and not (adds_rows and has_shared_columns)
-
-
-def _has_unique_names(select: exp.Select) -> bool:
-    """Whether each relation has a name of its own: the right side of a LEFT SEMI JOIN may share one."""
-    first = select.args.get("from_")
-    relations = [*([] if first is None else [first]), *(select.args.get("joins") or ())]
-    names = [name for each in relations if (name := each.alias_or_name.lower())]
-    return len(names) == len(set(names))

@@ -48,6 +48,8 @@ from service.pruning.is_chosen_otherwise import is_chosen_otherwise as is_select
 from service.pruning.is_faithful import is_faithful as is_condition_faithful
 from service.pruning.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
 from service.pruning.is_replaceable import is_replaceable as are_tables_replaceable
+from service.pruning.is_resolved_alike import is_resolved_alike as are_names_resolved_alike
+from service.pruning.is_understood import is_understood as is_query_understood
 from service.pruning.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph import join_graph as joined
 from service.pruning.join_graphs import join_graphs as graphs_of
@@ -138,6 +140,21 @@ def open_views(sql: str) -> str:
 def qualify(sql: str) -> str:
     tree = _qualified(sql)
     return "not understood" if tree is None else tree.sql("spark")
+
+
+def is_understood(sql: str) -> str:
+    parsed = parsed_query(sql)
+    assert parsed is not None
+    return "understood" if is_query_understood(parsed.tree) else "not understood"
+
+
+def is_resolved_alike(sql: str) -> str:
+    """`note` of `returns` may be a struct; of `unknown`, no columns are known."""
+    tree = _qualified(sql)
+    root = None if tree is None else build_scope(tree)
+    if root is None:
+        return "not understood"
+    return "resolved alike" if are_names_resolved_alike(root, _facts) else "not understood"
 
 
 def is_replaceable(sql: str) -> str:
@@ -526,7 +543,9 @@ RULES: Mapping[str, Callable[[str], str]] = {
         table_names,
         view_text,
         open_views,
+        is_understood,
         qualify,
+        is_resolved_alike,
         join_graph,
         rejected_nulls,
         joins_in_effect,

@@ -10,9 +10,10 @@ from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
+from service.pruning.is_understood import MAX_JOINS
 from service.pruning.parse import parse
 from service.pruning.placements import MAX_BUILD_SIDES, MAX_SETS
-from service.pruning.qualify import MAX_JOINS, qualify
+from service.pruning.qualify import qualify
 from tests.unit.pruning.tables import TABLES
 
 
