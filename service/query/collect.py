@@ -155,7 +155,7 @@ class Collector:
         except FilterCollectionTimedOut:
             return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, notes.of(wanted.fingerprint))
         except GatewayError as failure:
-            log.info("filter_not_collected", code=failure.code, build=wanted.build.predicate)
+            log.info("filter_not_collected", code=failure.code, fingerprint=wanted.fingerprint)
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
             reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
             return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
@@ -185,8 +185,9 @@ def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
 
 
 def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:
-    if not future.done():
-        # It goes on for a while, and the next query that needs these keys finds them.
+    # One that has not begun is not worth its place in the queue: those behind it would come late as well.
+    if future.cancel() or not future.done():
+        # One that has goes on for a while, and the next query that needs these keys finds them.
         return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note)
     try:
         return future.result()

@@ -8,10 +8,14 @@ from typing import Any
 
 
 class LateExecutor(Executor):
-    """Makes each call at once, but the ones of these numbers, from 0 on, only when it is told to."""
+    """Makes each call at once, but the ones of these numbers, from 0 on, only when it is told to.
 
-    def __init__(self, late: Container[int]) -> None:
+    Those have begun by then, unless they are `queued`.
+    """
+
+    def __init__(self, late: Container[int], queued: bool = False) -> None:
         self._late = late
+        self._queued = queued
         self._count = 0
         self._held: list[Callable[[], None]] = []
 
@@ -19,12 +23,16 @@ class LateExecutor(Executor):
         future: Future[Any] = Future()
 
         def call() -> None:
+            if self._queued and not future.set_running_or_notify_cancel():
+                return
             try:
                 future.set_result(fn(*args, **kwargs))
             except Exception as failure:  # noqa: BLE001  whoever asks for the result gets it, as of real ones
                 future.set_exception(failure)
 
         if self._count in self._late:
+            if not self._queued:
+                future.set_running_or_notify_cancel()
             self._held.append(call)
         else:
             call()

@@ -240,6 +240,16 @@ def test_keys_that_are_late_keep_none_from_those_that_are_not() -> None:
     assert again[late.filter_id].data == keys_of((2,))
 
 
+def test_a_collection_that_has_not_begun_is_not_made_for_a_query_that_has_gone_on() -> None:
+    engine, executor = FakeEngine(answer((1,))), LateExecutor(late=(0,), queued=True)
+    keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
+    collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, FakeClock(), AT_ONCE)
+    found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+    assert [each.reason for each in found.values()] == [Reason.COLLECT_TIMED_OUT]
+    executor.catch_up()
+    assert engine.runs == []
+
+
 def test_keys_that_another_replica_collects_too_long_are_late_too() -> None:
     class Busy(FakeFilterCache):
         def obtain(self, *_: object) -> ObtainedKeys:
