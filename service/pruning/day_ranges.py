@@ -34,6 +34,18 @@ def day_ranges(days: Sequence[KeyRange], span: KeySpan, type_name: str) -> list[
     return found
 
 
+def has_clipped(ranges: Sequence[KeyRange]) -> bool:
+    """Whether moments of the first or the last day that there is may be missing: the engine has later ones.
+
+    >>> from datetime import date
+    >>> days = [(date(9999, 12, 31), date(9999, 12, 31))]
+    >>> has_clipped(day_ranges(days, KeySpan.DAY_ANYWHERE, "timestamptz"))
+    True
+    """
+    ends = (each for pair in ranges for each in pair if isinstance(each, datetime))
+    return any(each.replace(tzinfo=None) in (datetime.min, datetime.max) for each in ends)
+
+
 def _moved(day: Any, by: timedelta, zone: tzinfo | None) -> datetime:
     """Midnight of the day and so much later; the first or last moment that there is, if that is past it."""
     assert isinstance(day, date)

@@ -10,7 +10,7 @@ from service.model.file_sizes import FileShare
 from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
 from service.model.keys import converted_range
 from service.pruning.covering_predicate import covering_predicate
-from service.pruning.day_ranges import day_ranges
+from service.pruning.day_ranges import day_ranges, has_clipped
 from service.pruning.narrow import narrow
 from service.pruning.narrow_ranges import narrow_ranges
 from service.pruning.predicate import (
@@ -64,6 +64,8 @@ def _form(
         narrowed = narrow_ranges(_ranges(found, data), held)
         if narrowed.is_all:
             return Reason.NOT_SELECTIVE
+        if found.span is KeySpan.DAY_ANYWHERE and has_clipped(narrowed.ranges):
+            return Reason.TYPE_NOT_CONVERTIBLE
         formed = ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
         return replace(formed, share=_share(held, formed.ranges))
     keys = narrow(data.values, held)

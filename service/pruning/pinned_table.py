@@ -12,12 +12,14 @@ def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
     """The table at the snapshot of its facts; as it is then, if it has no snapshots.
 
     It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
+    A schema within a schema is a name of its own, as `spark_session.table_sql_name` has it.
     """
-    version = None if facts.snapshot_id is None else at_snapshot(facts.snapshot_id)
+    schema, *below = facts.name.schema.split(".")
+    named = [exp.to_identifier(each, quoted=True) for each in (*below, facts.name.table)]
     return exp.Table(
-        this=exp.to_identifier(facts.name.table, quoted=True),
-        db=exp.to_identifier(facts.name.schema, quoted=True),
+        this=exp.Dot.build(named) if below else named[0],
+        db=exp.to_identifier(schema, quoted=True),
         catalog=exp.to_identifier(facts.name.catalog, quoted=True),
-        version=version,
+        version=None if facts.snapshot_id is None else at_snapshot(facts.snapshot_id),
         alias=exp.TableAlias(this=exp.to_identifier(alias)),
     )

@@ -38,6 +38,7 @@ def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped
     >>> unwrap_cast(parse_one("to_date(k)", read="spark"), "timestamptz", is_utc=True).span.value
     'DAY'
     >>> unwrap_cast(parse_one("CAST(k AS INT)", read="spark"), "long", is_utc=True)
+    >>> unwrap_cast(parse_one("CAST(k AS BIGINT)", read="spark"), "decimal(19, 0)", is_utc=True)
     """
     expression = expression.unnest()
     if isinstance(expression, exp.Column):
@@ -83,4 +84,7 @@ def _is_exact(source: str, target: str) -> bool:
     digits, others = digits_of(source), digits_of(target)
     if digits is None or others is None or target == "int":
         return False
+    if target == "long" and not source.startswith(("int", "long")):
+        # Spark counts twenty digits for a BIGINT; only numbers of eighteen are all among its values.
+        others = (18, 0)
     return digits[0] <= others[0] and digits[1] <= others[1]

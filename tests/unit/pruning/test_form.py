@@ -157,12 +157,19 @@ def test_a_day_somewhere_is_the_day_of_all_zones() -> None:
     )
 
 
-def test_the_first_and_the_last_day_end_with_time_itself() -> None:
-    days = (date(1, 1, 1), date(9999, 12, 31))
-    found = formed(*days, type_name="timestamptz", span=KeySpan.DAY_ANYWHERE)
+@pytest.mark.parametrize("day", [date(1, 1, 1), date(9999, 12, 31)])
+def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_told(day: date) -> None:
+    assert formed(day, type_name="timestamptz", span=KeySpan.DAY_ANYWHERE) is Reason.TYPE_NOT_CONVERTIBLE
+    assert isinstance(formed(day, type_name="timestamptz", span=KeySpan.DAY), FormedPredicate)
+
+
+def test_moments_that_cannot_be_told_do_no_harm_where_the_probe_has_none_of_them() -> None:
+    first, last = (datetime(each, 1, 1, tzinfo=UTC) for each in (1999, 2001))
+    held = ColumnValues(None, first, last, is_tight=True)
+    days = (date(1, 1, 1), LEAP_DAY, date(9999, 12, 31))
+    found = formed(*days, type_name="timestamptz", held=held, span=KeySpan.DAY_ANYWHERE)
     assert isinstance(found, FormedPredicate)
-    assert found.ranges[0][0] == datetime.min.replace(tzinfo=UTC)
-    assert found.ranges[-1][1] == datetime.max.replace(tzinfo=UTC)
+    assert len(found.ranges) == 1
 
 
 def test_too_many_days_are_their_ranges() -> None:

@@ -117,6 +117,6 @@ def test_keys_are_collected_from_small_tables_that_can_be_read_twice_alike(
 
 def test_a_pinned_table_is_named_as_its_catalog_has_it() -> None:
     facts = replace(SALES, name=TableName("lake", "shop.deep", "Sal`es"))
-    expected = "`lake`.`shop.deep`.`Sal``es` VERSION AS OF 1 AS t0"
+    expected = "`lake`.`shop`.`deep`.`Sal``es` VERSION AS OF 1 AS t0"
     assert pinned_table(facts, "t0").sql("spark") == expected
     assert pinned_table(LOGS, "t1").sql("spark") == "`lake`.`shop`.`logs` AS t1"
