@@ -120,20 +120,21 @@ def _rendered(
     is_single = len(order) == 1
     said = [renamed_and_readable(each, alias, is_of_one=is_single) for each in conditions]
     found = [_all_pinned(each, facts_of) for each, _ in said]
-    named = {spelled(each, identify=True): (each, read) for each, read in found}
+    named = {_conjunct(each): read for each, read in found}
     columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
     named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
     select = exp.select(*named_keys, copy=False).distinct(copy=False)
     select.from_(sources[first].named(alias[first]), copy=False)
     for name in others:
         select.join(sources[name].named(alias[name]), join_type="cross", copy=False)
+    read = spelled(select, identify=True)
     never_null = () if is_null_safe else columns
-    are_keys = [exp.not_(exp.Is(this=each.copy(), expression=exp.null()), copy=False) for each in never_null]
-    select.where(*(named[text][0] for text in sorted(named)), *are_keys, copy=False)
-    sql = spelled(select, identify=True)
+    are_keys = [f"NOT {spelled(each, identify=True)} IS NULL" for each in never_null]
+    # One may keep another from failing, so they stay in their order; which one it was does not matter after.
+    sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
     facts = [each for name in order for each in sources[name].facts]
-    facts += [each for text in sorted(named) for each in named[text][1]]
-    identity = json.dumps([sql, [str(each.table_uuid) for each in facts]])
+    facts += [each for text in sorted(named) for each in named[text]]
+    identity = json.dumps([read, sorted(named), are_keys, [str(each.table_uuid) for each in facts]])
     queries = [each.rows.query for each in sources.values() if each.rows is not None]
     return BuildQuery(
         sql=sql,
@@ -149,6 +150,11 @@ def _rendered(
         identity=identity,
         aliases=alias,
     )
+
+
+def _conjunct(condition: exp.Expr) -> str:
+    text = spelled(condition, identify=True)
+    return f"({text})" if isinstance(condition, exp.Connector) else text
 
 
 def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:

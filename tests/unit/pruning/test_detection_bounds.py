@@ -83,3 +83,12 @@ def test_keys_with_and_without_their_null_are_never_one_set() -> None:
     found = [detection(sql.format(*each)) for each in (("<=>", " AND c.name IS NOT NULL"), ("=", ""))]
     fingerprints = [each.placements[0].filter.fingerprint for each in found if each is not None]
     assert len(set(fingerprints)) == 2
+
+
+def test_conditions_in_another_order_choose_the_same_keys() -> None:
+    sql = "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE {} AND {}"
+    conditions = ("d.year <> 0", "10 / d.year > 1")
+    found = [detection(sql.format(*each)) for each in (conditions, conditions[::-1])]
+    filters = [each.placements[0].filter for each in found if each is not None]
+    assert len({each.filtering_query for each in filters}) == 2
+    assert len({each.fingerprint for each in filters}) == 1
