@@ -6,7 +6,7 @@ Source of the shape: a tree of which the caller picks the width.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 SEND_ALONE_AGAIN = "Send what was for it again, alone, under a new requestId."
@@ -407,6 +407,11 @@ class CommittableUnreadable(GatewayError):
     """What waited for this table cannot be read any more. Send it alone again, under a new requestId."""
 
     code = "COMMITTABLE_UNREADABLE"
+
+    def __init__(self, detail: str | None = None, data_files: Collection[str] = ()) -> None:
+        super().__init__(detail)
+        self.data_files = frozenset(data_files)
+        """Those that it is said of, where that is known: what else was to be committed with them can be."""
 
 
 class MaintenanceFailed(GatewayError):

@@ -242,9 +242,8 @@ class RowDeltas(Protocol):
         None: the table's metadata is not the one at the delta's location any more; look again.
 
         Raises:
-            CommittableUnreadable: a file is described in a way that cannot be understood.
-            TableNotFound: the table is gone.
-            PartDown: what makes them is down; try again later.
+            CommittableUnreadable: a file is described in a way that cannot be committed.
+            PartDown: what makes them is down, or does not find the table; try again later.
         """
 
 
@@ -303,10 +302,11 @@ class TableCommits(Protocol):
 
         Raises:
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
+            CommittableUnreadable: these files are described in a way that cannot be committed.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
             TableNotFound: the table is gone.
-            PartDown: the catalog does not answer, others commit all the time, or what upserts need is down;
-                try again later.
+            PartDown: the catalog does not answer, others commit all the time, the table is at fault itself,
+                or what upserts need is down; try again later.
         """
 
 

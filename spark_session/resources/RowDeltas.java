@@ -6,6 +6,8 @@ import org.apache.iceberg.ContentFileParser;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.HasTableOperations;
+import org.apache.iceberg.ManifestFiles;
+import org.apache.iceberg.ManifestWriter;
 import org.apache.iceberg.RowDelta;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotParser;
@@ -13,6 +15,7 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.encryption.EncryptionManager;
+import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.LocationProvider;
 import org.apache.iceberg.spark.Spark3Util;
@@ -28,6 +31,7 @@ import org.apache.spark.sql.SparkSession;
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class RowDeltas {
+    private static final Long SNAPSHOT_ID = Long.valueOf(1L);
 
     /**
      * Writes the manifests of one snapshot; its JSON. Nothing: the table's metadata is not the one at that
@@ -61,7 +65,41 @@ public final class RowDeltas {
             delta.set((String) names[i], (String) summary.get(names[i]));
         }
         delta.toBranch(branch);
-        return SnapshotParser.toJson((Snapshot) delta.apply());
+        try {
+            return SnapshotParser.toJson((Snapshot) delta.apply());
+        } catch (RuntimeException failure) {
+            String reason = undescribable(data, deletes, base);
+            if (reason != null) {
+                return "unreadable: " + reason;
+            }
+            throw failure;
+        }
+    }
+
+    /**
+     * Why these files cannot be written into manifests, in memory, where nothing else can fail; null: they can
+     * be. So a fault of theirs, which stays, is told from one of the table or of its storage.
+     */
+    private static String undescribable(List data, List deletes, TableMetadata base) throws Exception {
+        try {
+            ManifestWriter rows = ManifestFiles.write(
+                base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
+            for (int i = 0; i < data.size(); i++) {
+                rows.add(file((String) data.get(i), base));
+            }
+            rows.close();
+            rows.toManifestFile();
+            ManifestWriter gone = ManifestFiles.writeDeleteManifest(
+                base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
+            for (int i = 0; i < deletes.size(); i++) {
+                gone.add(file((String) deletes.get(i), base));
+            }
+            gone.close();
+            gone.toManifestFile();
+            return null;
+        } catch (RuntimeException failure) {
+            return failure.toString();
+        }
     }
 
     private static ContentFile file(String json, TableMetadata base) {

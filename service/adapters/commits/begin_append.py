@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_json
-from pyiceberg.avro.codecs import AVRO_CODEC_KEY
+from pyiceberg.avro.codecs import AVRO_CODEC_KEY, AvroCompressionCodec
 from pyiceberg.avro.file import AvroOutputFile
-from pyiceberg.io import FileIO
+from pyiceberg.io import FileIO, OutputFile
 from pyiceberg.manifest import (
     DEFAULT_READ_VERSION,
     ManifestEntry,
@@ -98,9 +98,22 @@ class Append(_FastAppendFiles):
 
     def new_manifest_writer(self, spec: PartitionSpec) -> ManifestWriter:
         """As PyIceberg's."""
-        version = self._transaction.table_metadata.format_version
-        kind = _ManifestWriterV1 if version == 1 else _ManifestWriterV2
-        return kind(spec, self.schema(), self.new_manifest_output(), self._snapshot_id, self._compression)
+        metadata = self._transaction.table_metadata
+        return manifest_writer(
+            metadata, spec, self.new_manifest_output(), self._snapshot_id, self._compression
+        )
+
+
+def manifest_writer(
+    metadata: TableMetadata,
+    spec: PartitionSpec,
+    output: OutputFile,
+    snapshot_id: int,
+    compression: AvroCompressionCodec,
+) -> ManifestWriter:
+    """What writes a manifest of data files for a table."""
+    kind = _ManifestWriterV1 if metadata.format_version == 1 else _ManifestWriterV2
+    return kind(spec, metadata.schema(), output, snapshot_id, compression)
 
 
 class _EntriesFile(AvroOutputFile[ManifestEntry]):

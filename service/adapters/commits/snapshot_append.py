@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyiceberg.exceptions import CommitFailedException
@@ -28,6 +28,7 @@ from pyiceberg.table.update import (
 from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.committed_rounds import round_properties, round_summary
 from service.adapters.commits.manifest_lists import ManifestLists
+from service.adapters.commits.unreadable_files import BAD_DESCRIPTION, unreadable_files
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
@@ -54,13 +55,28 @@ class SnapshotAppend:
         A branch that is not there begins with what `main` has now.
 
         Raises:
-            CommittableUnreadable: a file is described in a way that cannot be understood.
+            CommittableUnreadable: files are described in a way that cannot be committed; nothing is left.
+            Exception: what PyIceberg raises of a table or its storage; nothing is left either.
         """
-        metadata, branch = table.metadata, committable.key.branch
-        append = begin_append(table, branch, round_summary(committable), lists)
-        for data_file in _data_files(metadata, committable, read_data_file):
-            append.append_data_file(data_file)
-        return cls.of(table, committable, append.written(), append._clean_all_uncommitted)
+        metadata = table.metadata
+        append = begin_append(table, committable.key.branch, round_summary(committable), lists)
+        files = [file for result in committable.write_results for file in result.data_files]
+
+        def read(text: str) -> DataFile:
+            return read_data_file(text, metadata.schema(), metadata.spec())
+
+        try:
+            for each in files:
+                append.append_data_file(read(each))
+            snapshot = append.written()
+        except BaseException as error:
+            append._clean_all_uncommitted()
+            # To find out takes as long as the manifests took: it is done for those that failed alone.
+            unreadable = unreadable_files(metadata, files, read) if isinstance(error, BAD_DESCRIPTION) else []
+            if not unreadable:
+                raise
+            raise CommittableUnreadable(data_files=unreadable) from error
+        return cls.of(table, committable, snapshot, append._clean_all_uncommitted)
 
     @classmethod
     def of(
@@ -87,18 +103,6 @@ class SnapshotAppend:
     def discard(self) -> None:
         """Deletes the manifests of a snapshot that never got into the table."""
         self._discard()
-
-
-def _data_files(
-    metadata: TableMetadata, committable: Committable, read_data_file: ReadDataFile
-) -> Iterator[DataFile]:
-    schema, spec = metadata.schema(), metadata.spec()
-    for result in committable.write_results:
-        for text in result.data_files:
-            try:
-                yield read_data_file(text, schema, spec)
-            except (ValueError, KeyError, TypeError) as error:
-                raise CommittableUnreadable() from error
 
 
 def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import NoReturn
 
+import pyarrow as pa
+import structlog
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import (
+    BadRequestError,
     CommitFailedException,
     NoSuchIdentifierError,
     NoSuchNamespaceError,
     NoSuchTableError,
 )
 from pyiceberg.table import Table
+from requests import RequestException
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -28,12 +32,16 @@ from service.adapters.commits.fits_table import check_fits_table
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
 from service.ingest_ports import RowDeltas
 from service.model.writing import CommitResult, Committable
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0
+# These are ValueErrors, too.
+_UNREACHED = (pa.ArrowException, RequestException)
+
+log = structlog.get_logger(__name__)
 
 
 class PyIcebergTableCommits:
@@ -66,9 +74,9 @@ class PyIcebergTableCommits:
             TableChanged: the files no longer fit the table; its partition spec or a column of theirs is gone.
             TableNotFound: the table is gone.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
-            CommittableUnreadable: a file is described in a way that cannot be understood.
-            PartDown: the catalog does not answer, others commit all the time, or the engine, which upserts
-                need, is down; try again later.
+            CommittableUnreadable: these files are described in a way that cannot be committed.
+            PartDown: the catalog does not answer, others commit all the time, the table is at fault itself,
+                or the engine, which upserts need, is down; try again later.
         """
         if self._row_deltas is None and _has_deletes(committable):
             raise ValueError("an append takes no delete files")
@@ -97,11 +105,23 @@ class PyIcebergTableCommits:
         if found is not None:
             return _result(committable, found, is_repeated=True)
         check_fits_table(table.metadata, committable)
-        append = self._prepare(table, committable)
+        append = self._prepared(table, committable)
         # Put down first: whether a commit that is refused was made all the same is seen only in the table.
         spent.append(append)
-        self._publish(append)
+        self._published(catalog, table, append)
         return _result(committable, append.snapshot_id, is_repeated=False)
+
+    def _prepared(self, table: Table, committable: Committable) -> SnapshotAppend:
+        try:
+            return self._prepare(table, committable)
+        except CommittableUnreadable as error:
+            count, reason = len(error.data_files), repr(error.__cause__)
+            log.error("files_undescribable", table=str(committable.key.table), files=count, reason=reason)
+            raise
+        except ValueError as error:
+            if isinstance(error, _UNREACHED):
+                raise
+            raise _not_as_it_is(table, error) from error
 
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
         if not _has_deletes(committable):
@@ -109,8 +129,26 @@ class PyIcebergTableCommits:
         assert self._row_deltas is not None
         return prepare_row_delta(table, committable, self._row_deltas)
 
+    def _published(self, catalog: Catalog, table: Table, append: SnapshotAppend) -> None:
+        before = table.metadata_location
+        try:
+            self._publish(append)
+        except (ValueError, BadRequestError) as error:
+            if isinstance(error, _UNREACHED):
+                raise
+            # What is required of the table says nothing of its other branches, but its sequence numbers count
+            # them too: PyIceberg, and some servers, tell that as an invalid commit, not as a conflict.
+            if catalog.load_table(table.name()).metadata_location != before:
+                raise CommitFailedException(f"{'.'.join(table.name())} was committed to meanwhile") from error
+            raise _not_as_it_is(table, error) from error
+
     def _publish(self, append: SnapshotAppend) -> None:
         append.publish()
+
+
+def _not_as_it_is(table: Table, error: Exception) -> PartDown:
+    """Something of the table itself is at fault, as a property of it; the catalog has answered."""
+    return PartDown(f"{'.'.join(table.name())} cannot be committed to as it is: {error}")
 
 
 def _has_deletes(committable: Committable) -> bool:

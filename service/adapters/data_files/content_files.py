@@ -7,11 +7,12 @@ specification for the values of partitions.
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 from uuid import UUID
 
-from pyiceberg.conversions import from_json, to_json
+from pyiceberg.conversions import from_json, to_bytes, to_json
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
 from pyiceberg.schema import Schema
@@ -119,11 +120,13 @@ def _partition_value_json(field: NestedField, value: object) -> object:
 
 
 def _value_json(kind: IcebergType, value: Any) -> object:
-    if isinstance(kind, UUIDType):
-        return str(UUID(bytes=value))
     try:
+        # So a manifest has it: a transform may lead out of the type of its source, as `truncate` of -999.99.
+        to_bytes(cast(PrimitiveType, kind), value)
+        if isinstance(kind, UUIDType):
+            return str(UUID(bytes=value))
         return to_json(cast(PrimitiveType, kind), value)
-    except (OverflowError, TypeError) as error:
+    except (OverflowError, TypeError, struct.error) as error:
         raise ValueError(f"{value!r} of the type {kind} cannot be a partition value.") from error
 
 

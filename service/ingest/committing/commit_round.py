@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
-from service.ingest.committing.rewriting import Rewriting, without_files
+from service.ingest.committing.rewriting import Rewriting, has_files, without_files
 from service.ingest_ports import IngestLog, TableCommits
-from service.model.ingest import PendingRound, RoundRevision
+from service.model.ingest import PendingRound, RevisedRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
@@ -64,7 +64,11 @@ class _Round:
                 ended = self._revised(refusal)
                 if ended is not None:
                     return ended
-            except (TableNotFound, CommittableUnreadable, UpsertNotPossible) as refusal:
+            except CommittableUnreadable as refusal:
+                ended = self._without_unreadable(refusal)
+                if ended is not None:
+                    return ended
+            except (TableNotFound, UpsertNotPossible) as refusal:
                 return self._refused(refusal)
             else:
                 return self._committed(result)
@@ -89,28 +93,41 @@ class _Round:
         except TableNotFound as gone:
             return self._refused(gone)
         if revisions:
-            return self._replace(refusal, self._rewriting, revisions)
+            return self._rewritten(refusal, self._rewriting, revisions)
         if self._is_doubted:
             return self._refused(refusal)
         # Its files are for this very schema and spec: it may have changed to and fro.
         self._is_doubted = True
         return None
 
-    def _replace(
+    def _rewritten(
         self, refusal: TableChanged, rewriting: Rewriting, revisions: Sequence[RoundRevision]
     ) -> CommitRound | None:
         key = self._pending.committable.key
         before = {each.ingest_id: each.write_results for each in self._pending.parts}
         revised = self._pending.revise(revisions, refusal.code)
-        self._is_revised = True
         for each in revisions:
             if each.ingest_id not in revised.taken:
                 rewriting.discard(key, without_files(each.write_results, before[each.ingest_id]))
-        if revised.pending is not None:
-            self._pending = revised.pending
-            return None
         details = [each.refusal for each in revisions if each.refusal is not None]
-        return self._ended(None, TableChanged(next(iter(details), refusal.detail)), is_alike=False)
+        return self._gone_on(revised, TableChanged(next(iter(details), refusal.detail)))
+
+    def _without_unreadable(self, refusal: CommittableUnreadable) -> CommitRound | None:
+        """None: the round goes on without the ingests whose files are at fault."""
+        parts = self._pending.parts
+        at_fault = [each.ingest_id for each in parts if has_files(each.write_results, refusal.data_files)]
+        if len(at_fault) in (0, len(parts)):
+            return self._refused(refusal)
+        revisions = [RoundRevision(each, refusal=refusal.detail) for each in at_fault]
+        return self._gone_on(self._pending.revise(revisions, refusal.code), refusal)
+
+    def _gone_on(self, revised: RevisedRound, refusal: Refusal) -> CommitRound | None:
+        """None: something of it still waits; the refusal is of all that was in it otherwise."""
+        self._is_revised = True
+        if revised.pending is None:
+            return self._ended(None, refusal, is_alike=False)
+        self._pending = revised.pending
+        return None
 
     def _ended(self, result: CommitResult | None, refusal: Refusal | None, *, is_alike: bool) -> CommitRound:
         return CommitRound(self._pending.committable, result, refusal, self._ingest_ids, is_alike)

@@ -92,3 +92,8 @@ def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult])
         )
         for each in results
     ]
+
+
+def has_files(results: Iterable[WriteResult], files: frozenset[str]) -> bool:
+    """Whether any of these files is among those of the results."""
+    return any(not files.isdisjoint((*each.data_files, *each.delete_files)) for each in results)

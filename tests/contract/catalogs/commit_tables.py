@@ -74,7 +74,11 @@ class PyIcebergCommitTables:
         self.commits = self.new_commits()
         self.key = TableKey(TableName("lake", "game", f"logs_{uuid4().hex}"))
         self.outside.create_namespace_if_not_exists("game")
-        self.outside.create_table(("game", self.key.table.table), SCHEMA)
+        self.outside.create_table(self.identifier, SCHEMA)
+
+    @property
+    def identifier(self) -> tuple[str, str]:
+        return ("game", self.key.table.table)
 
     @property
     def outside(self) -> Catalog:
@@ -90,7 +94,7 @@ class PyIcebergCommitTables:
         )
 
     def table(self) -> Table:
-        return self.outside.load_table(("game", self.key.table.table))
+        return self.outside.load_table(self.identifier)
 
     def target(self, branch: str = MAIN, column_ids: tuple[int, ...] | None = (1, 2)) -> WriteTarget:
         return target_of(self.table(), TableKey(self.key.table, branch), column_ids)

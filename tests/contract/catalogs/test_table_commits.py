@@ -14,7 +14,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, StringType
 
 from service.adapters.commits.committed_rounds import ROUND
-from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound
+from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableChanged, TableNotFound
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 from tests.contract.catalogs.commit_tables import (
@@ -23,7 +23,7 @@ from tests.contract.catalogs.commit_tables import (
     PyIcebergCommitTables,
     committable_of,
 )
-from tests.contract.catalogs.plain_data_files import written
+from tests.contract.catalogs.plain_data_files import SCHEMA, written
 
 REAL = [
     pytest.param("sql", marks=pytest.mark.integration),
@@ -212,8 +212,9 @@ def test_a_conflict_leaves_no_manifest_behind(sql: PyIcebergCommitTables) -> Non
     needed |= {
         each.manifest_path for snapshot in table.metadata.snapshots for each in snapshot.manifests(table.io)
     }
-    folder = Path(table.location().removeprefix("file://")) / "metadata"
-    assert {each.name for each in folder.glob("*.avro")} == {Path(each).name for each in needed}
+    assert {each.name for each in metadata_folder(table).glob("*.avro")} == {
+        Path(each).name for each in needed
+    }
 
 
 def test_others_who_commit_all_the_time_are_told_as_a_catalog_that_is_down(
@@ -370,6 +371,61 @@ def test_a_file_that_cannot_be_understood_is_refused(sql: PyIcebergCommitTables)
         sql.commits.commit(committable_of(target.key, [rubbish]))
 
 
+@pytest.mark.parametrize("partition", ["2000000000000", '"one"', "{}"])
+def test_files_that_no_manifest_can_describe_are_named_and_leave_nothing_behind(
+    sql: PyIcebergCommitTables, partition: str
+) -> None:
+    partition_by_day(sql.table())
+    table, target = sql.table(), sql.target()
+    good, bad = written(table, target, [1], 1), written(table, target, [2], 2)
+    [text] = bad.data_files
+    wrong = text.replace('"partition": [2]', f'"partition": [{partition}]')
+    with pytest.raises(CommittableUnreadable) as refused:
+        sql.commits.commit(committable_of(target.key, [good, replace(bad, data_files=(wrong,))]))
+    assert refused.value.data_files == {wrong}
+    assert not list(metadata_folder(table).glob("*.avro"))
+    sql.commits.commit(committable_of(target.key, [good]))
+    assert sql.ids() == [1]
+
+
+def test_a_table_that_is_at_fault_itself_is_no_catalog_that_is_down(sql: PyIcebergCommitTables) -> None:
+    committable = sql.committable([1])
+    limit = "write.summary.partition-limit"
+    with sql.table().transaction() as transaction:
+        transaction.set_properties({limit: "abc"})
+    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as told:
+        sql.commits.commit(committable)
+    assert not isinstance(told.value, CatalogDown)
+    assert not list(metadata_folder(sql.table()).glob("*.avro"))
+    with sql.table().transaction() as transaction:
+        transaction.remove_properties(limit)
+    sql.commits.commit(committable)
+    assert sql.ids() == [1]
+
+
+def test_a_commit_that_the_catalog_finds_invalid_does_not_make_it_down(sql: PyIcebergCommitTables) -> None:
+    committable = sql.committable([1])
+    versions = "write.metadata.previous-versions-max"
+    sql.outside.drop_table(sql.identifier)
+    sql.outside.create_table(sql.identifier, SCHEMA, properties={versions: "abc"})
+    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as told:
+        sql.commits.commit(sql.committable([2]))
+    assert not isinstance(told.value, CatalogDown)
+    with pytest.raises(TableChanged):
+        sql.commits.commit(committable)
+
+
+def test_a_commit_to_another_branch_in_between_is_a_conflict_and_no_more(real: PyIcebergCommitTables) -> None:
+    others = real.new_commits()
+    real.commits.commit(real.committable([1]))
+    real.commits.commit(real.committable_for(real.target("audit"), [2]))
+    theirs = real.committable_for(real.target("audit"), [3])
+    real.commits.before = lambda: others.commit(theirs)
+    result = real.commits.commit(real.committable([4]))
+    assert (real.ids(), real.ids("audit")) == ([1, 4], [1, 2, 3])
+    assert not result.is_repeated
+
+
 def test_delete_files_are_never_left_out_silently(sql: PyIcebergCommitTables) -> None:
     target = sql.target()
     upsert = replace(written(sql.table(), target, [1]), delete_files=("{}",))
@@ -384,6 +440,10 @@ def test_partitioned_files_are_found_by_their_partition(sql: PyIcebergCommitTabl
     sql.commits.commit(committable_of(target.key, results))
     found = sql.table().scan(row_filter="day = 2").plan_files()
     assert [json_path(each) for each in results[2:]] == [each.file.file_path for each in found]
+
+
+def metadata_folder(table: Table) -> Path:
+    return Path(table.location().removeprefix("file://")) / "metadata"
 
 
 def json_path(result: WriteResult) -> str:

@@ -17,9 +17,10 @@ from uuid import UUID, uuid4
 
 import pyarrow as pa
 import pytest
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.transforms import IdentityTransform
+from pyiceberg.transforms import IdentityTransform, TruncateTransform
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -45,9 +46,9 @@ from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
-from service.model.ingest import IngestRecord, IngestState
+from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName
-from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult
+from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult, WriteTarget
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.row_deltas import SparkRowDeltas
@@ -56,6 +57,7 @@ from spark_session.table_sql_name import table_sql_name
 from spark_session.table_upkeep import SparkTableUpkeep
 from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
+from tests.fakes.ingests import ACCEPTED_AT
 from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse
 from tests.integration.rest_catalog.forgetful import ForgetfulProxy, forgetful_proxy
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
@@ -109,9 +111,9 @@ class UpsertLakehouse(IngestLakehouse):
             found = child.sql(f"SELECT {columns} FROM {name} {version} ORDER BY {columns}").collect()
         return [tuple(each) for each in found]
 
-    def create(self, name: str, schema: Schema) -> Table:
+    def create(self, name: str, schema: Schema, spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC) -> Table:
         """Another table in the same schema."""
-        return self._outside.create_table(("game", name), schema)
+        return self._outside.create_table(("game", name), schema, partition_spec=spec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +361,38 @@ def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse
     lakehouse.row_deltas = engine
     lakehouse.commit_all(record, after)
     assert lakehouse.rows() == [(1, 1, "a"), (1, 1, "b")]
+
+
+def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after_it_is_committed(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    """As gateways wrote them that did not see it: `truncate` had led out of the type."""
+    columns = (NestedField(1, "id", LongType()), NestedField(2, "price", DecimalType(5, 2)))
+    spec = PartitionSpec(PartitionField(2, 1000, TruncateTransform(100), "price_trunc"))
+    table = lakehouse.create("prices", Schema(*columns), spec)
+    key = TableKey(TableName("lake", "game", "prices"))
+    upserts = replace(target_of(table, key, None), is_upsert=True, equality_field_ids=(1, 2))
+    kinds = pa.schema({"id": pa.int64(), "price": pa.decimal128(5, 2)})
+
+    def accepted(target: WriteTarget, price: str) -> tuple[IngestRecord, WriteResult]:
+        row = pa.record_batch([pa.array([1]), pa.array([Decimal(price)], pa.decimal128(5, 2))], schema=kinds)
+        made = write_data_files(writer_state(table), target, [row], WriteBounds())
+        if price == "-9.00":
+            data, deletes = (
+                tuple(each.replace('"-9.00"', '"-1000.00"') for each in files)
+                for files in (made.data_files, made.delete_files)
+            )
+            made = replace(made, data_files=data, delete_files=deletes)
+        record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(key, ()),))
+        return lakehouse.log.accept(record, [made]), made
+
+    poison, files = accepted(upserts, "-9.00")
+    assert all("-1000.00" in each for each in (*files.data_files, *files.delete_files))
+    after, _ = accepted(upserts, "1.00")
+    lakehouse.commit_all(poison, after)
+    [commit] = lakehouse.record(poison).commits
+    assert commit.error_code == "COMMITTABLE_UNREADABLE"
+    assert lakehouse.read(key, "id, price") == [(1, Decimal("1.00"))]
 
 
 @in_both_catalogs

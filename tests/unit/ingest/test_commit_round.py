@@ -57,6 +57,26 @@ def test_what_a_table_refuses_is_told_with_its_code(refusal: Refusal) -> None:
     assert commit_round(LOGS, log, commits, 100) is None
 
 
+def test_an_ingest_whose_files_cannot_be_described_does_not_keep_the_others_of_its_round() -> None:
+    log, commits = FakeIngestLog(), FakeTableCommits()
+    all_results = [[write_result()] for _ in range(3)]
+    records = [log.accept(ingest_of(results), results) for results in all_results]
+    poison = CommittableUnreadable(data_files=all_results[1][0].data_files)
+    commits.failures = [poison]
+    ended = commit_round(LOGS, log, commits, 100)
+    assert ended is not None
+    assert (ended.refusal, ended.is_alike) == (None, False)
+    assert set(ended.ingest_ids) == {each.ingest_id for each in records}
+    found = [log.find(each.ingest_id) for each in records]
+    assert [each and each.commits[0].error_code for each in found] == [None, poison.code, None]
+    assert [each and each.state for each in found] == [
+        IngestState.COMMITTED,
+        IngestState.FAILED,
+        IngestState.COMMITTED,
+    ]
+    assert commits.files(LOGS) == [*all_results[0][0].data_files, *all_results[2][0].data_files]
+
+
 def test_a_catalog_that_is_down_leaves_the_round_as_it_is() -> None:
     log, commits = FakeIngestLog(), FakeTableCommits()
     first = [write_result()]

@@ -18,7 +18,9 @@ from pyiceberg.types import (
     DecimalType,
     DoubleType,
     FixedType,
+    IntegerType,
     NestedField,
+    PrimitiveType,
     StringType,
     TimestampType,
     TimestamptzType,
@@ -116,6 +118,17 @@ def test_null_of_a_required_source_is_an_error_before_anyone_has_to_commit_it(tr
 def test_a_day_that_cannot_be_written_down_is_an_error() -> None:
     with pytest.raises(ValueError, match="5000000"):
         partition_json(spec_of((2, "identity", "d")), SCHEMA, (5_000_000,))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(DecimalType(5, 2), Decimal("-1000.00")), (IntegerType(), -2_147_483_700)]
+)
+def test_a_partition_that_its_transform_has_led_out_of_its_type_is_an_error(
+    kind: PrimitiveType, value: object
+) -> None:
+    schema = Schema(NestedField(1, "c", kind))
+    with pytest.raises(ValueError, match=r"Cannot serialize|cannot be a partition value"):
+        partition_json(spec_of((1, "truncate[100]", "c_trunc")), schema, (value,))
 
 
 def test_files_of_another_spec_and_delete_files_are_refused() -> None:
