@@ -1,47 +1,84 @@
-"""Which properties callers may give a table that they make.
+"""Which properties callers may give a table that they make, and which values.
 
 A table's properties reach every reader's and writer's file access: among them are classes to load, addresses
 to send credentials to, and folders outside of the warehouse. Only what is known to be none of that is taken.
+A value that a library cannot read would fail every commit to the table, or already its making.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_INTEGER, _LONG = 2**31 - 1, 2**63 - 1
 _VALUE_LENGTH = 1024
-_NAMES = frozenset(
-    {
-        "comment",
-        "owner",
-        "gc.enabled",
-        "read.split.target-size",
-        "write.delete.distribution-mode",
-        "write.delete.mode",
-        "write.distribution-mode",
-        "write.merge.mode",
-        "write.metadata.compression-codec",
-        "write.metadata.delete-after-commit.enabled",
-        "write.metadata.metrics.default",
-        "write.metadata.previous-versions-max",
-        "write.object-storage.enabled",
-        "write.object-storage.partitioned-paths",
-        "write.parquet.compression-codec",
-        "write.parquet.compression-level",
-        "write.parquet.dict-size-bytes",
-        "write.parquet.page-row-limit",
-        "write.parquet.page-size-bytes",
-        "write.parquet.row-group-limit",
-        "write.parquet.row-group-size-bytes",
-        "write.spark.accept-any-schema",
-        "write.target-file-size-bytes",
-        "write.update.mode",
-        "history.expire.max-snapshot-age-ms",
-        "history.expire.max-ref-age-ms",
-        "history.expire.min-snapshots-to-keep",
-    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What a property may be; what every library reads alike, so that none fails at it later."""
+
+    words: str
+    has: Callable[[str], bool]
+
+
+def _number(most: int, least: int = 1) -> _Values:
+    return _Values(
+        f"a whole number from {least} to {most}",
+        lambda value: _NUMBER.fullmatch(value) is not None and least <= int(value) <= most,
+    )
+
+
+def _one_of(*values: str) -> _Values:
+    return _Values(f"one of {', '.join(values)}", lambda value: value.lower() in values)
+
+
+_TEXT = _Values(f"a text of {_VALUE_LENGTH} characters at most", lambda value: len(value) <= _VALUE_LENGTH)
+_BOOLEAN = _one_of("true", "false")
+_DISTRIBUTION = _one_of("none", "hash", "range")
+_ROW_CHANGE = _one_of("copy-on-write", "merge-on-read")
+_METRICS_MODE = _Values(
+    "one of none, counts, full, truncate(16) or of another length",
+    lambda value: re.fullmatch(r"none|counts|full|truncate\([1-9][0-9]{0,8}\)", value.lower()) is not None,
 )
-_OF_COLUMNS = ("write.metadata.metrics.column.", "write.parquet.bloom-filter-enabled.column.")
+_VALUES: Mapping[str, _Values] = {
+    "comment": _TEXT,
+    "owner": _TEXT,
+    "gc.enabled": _BOOLEAN,
+    "read.split.target-size": _number(_LONG),
+    "write.delete.distribution-mode": _DISTRIBUTION,
+    "write.delete.mode": _ROW_CHANGE,
+    "write.distribution-mode": _DISTRIBUTION,
+    "write.merge.mode": _ROW_CHANGE,
+    "write.metadata.compression-codec": _one_of("none", "gzip"),
+    "write.metadata.delete-after-commit.enabled": _BOOLEAN,
+    "write.metadata.metrics.default": _METRICS_MODE,
+    "write.metadata.previous-versions-max": _number(_INTEGER),
+    "write.object-storage.enabled": _BOOLEAN,
+    "write.object-storage.partitioned-paths": _BOOLEAN,
+    "write.parquet.compression-codec": _one_of(
+        "zstd", "gzip", "snappy", "brotli", "lz4", "lz4_raw", "uncompressed"
+    ),
+    # zstd's are the most.
+    "write.parquet.compression-level": _number(22, 0),
+    "write.parquet.dict-size-bytes": _number(_INTEGER),
+    "write.parquet.page-row-limit": _number(_INTEGER),
+    "write.parquet.page-size-bytes": _number(_INTEGER),
+    "write.parquet.row-group-limit": _number(_INTEGER),
+    "write.parquet.row-group-size-bytes": _number(_INTEGER),
+    "write.spark.accept-any-schema": _BOOLEAN,
+    "write.target-file-size-bytes": _number(_LONG),
+    "write.update.mode": _ROW_CHANGE,
+    "history.expire.max-snapshot-age-ms": _number(_LONG),
+    "history.expire.max-ref-age-ms": _number(_LONG),
+    "history.expire.min-snapshots-to-keep": _number(_INTEGER),
+}
+_OF_COLUMNS: Mapping[str, _Values] = {
+    "write.metadata.metrics.column.": _METRICS_MODE,
+    "write.parquet.bloom-filter-enabled.column.": _BOOLEAN,
+}
 # Nobody but the caller gives these a meaning.
 _OWN = re.compile(r"user\.[A-Za-z0-9_.-]{1,200}")
 _FIXED = {"format-version": "2", "write.format.default": "parquet"}
@@ -54,12 +91,22 @@ def refused_properties(properties: Mapping[str, str]) -> Iterator[tuple[str, str
     []
     >>> [name for name, _ in refused_properties({"write.data.path": "s3://else/where"})]
     ['write.data.path']
+    >>> list(refused_properties({"gc.enabled": "yes please"}))
+    [('gc.enabled', 'its value is one of true, false')]
     """
     for name, value in properties.items():
         if name in _FIXED:
             if value != _FIXED[name]:
                 yield name, f"only {_FIXED[name]} is written here"
-        elif not (name in _NAMES or name.startswith(_OF_COLUMNS) or _OWN.fullmatch(name)):
+        elif (values := _values(name)) is None:
             yield name, "callers may not set this property; those of their own begin with user."
-        elif len(value) > _VALUE_LENGTH:
-            yield name, f"a value has {_VALUE_LENGTH} characters at most"
+        elif not values.has(value):
+            yield name, f"its value is {values.words}"
+
+
+def _values(name: str) -> _Values | None:
+    """None: the property is not taken."""
+    if _OWN.fullmatch(name):
+        return _TEXT
+    of_columns = (values for prefix, values in _OF_COLUMNS.items() if name.startswith(prefix))
+    return _VALUES.get(name) or next(of_columns, None)

@@ -142,6 +142,60 @@ def test_properties_are_taken_that_only_say_how_files_look() -> None:
     assert [name for name, _ in refused_properties(wrong)] == list(wrong)
 
 
+@pytest.mark.parametrize(
+    ("name", "taken", "refused", "words"),
+    [
+        (
+            "write.metadata.previous-versions-max",
+            ["1", "100", "2147483647"],
+            ["abc", "", "0", "-1", "1.5", "1_0", "2147483648", "9" * 40, " 1", "1\n", "\u0661"],
+            "a whole number from 1 to 2147483647",
+        ),
+        (
+            "write.object-storage.enabled",
+            ["true", "False"],
+            ["yes please", "yes", "1", "", "true\n"],
+            "one of true, false",
+        ),
+        (
+            "write.parquet.compression-codec",
+            ["zstd", "SNAPPY", "uncompressed"],
+            ["zip", "lzo", ""],
+            "one of zstd, gzip",
+        ),
+        ("write.parquet.compression-level", ["0", "22"], ["23", "-1", "fast"], "from 0 to 22"),
+        ("write.target-file-size-bytes", ["1", str(2**63 - 1)], [str(2**63), "128MB"], "a whole number"),
+        ("write.metadata.compression-codec", ["gzip", "none"], ["zstd"], "one of none, gzip"),
+        ("write.distribution-mode", ["hash"], ["random"], "one of none, hash, range"),
+        ("write.update.mode", ["merge-on-read"], ["copy"], "one of copy-on-write, merge-on-read"),
+        (
+            "write.metadata.metrics.column.a.b",
+            ["truncate(16)", "counts", "Full"],
+            ["truncate", "truncate(0)", "truncate(x)", "counts,full"],
+            "one of none, counts, full, truncate",
+        ),
+        ("write.parquet.bloom-filter-enabled.column.id", ["true"], ["on"], "one of true, false"),
+        ("owner", ["any one"], ["x" * 1025], "1024 characters"),
+        ("user.team", ["any one"], ["x" * 1025], "1024 characters"),
+    ],
+)
+def test_a_property_has_a_value_that_every_library_can_read(
+    name: str, taken: list[str], refused: list[str], words: str
+) -> None:
+    assert [each for each in taken if list(refused_properties({name: each}))] == []
+    reasons = {each: [reason for _, reason in refused_properties({name: each})] for each in refused}
+    assert [each for each, told in reasons.items() if len(told) != 1 or words not in told[0]] == []
+
+
+def test_all_properties_that_cannot_be_are_told_at_once() -> None:
+    asked = {"gc.enabled": "maybe", "write.data.path": "x", "comment": "ours", "write.merge.mode": "no"}
+    assert [name for name, _ in refused_properties(asked)] == [
+        "gc.enabled",
+        "write.data.path",
+        "write.merge.mode",
+    ]
+
+
 def test_ids_are_given_to_every_field_and_identifiers_follow() -> None:
     list_type = {"type": "list", "element-id": 9, "element": {"type": "struct", "fields": [{"name": "x"}]}}
     map_type = {"type": "map", "key": "string", "value": "int"}
