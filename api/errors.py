@@ -128,6 +128,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.StreamSourceDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.WrittenFileMissing: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryTimedOut: HTTPStatus.GATEWAY_TIMEOUT,

@@ -414,6 +414,10 @@ class CommittableUnreadable(GatewayError):
         """Those that it is said of, where that is known: what else was to be committed with them can be."""
 
 
+class WrittenFileMissing(CommittableUnreadable):
+    """A file that was written is gone."""
+
+
 class MaintenanceFailed(GatewayError):
     """The table could not be maintained. Its rows are what they were."""
 

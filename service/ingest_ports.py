@@ -129,7 +129,8 @@ class WrittenRows(Protocol):
         """The fields that a file has in it, with the ids and types of when it was written.
 
         Raises:
-            CommittableUnreadable: the file is gone, or is none.
+            WrittenFileMissing: the file is not there.
+            CommittableUnreadable: it is none.
             StorageDown: the table's storage does not give it.
         """
 
@@ -141,7 +142,8 @@ class WrittenRows(Protocol):
         Columns are found by their ids; what a file does not have is NULL.
 
         Raises:
-            CommittableUnreadable: a file is gone, or has other rows than it was said to have.
+            WrittenFileMissing: a file is not there.
+            CommittableUnreadable: one has other rows than it was said to have.
             StorageDown: the table's storage does not give it.
         """
 
@@ -304,7 +306,7 @@ class TableCommits(Protocol):
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
             CommittableUnreadable: these files are described in a way that cannot be committed.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
-            TableNotFound: the table is gone.
+            TableNotFound: the table is not there.
             PartDown: the catalog does not answer, others commit all the time, the table is at fault itself,
                 or what upserts need is down; try again later.
         """

@@ -10,7 +10,7 @@ import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from service.errors import CatalogDown, CommittableUnreadable, EngineLost, EngineNotReady, TableNotFound
+from service.errors import CatalogDown, CommittableUnreadable, EngineLost, EngineNotReady
 from service.model.writing import RowDelta
 from spark_session.java_source import java_instance
 from spark_session.table_sql_name import table_sql_name
@@ -84,6 +84,7 @@ def _translated(failure: Py4JJavaError, delta: RowDelta) -> Exception:
     except (Py4JError, OSError):
         return EngineLost()
     if kind.endswith(_NOT_THERE):
-        return TableNotFound(str(delta.key.table))
+        # The caller has just loaded it: whether it is gone is for its next look to say.
+        return CatalogDown(f"Spark does not find {delta.key.table}.")
     log.warning("row_delta_failed", table=str(delta.key.table), error=kind)
     return CatalogDown(f"Spark cannot add rows to {delta.key.table} now.")

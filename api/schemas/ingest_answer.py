@@ -61,6 +61,9 @@ class CommitAnswer(WireModel):
     added_bytes: int
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
+    postponed: Annotated[
+        str | None, Field(description="why it is not committed yet, where something is missed; it goes on")
+    ] = None
 
 
 class BadRecordAnswer(WireModel):
@@ -134,6 +137,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_bytes=sum(each.byte_count for each in commit.targets),
         write_targets=[_target(each) for each in commit.targets],
         error=failure,
+        postponed=None if failure else commit.error_detail,
     )
 
 

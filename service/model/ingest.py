@@ -70,7 +70,10 @@ def written_target(result: WriteResult) -> WrittenTarget:
 
 @dataclass(frozen=True, slots=True)
 class IngestCommit:
-    """What one table and branch got of an ingest. `snapshot_id` is None until it is committed."""
+    """What one table and branch got of an ingest. `snapshot_id` is None until it is committed.
+
+    `error_detail` without a code says why it still waits, where that is known.
+    """
 
     key: TableKey
     targets: tuple[WrittenTarget, ...]
@@ -180,14 +183,15 @@ class RevisedRound:
 class PendingRound:
     """What waits for one table and branch. `committed` or `refused` is called, once, when it is known which.
 
-    `refused` has a stable code and a detail for the callers; the files are never committed then. `revise`
-    puts revisions of single ingests in the place of what the log has; each is there as a whole, or not at
-    all. The code is that of the refusals among them.
+    `refused` has a stable code and a detail for the callers; the files are never committed then. `postponed`
+    tells them why all of it still waits. `revise` puts revisions of single ingests in the place of what the
+    log has; each is there as a whole, or not at all. The code is that of the refusals among them.
     """
 
     committable: Committable
     committed: Callable[[CommitResult], None]
     refused: Callable[[str, str], None]
+    postponed: Callable[[str], None]
     parts: tuple[RoundPart, ...]
     revise: Callable[[Sequence[RoundRevision], str], RevisedRound]
 

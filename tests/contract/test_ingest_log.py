@@ -249,6 +249,27 @@ def test_what_is_refused_has_its_reason_and_waits_no_more(log: IngestLog) -> Non
     assert rounds(log) == []
 
 
+def test_a_round_that_is_postponed_says_why_until_it_is_committed(log: IngestLog) -> None:
+    record = accept(log, [write_result()])
+    for _ in "twice":
+        with log.round(LOGS, MANY) as pending:
+            assert pending is not None
+            pending.postponed("There is no table.")
+    found = log.find(record.ingest_id)
+    assert found is not None
+    [commit] = found.commits
+    assert (found.state, commit.error_code, commit.error_detail) == (
+        IngestState.ACCEPTED,
+        None,
+        "There is no table.",
+    )
+    assert log.waiting().ingest_count == 1
+    rounds(log)
+    found = log.find(record.ingest_id)
+    assert found is not None
+    assert (found.state, found.commits[0].error_detail) == (IngestState.COMMITTED, None)
+
+
 def test_a_revision_takes_the_place_of_what_was_accepted(log: IngestLog) -> None:
     first, second = (accept(log, [write_result()]) for _ in "ab")
     again = (write_result(files=3, spec_id=1), write_result(spec_id=1, column_ids=(1,)))
@@ -505,6 +526,26 @@ def test_files_that_are_in_a_snapshot_are_not_kept_twice(
     engine = create_engine(metrics_url)
     with engine.begin() as connection:
         assert sizes_of_results(connection) == [None]
+    engine.dispose()
+
+
+def test_what_describes_refused_files_is_kept_so_that_their_rows_can_be_found(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    first, second = (accept(real_log, [write_result()]) for _ in "ab")
+    with real_log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        revised = pending.revise([RoundRevision(first.ingest_id, refusal="gone")], "TABLE_CHANGED")
+        assert revised.pending is not None
+        revised.pending.refused("TABLE_NOT_FOUND", "gone")
+    found = real_log.find(second.ingest_id)
+    assert found is not None
+    assert found.state is IngestState.FAILED
+    engine = create_engine(metrics_url)
+    with engine.begin() as connection:
+        sizes = sizes_of_results(connection)
+        assert len(sizes) == 2
+        assert None not in sizes
     engine.dispose()
 
 

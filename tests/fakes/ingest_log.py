@@ -125,11 +125,16 @@ class FakeIngestLog:
 
         def committed(result: CommitResult) -> None:
             self.committed.append(committable)
-            self._mark(rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id))
+            self._mark(
+                rows, lambda commit: replace(commit, snapshot_id=result.snapshot_id, error_detail=None)
+            )
 
         def refused(code: str, detail: str) -> None:
             same = [each for each in rows if each.results == read[each.ingest_id]]
             self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail))
+
+        def postponed(detail: str) -> None:
+            self._mark(rows, lambda commit: replace(commit, error_detail=detail))
 
         def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
             taken = frozenset(
@@ -140,7 +145,7 @@ class FakeIngestLog:
 
         read = {each.ingest_id: each.results for each in rows}
         parts = tuple(RoundPart(*each) for each in read.items())
-        return PendingRound(committable, committed, refused, parts, revise)
+        return PendingRound(committable, committed, refused, postponed, parts, revise)
 
     def _revise(
         self,

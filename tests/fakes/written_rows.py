@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from service.errors import CommittableUnreadable, StorageDown
+from service.errors import CommittableUnreadable, StorageDown, WrittenFileMissing
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.schemas import Field, TableSchema
 from service.model.writing import WritableTable, WriteTarget
@@ -41,6 +41,8 @@ class FakeWrittenRows:
             raise StorageDown(f"The storage of {table.key.table} does not give files.")
         content = json.loads(data_file)
         rows = self._files.files.get(content["file-path"])
-        if rows is None or len(rows) != content["record-count"]:
-            raise CommittableUnreadable("A file that was written is gone.")
+        if rows is None:
+            raise WrittenFileMissing
+        if len(rows) != content["record-count"]:
+            raise CommittableUnreadable
         return rows

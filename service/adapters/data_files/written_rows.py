@@ -17,7 +17,7 @@ from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.file_schema import file_schema
 from service.adapters.data_files.projected_array import projected_columns
 from service.adapters.data_files.writer_state import WriterState
-from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
+from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
 from service.model.schemas import Field
 from service.model.writing import WritableTable, WriteTarget
 
@@ -31,7 +31,8 @@ class ParquetWrittenRows:
         """The fields that a file has in it, with the ids and types of when it was written.
 
         Raises:
-            CommittableUnreadable: the file is gone, or is none.
+            WrittenFileMissing: the file is not there.
+            CommittableUnreadable: it is none.
             StorageDown: the table's storage does not give it.
         """
         with _opened(table, data_file) as (parquet, _):
@@ -45,7 +46,8 @@ class ParquetWrittenRows:
         Columns are found by their ids; what a file does not have is NULL.
 
         Raises:
-            CommittableUnreadable: a file is gone, or has other rows than it was said to have.
+            WrittenFileMissing: a file is not there.
+            CommittableUnreadable: one has other rows than it was said to have.
             StorageDown: the table's storage does not give it.
         """
         state = WriterState.decoded(table.state)
@@ -78,7 +80,7 @@ def _opened(table: WritableTable, data_file: str) -> Iterator[tuple[Any, int]]:
         ):
             yield parquet, content["record-count"]
     except FileNotFoundError as error:
-        raise CommittableUnreadable("A file that was written is gone.") from error
+        raise WrittenFileMissing from error
     except pa.ArrowInvalid as error:
         raise CommittableUnreadable("A file that was written cannot be read.") from error
     except OSError as error:

@@ -109,7 +109,9 @@ def _given(connection: Connection, key: TableKey, round_id: UUID) -> PendingRoun
         return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id)))
 
     parts = tuple(each.part for each in members)
-    return PendingRound(committable, open_round.committed, open_round.refused, parts, revise)
+    return PendingRound(
+        committable, open_round.committed, open_round.refused, open_round.postponed, parts, revise
+    )
 
 
 def _open_round(connection: Connection, key: TableKey) -> UUID | None:

@@ -44,8 +44,8 @@ class IngestRow(Base):
 class IngestCommitRow(Base):
     """What one table and branch gets of an ingest; it waits while it has neither a snapshot nor an error.
 
-    `results` are the write results as `service.model.committables` has them, for as long as it waits; what
-    could not be read of them is kept.
+    `results` are the write results as `service.model.committables` has them, until it has a snapshot: of what
+    was refused they are kept, so that its rows can be found. `error_detail` without a code says why it waits.
     Rows of one `layout` were written for the same table, schema and partition spec.
     """
 
@@ -66,7 +66,8 @@ class IngestCommitRow(Base):
     file_count: Mapped[int]
     record_count: Mapped[int]
     byte_count: Mapped[int]
-    results: Mapped[bytes | None]
+    # Whoever lists ingests needs none of it, and it may be megabytes.
+    results: Mapped[bytes | None] = mapped_column(deferred=True)
     round_id: Mapped[UUID | None]
     snapshot_id: Mapped[int | None]
     committed_at: Mapped[datetime | None]

@@ -43,7 +43,12 @@ class OpenRound:
             MetricsStoreDown: the log does not answer; the round comes again.
         """
         # In the snapshot's manifests the files are described for good.
-        values = {"snapshot_id": result.snapshot_id, "committed_at": func.now(), "results": None}
+        values = {
+            "snapshot_id": result.snapshot_id,
+            "committed_at": func.now(),
+            "results": None,
+            "error_detail": None,
+        }
         self._end(values, {"snapshot_id": result.snapshot_id})
 
     def refused(self, code: str, detail: str) -> None:
@@ -54,6 +59,20 @@ class OpenRound:
         """
         values = _refusal(code, detail)
         self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests)))
+
+    def postponed(self, detail: str) -> None:
+        """All of it still waits, for a reason that whoever asks is told.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        row, told = IngestCommitRow, storable(detail)
+        is_new = and_(
+            is_in_round(self._committable.key, self._committable.round_id),
+            row.error_detail.is_distinct_from(told),
+        )
+        statement = update(row).where(is_new).values(error_detail=told)
+        self.ask(lambda: self._connection.execute(statement))
 
     def revise(self, revision: RoundRevision, code: str) -> bool:
         """Whether the revision is in the log now: it is not where somebody else was faster.
@@ -123,8 +142,9 @@ class OpenRound:
 
 
 def _refusal(code: str, detail: str) -> dict[str, object]:
-    # Its files are in no snapshot: they go with the table's other orphans.
-    return {"error_code": code, "error_detail": storable(detail), "results": None}
+    # Its files are in no snapshot, and go with the table's other orphans. Until then what describes them is
+    # how an operator can get at the rows; it goes with the ingest.
+    return {"error_code": code, "error_detail": storable(detail)}
 
 
 def is_waiting(key: TableKey) -> ColumnElement[bool]:

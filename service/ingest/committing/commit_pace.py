@@ -13,6 +13,7 @@ class CommitPace:
     bounds how many files a round takes; `parallel_rounds` are those of different tables or branches.
     `look_around_ms` is how often the log is asked what others have left or committed. `contended_pause_ms`
     goes by before a round is asked for again that another replica has; the other pauses, between failures.
+    `absence_final_after_ms` is how long a table is looked for, or a file, before it counts as gone.
     """
 
     interval_ms: int = 200
@@ -22,6 +23,7 @@ class CommitPace:
     contended_pause_ms: int = 50
     first_pause_ms: int = 100
     longest_pause_ms: int = 10_000
+    absence_final_after_ms: int = 300_000
 
     def pause_ms(self, failures: int) -> int:
         """How long to wait after so many failures in a row.

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.errors import CatalogDown, CommittableUnreadable, TableChanged, TableNotFound, UpsertNotPossible
+from service.errors import (
+    CatalogDown,
+    CommittableUnreadable,
+    PartDown,
+    TableChanged,
+    TableNotFound,
+    UpsertNotPossible,
+    WrittenFileMissing,
+)
+from service.ingest.committing.absences import Absences
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
 from service.ingest_ports import IngestLog, TableCommits
 from service.model.ingest import PendingRound, RevisedRound, RoundRevision
@@ -14,6 +23,10 @@ from service.model.writing import CommitResult, Committable, TableKey
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
 ATTEMPTS_AT_MOST = 4
+
+
+class StillMissed(PartDown):
+    """What a round is for is not there, and may be again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +44,51 @@ class CommitRound:
 
 
 def commit_round(
-    key: TableKey, log: IngestLog, commits: TableCommits, max_files: int, rewriting: Rewriting | None = None
+    key: TableKey,
+    log: IngestLog,
+    commits: TableCommits,
+    max_files: int,
+    rewriting: Rewriting | None = None,
+    absences: Absences | None = None,
 ) -> CommitRound | None:
     """Commits what waits; None when nothing does, or another replica has it.
 
     Whatever is raised on the way, the round stays in the log, and is given again with the same id. Without
-    `rewriting`, files that do not fit their table any more are refused.
+    `rewriting`, files that do not fit their table any more are refused; without `absences`, what is for a
+    table that is not there.
 
     Raises:
+        StillMissed: the table, or a file that was written for it, is not there, which may pass.
         PartDown: the log, the catalog or the storage does not answer.
     """
-    with log.round(key, max_files) as pending:
-        return None if pending is None else _Round(pending, commits, rewriting).end()
+    try:
+        with log.round(key, max_files) as pending:
+            ended = None if pending is None else _Round(pending, commits, rewriting, absences).end()
+    except StillMissed:
+        raise
+    except BaseException:
+        _there(key, absences)
+        raise
+    _there(key, absences)
+    return ended
+
+
+def _there(key: TableKey, absences: Absences | None) -> None:
+    if absences is not None:
+        absences.ended(key)
 
 
 class _Round:
     """A round that is open, until it ends."""
 
-    def __init__(self, pending: PendingRound, commits: TableCommits, rewriting: Rewriting | None) -> None:
+    def __init__(
+        self,
+        pending: PendingRound,
+        commits: TableCommits,
+        rewriting: Rewriting | None,
+        absences: Absences | None,
+    ) -> None:
+        self._absences = absences
         self._ingest_ids = pending.committable.ingest_ids
         self._pending = pending
         self._commits = commits
@@ -80,6 +120,8 @@ class _Round:
         return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
 
     def _refused(self, refusal: Refusal) -> CommitRound:
+        if isinstance(refusal, TableNotFound):
+            self._require_final(refusal)
         self._pending.refused(refusal.code, refusal.detail)
         return self._ended(None, refusal, is_alike=not self._is_revised)
 
@@ -90,8 +132,11 @@ class _Round:
         key, parts = self._pending.committable.key, self._pending.parts
         try:
             revisions = self._rewriting.revisions(key, parts)
-        except TableNotFound as gone:
-            return self._refused(gone)
+        except TableNotFound as missed:
+            return self._refused(missed)
+        except WrittenFileMissing as missed:
+            self._require_final(missed)
+            revisions = self._rewriting.revisions(key, parts, is_missing_final=True)
         if revisions:
             return self._rewritten(refusal, self._rewriting, revisions)
         if self._is_doubted:
@@ -128,6 +173,13 @@ class _Round:
             return self._ended(None, refusal, is_alike=False)
         self._pending = revised.pending
         return None
+
+    def _require_final(self, missed: TableNotFound | WrittenFileMissing) -> None:
+        if self._absences is None or self._absences.is_final(self._pending.committable.key):
+            return
+        detail = f"{missed.detail} It is looked for again before this is given up."
+        self._pending.postponed(detail)
+        raise StillMissed(detail) from missed
 
     def _ended(self, result: CommitResult | None, refusal: Refusal | None, *, is_alike: bool) -> CommitRound:
         return CommitRound(self._pending.committable, result, refusal, self._ingest_ids, is_alike)

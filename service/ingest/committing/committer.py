@@ -11,6 +11,7 @@ from uuid import UUID
 import structlog
 
 from service.errors import GatewayError, PartDown
+from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import CommitRound, commit_round
 from service.ingest.committing.log_backlog import LogBacklog
@@ -51,6 +52,7 @@ class Committer:
         self._waiters = Waiters()
         self._log_backlog = LogBacklog()
         self._queue = RoundQueue(pace)
+        self._absences = Absences(clock, pace.absence_final_after_ms)
         self._changed = threading.Condition()
         self._closed = threading.Event()
         names = (f"commit-{number}" for number in range(pace.parallel_rounds))
@@ -148,7 +150,9 @@ class Committer:
     def _round(self, key: TableKey) -> bool:
         """Whether there is nothing more to do for the key just now."""
         started_ms = self._clock.elapsed_ms()
-        ended = commit_round(key, self._log, self._commits, self._pace.max_files, self._rewriting)
+        ended = commit_round(
+            key, self._log, self._commits, self._pace.max_files, self._rewriting, self._absences
+        )
         if ended is None:
             return self._is_settled_elsewhere(key)
         took_ms = self._clock.elapsed_ms() - started_ms

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from service.errors import CommittableUnreadable, GatewayError, IngestInvalid, TableChanged
+from service.errors import (
+    CommittableUnreadable,
+    GatewayError,
+    IngestInvalid,
+    TableChanged,
+    WrittenFileMissing,
+)
 from service.ingest.committing.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest import RoundPart, RoundRevision
@@ -21,13 +27,17 @@ class Rewriting:
     rows: WrittenRows
     data_files: DataFiles
 
-    def revisions(self, key: TableKey, parts: Sequence[RoundPart]) -> list[RoundRevision]:
+    def revisions(
+        self, key: TableKey, parts: Sequence[RoundPart], *, is_missing_final: bool = False
+    ) -> list[RoundRevision]:
         """One for each ingest whose files are for another schema or spec; none where all are for these.
 
-        Either all files are there, or none. The files of before stay.
+        Either all files are there, or none. The files of before stay. `is_missing_final`: an ingest whose
+        files are missing is refused.
 
         Raises:
-            TableNotFound: the table is gone.
+            TableNotFound: the table is not there.
+            WrittenFileMissing: a file is not there, and that is not final.
             PartDown: the catalog or the storage does not answer.
         """
         table = self._table(key)
@@ -35,7 +45,7 @@ class Rewriting:
         try:
             for part in parts:
                 if not all(is_current(table, each.target) for each in part.write_results):
-                    revisions.append(self._revision(table, part))
+                    revisions.append(self._revision(table, part, is_missing_final))
         except BaseException:
             before = [result for each in parts for result in each.write_results]
             for revision in revisions:
@@ -54,13 +64,15 @@ class Rewriting:
         # If the branch is a tag by now, the commit has refused it, and says so.
         return replace(self.tables.writable(key.table, MAIN), key=key)
 
-    def _revision(self, table: WritableTable, part: RoundPart) -> RoundRevision:
+    def _revision(self, table: WritableTable, part: RoundPart, is_missing_final: bool) -> RoundRevision:
         made: list[WriteResult] = []
         try:
             for each in part.write_results:
                 made += [each] if is_current(table, each.target) else self._rewritten(table, each)
         except (TableChanged, CommittableUnreadable, IngestInvalid) as error:
             self.discard(table.key, without_files(made, part.write_results))
+            if isinstance(error, WrittenFileMissing) and not is_missing_final:
+                raise
             return RoundRevision(part.ingest_id, refusal=error.detail)
         except BaseException:
             self.discard(table.key, without_files(made, part.write_results))

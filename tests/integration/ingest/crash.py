@@ -42,8 +42,10 @@ class KilledAfterTheSnapshot(PyIcebergTableCommits):
 
 
 class KilledBeforeTheLogHasNewFiles(Rewriting):
-    def revisions(self, key: TableKey, parts: Sequence[RoundPart]) -> list[RoundRevision]:
-        Rewriting.revisions(self, key, parts)
+    def revisions(
+        self, key: TableKey, parts: Sequence[RoundPart], *, is_missing_final: bool = False
+    ) -> list[RoundRevision]:
+        Rewriting.revisions(self, key, parts, is_missing_final=is_missing_final)
         kill()
 
 

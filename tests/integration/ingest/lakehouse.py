@@ -40,7 +40,13 @@ from tests.fakes.ingests import ACCEPTED_AT
 
 # What waits at most, so that a test which was mistaken ends.
 WITHIN_S = 60
-PACE = CommitPace(look_around_ms=100, contended_pause_ms=5, first_pause_ms=20, longest_pause_ms=200)
+PACE = CommitPace(
+    look_around_ms=100,
+    contended_pause_ms=5,
+    first_pause_ms=20,
+    longest_pause_ms=200,
+    absence_final_after_ms=0,
+)
 
 
 class IngestLakehouse:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from api.problems import failed_ingest_response
+from api.schemas.ingest_answer import commit_answer
 from service.errors import (
     CreationInvalid,
     RecordsInvalid,
@@ -63,6 +64,7 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                     {"writeSchemaColumnIds": [1, 2], "dataFiles": 1, "records": 2, "upsert": None}
                 ],
                 "error": None,
+                "postponed": None,
             }
         ],
         "rejected": {"count": 0, "samples": []},
@@ -117,6 +119,14 @@ def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
     assert "Records that did not fit are the part of the dead letters" in problem["note"]
     without = failed_ingest_response(replace(record, rejected=Rejected()), "/ingest")
     assert "dead letters" not in json.loads(bytes(without.body))["note"]
+
+
+def test_why_an_ingest_still_waits_is_told_and_is_no_error() -> None:
+    key = TableKey(TableName("lake", "logs", "a"))
+    answer = commit_answer(IngestCommit(key, (), error_detail="There is no table."))
+    assert (answer.error, answer.postponed) == (None, "There is no table.")
+    answer = commit_answer(IngestCommit(key, (), None, "TABLE_NOT_FOUND", "There is no table."))
+    assert (answer.error and answer.error.code, answer.postponed) == ("TABLE_NOT_FOUND", None)
 
 
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(

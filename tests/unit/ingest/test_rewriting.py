@@ -9,11 +9,13 @@ import pyarrow as pa
 import pytest
 
 from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged
-from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, commit_round
+from service.ingest.committing.absences import Absences
+from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
 from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.schemas import TableSchema
 from service.model.writing import Committable, TableKey, WriteResult, WriteTarget
+from tests.fakes.clock import FakeClock
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ingest_of
@@ -165,6 +167,21 @@ def test_an_ingest_whose_file_is_gone_is_refused_alone(lake: Lake) -> None:
     assert lake.round().result is not None
     assert lake.rows() == [{"id": 2}]
     assert "gone" in (lake.commit(gone).error_detail or "")
+
+
+def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
+    clock = FakeClock()
+    absences = Absences(clock, 5 * 60_000)
+    record, other = lake.accept({"id": 1}), lake.accept({"id": 2})
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    hidden, lake.files.files = lake.files.files, {}
+    with pytest.raises(StillMissed):
+        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences)
+    assert "gone. It is looked for again" in (lake.commit(record).error_detail or "")
+    lake.files.files = hidden
+    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences) is not None
+    assert [lake.commit(each).error_code for each in (record, other)] == [None, None]
+    assert lake.rows() == [{"id": 1}, {"id": 2}]
 
 
 def test_files_stay_when_nobody_knows_which_of_them_the_table_has(lake: Lake) -> None:
