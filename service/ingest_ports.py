@@ -38,6 +38,15 @@ R = TypeVar("R")
 V = TypeVar("V")
 
 
+def always_open() -> bool:
+    """For rounds that nobody else can end."""
+    return True
+
+
+class RoundEnded(Exception):
+    """Somebody else has ended the round, or put other files into it."""
+
+
 class WritableTables(Protocol):
     """Tables as those see them who write to them."""
 
@@ -299,10 +308,14 @@ class IngestMeters(Protocol):
 class TableCommits(Protocol):
     """Makes snapshots."""
 
-    def commit(self, committable: Committable) -> CommitResult:
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
 
+        `is_open` asks whether the round still waits as it is here. It is asked when the table has been looked
+        at.
+
         Raises:
+            RoundEnded: the round does not wait any more; nothing was added.
             TableChanged: the files no longer fit the table: its partition spec or a column is another.
             CommittableUnreadable: these files are described in a way that cannot be committed.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.

@@ -186,12 +186,14 @@ class PendingRound:
     `refused` has a stable code and a detail for the callers; the files are never committed then. `postponed`
     tells them why all of it still waits. `revise` puts revisions of single ingests in the place of what the
     log has; each is there as a whole, or not at all. The code is that of the refusals among them.
+    `is_open` asks whether all of it still waits, as it was read here.
     """
 
     committable: Committable
     committed: Callable[[CommitResult], None]
     refused: Callable[[str, str], None]
     postponed: Callable[[str], None]
+    is_open: Callable[[], bool]
     parts: tuple[RoundPart, ...]
     revise: Callable[[Sequence[RoundRevision], str], RevisedRound]
 

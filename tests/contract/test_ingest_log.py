@@ -270,6 +270,22 @@ def test_a_round_that_is_postponed_says_why_until_it_is_committed(log: IngestLog
     assert (found.state, found.commits[0].error_detail) == (IngestState.COMMITTED, None)
 
 
+def test_a_round_is_open_until_it_has_ended_or_has_other_files(log: IngestLog) -> None:
+    first = accept(log, [write_result()])
+    accept(log, [write_result()])
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        # What comes later is for another round.
+        accept(log, [write_result()])
+        assert pending.is_open()
+        again = (write_result(spec_id=1),)
+        revised = pending.revise([RoundRevision(first.ingest_id, again)], "TABLE_CHANGED").pending
+        assert revised is not None
+        assert (pending.is_open(), revised.is_open()) == (False, True)
+        committed_as(revised, 1)
+        assert not revised.is_open()
+
+
 def test_a_revision_takes_the_place_of_what_was_accepted(log: IngestLog) -> None:
     first, second = (accept(log, [write_result()]) for _ in "ab")
     again = (write_result(files=3, spec_id=1), write_result(spec_id=1, column_ids=(1,)))

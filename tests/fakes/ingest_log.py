@@ -133,6 +133,11 @@ class FakeIngestLog:
             same = [each for each in rows if each.results == read[each.ingest_id]]
             self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail))
 
+        def is_open() -> bool:
+            with self._lock:
+                self._require_up()
+                return all(each.waits and each.results == read[each.ingest_id] for each in rows)
+
         def postponed(detail: str) -> None:
             self._mark(rows, lambda commit: replace(commit, error_detail=detail))
 
@@ -145,7 +150,7 @@ class FakeIngestLog:
 
         read = {each.ingest_id: each.results for each in rows}
         parts = tuple(RoundPart(*each) for each in read.items())
-        return PendingRound(committable, committed, refused, postponed, parts, revise)
+        return PendingRound(committable, committed, refused, postponed, is_open, parts, revise)
 
     def _revise(
         self,

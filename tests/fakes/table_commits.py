@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
+from service.ingest_ports import RoundEnded, always_open
 from service.model.writing import CommitResult, Committable, TableKey
 
 
@@ -19,7 +20,7 @@ class FakeTableCommits:
         self.calls = 0
         self._lock = Lock()
 
-    def commit(self, committable: Committable) -> CommitResult:
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         self.before_commit(committable)
         with self._lock:
             self.calls += 1
@@ -29,6 +30,8 @@ class FakeTableCommits:
             known = [each.round_id for each in self.rounds]
             is_repeated = committable.round_id in known
             if not is_repeated:
+                if not is_open():
+                    raise RoundEnded
                 self.rounds.append(committable)
                 known.append(committable.round_id)
             snapshot_id = known.index(committable.round_id) + 1

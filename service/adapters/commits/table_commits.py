@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NoReturn
 
@@ -33,7 +34,7 @@ from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
-from service.ingest_ports import RowDeltas
+from service.ingest_ports import RoundEnded, RowDeltas, always_open
 from service.model.writing import CommitResult, Committable
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
@@ -67,10 +68,11 @@ class PyIcebergTableCommits:
         self._row_deltas = row_deltas
         self._lists = ManifestLists()
 
-    def commit(self, committable: Committable) -> CommitResult:
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
 
         Raises:
+            RoundEnded: the round does not wait any more; nothing was added.
             TableChanged: the files no longer fit the table; its partition spec or a column of theirs is gone.
             TableNotFound: the table is gone.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
@@ -90,20 +92,30 @@ class PyIcebergTableCommits:
         spent: list[SnapshotAppend] = []
         try:
             result: CommitResult = retrying(
-                self._catalogs.ask, name.catalog, lambda catalog: self._attempt(catalog, committable, spent)
+                self._catalogs.ask,
+                name.catalog,
+                lambda catalog: self._attempt(catalog, committable, spent, is_open),
             )
             return result
         except _NOT_THERE as error:
             raise TableNotFound(str(name)) from error
 
     def _attempt(
-        self, catalog: Catalog, committable: Committable, spent: list[SnapshotAppend]
+        self,
+        catalog: Catalog,
+        committable: Committable,
+        spent: list[SnapshotAppend],
+        is_open: Callable[[], bool],
     ) -> CommitResult:
         table = catalog.load_table(identifier_of(committable.key.table))
         _discard(spent, table)
         found = snapshot_of_round(table.metadata, committable.key.branch, committable.round_id)
         if found is not None:
             return _result(committable, found, is_repeated=True)
+        # Where the table does not have it, others may have committed it long ago, and its traces be gone. The
+        # log was told before they went. What others do from here on moves the table, and is a conflict.
+        if not is_open():
+            raise RoundEnded
         check_fits_table(table.metadata, committable)
         append = self._prepared(table, committable)
         # Put down first: whether a commit that is refused was made all the same is seen only in the table.

@@ -110,7 +110,13 @@ def _given(connection: Connection, key: TableKey, round_id: UUID) -> PendingRoun
 
     parts = tuple(each.part for each in members)
     return PendingRound(
-        committable, open_round.committed, open_round.refused, open_round.postponed, parts, revise
+        committable,
+        open_round.committed,
+        open_round.refused,
+        open_round.postponed,
+        open_round.is_open,
+        parts,
+        revise,
     )
 
 

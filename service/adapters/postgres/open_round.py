@@ -74,6 +74,20 @@ class OpenRound:
         statement = update(row).where(is_new).values(error_detail=told)
         self.ask(lambda: self._connection.execute(statement))
 
+    def is_open(self) -> bool:
+        """Whether all of it still waits as it was read: nobody has committed, refused or revised it since.
+
+        The lock goes with this connection: where it answers, it has the lock.
+
+        Raises:
+            MetricsStoreDown: the log does not answer, or the connection was lost.
+        """
+        row, committable = IngestCommitRow, self._committable
+        digest = func.sha256(func.coalesce(row.results, b""))
+        statement = select(row.ingest_id, digest).where(is_in_round(committable.key, committable.round_id))
+        found = self.ask(lambda: self._connection.execute(statement).all())
+        return {ingest_id: bytes(digest) for ingest_id, digest in found} == self._digests
+
     def revise(self, revision: RoundRevision, code: str) -> bool:
         """Whether the revision is in the log now: it is not where somebody else was faster.
 

@@ -17,7 +17,7 @@ from service.errors import (
 )
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
-from service.ingest_ports import IngestLog, TableCommits
+from service.ingest_ports import IngestLog, RoundEnded, TableCommits
 from service.model.ingest import PendingRound, RevisedRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 
@@ -51,7 +51,7 @@ def commit_round(
     rewriting: Rewriting | None = None,
     absences: Absences | None = None,
 ) -> CommitRound | None:
-    """Commits what waits; None when nothing does, or another replica has it.
+    """Commits what waits; None when nothing does, or another replica has it, or had it.
 
     Whatever is raised on the way, the round stays in the log, and is given again with the same id. Without
     `rewriting`, files that do not fit their table any more are refused; without `absences`, what is for a
@@ -66,6 +66,8 @@ def commit_round(
             ended = None if pending is None else _Round(pending, commits, rewriting, absences).end()
     except StillMissed:
         raise
+    except RoundEnded:
+        ended = None
     except BaseException:
         _there(key, absences)
         raise
@@ -99,7 +101,7 @@ class _Round:
     def end(self) -> CommitRound:
         for _ in range(ATTEMPTS_AT_MOST):
             try:
-                result = self._commits.commit(self._pending.committable)
+                result = self._commits.commit(self._pending.committable, self._pending.is_open)
             except TableChanged as refusal:
                 ended = self._revised(refusal)
                 if ended is not None:

@@ -15,6 +15,7 @@ from pyiceberg.types import IntegerType, LongType, StringType
 
 from service.adapters.commits.committed_rounds import ROUND
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableChanged, TableNotFound
+from service.ingest_ports import RoundEnded
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
 from tests.contract.catalogs.commit_tables import (
@@ -424,6 +425,24 @@ def test_a_commit_to_another_branch_in_between_is_a_conflict_and_no_more(real: P
     result = real.commits.commit(real.committable([4]))
     assert (real.ids(), real.ids("audit")) == ([1, 4], [1, 2, 3])
     assert not result.is_repeated
+
+
+def test_a_round_that_waits_no_more_is_not_committed(tables: CommitTables) -> None:
+    with pytest.raises(RoundEnded):
+        tables.commits.commit(tables.committable([1]), lambda: False)
+    assert tables.snapshot_ids() == []
+
+
+def test_a_round_that_waits_no_more_after_a_conflict_leaves_nothing_behind(
+    real: PyIcebergCommitTables,
+) -> None:
+    others = real.new_commits()
+    theirs = real.committable([1])
+    real.commits.before = lambda: others.commit(theirs)
+    answers = iter([True, False])
+    with pytest.raises(RoundEnded):
+        real.commits.commit(real.committable([2]), lambda: next(answers))
+    assert real.ids() == [1]
 
 
 def test_delete_files_are_never_left_out_silently(sql: PyIcebergCommitTables) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
@@ -16,6 +16,7 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
+from service.ingest_ports import always_open
 from service.model.ingest import RoundPart, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 from tests.integration.ingest.lakehouse import IngestLakehouse
@@ -26,7 +27,7 @@ SNAPSHOT_IS_COMMITTED = "snapshot-is-committed"
 
 
 class KilledAtOnce(PyIcebergTableCommits):
-    def commit(self, committable: Committable) -> CommitResult:  # noqa: ARG002
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:  # noqa: ARG002
         kill()
 
 
@@ -36,8 +37,8 @@ class KilledBeforeTheSnapshot(PyIcebergTableCommits):
 
 
 class KilledAfterTheSnapshot(PyIcebergTableCommits):
-    def commit(self, committable: Committable) -> CommitResult:
-        super().commit(committable)
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
+        super().commit(committable, is_open)
         kill()
 
 
@@ -52,11 +53,11 @@ class KilledBeforeTheLogHasNewFiles(Rewriting):
 class KilledWhenTheLogHasNewFiles(PyIcebergTableCommits):
     calls = 0
 
-    def commit(self, committable: Committable) -> CommitResult:
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         self.calls += 1
         if self.calls > 1:
             kill()
-        return super().commit(committable)
+        return super().commit(committable, is_open)
 
 
 MOMENTS: dict[str, type[PyIcebergTableCommits]] = {

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.ingest_ports import always_open
 from service.model.writing import CommitResult, Committable
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 
 class Telling(PyIcebergTableCommits):
-    def commit(self, committable: Committable) -> CommitResult:
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         tell("round")
-        return super().commit(committable)
+        return super().commit(committable, is_open)
 
     def _publish(self, append: SnapshotAppend) -> None:
         tell("publish")

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
+from service.ingest_ports import always_open
 from service.model.ingest import IngestRecord, IngestState
 from service.model.writing import CommitResult, Committable
 from tests.contract.catalogs.conftest import Postgres
@@ -128,6 +130,38 @@ def test_a_replica_that_lost_its_lock_without_noticing_commits_nothing_twice(
     assert lakehouse.states(records) == {IngestState.COMMITTED}
 
 
+class StandsStill(PyIcebergTableCommits):
+    """Before it looks at the table, others do its round and another, and expire the snapshot of the first."""
+
+    lakehouse: IngestLakehouse
+    others: IngestRecord | None = None
+
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
+        if self.others is None:
+            end_who_has_locks(self.lakehouse)
+            key, log, commits = self.lakehouse.key, self.lakehouse.new_log(), self.lakehouse.new_commits()
+            first = commit_round(key, log, commits, 1_000)
+            assert first is not None
+            assert first.result is not None
+            self.others = self.lakehouse.accept([2])
+            assert commit_round(key, log, commits, 1_000) is not None
+            expiry = self.lakehouse.table().maintenance.expire_snapshots()
+            expiry.by_id(first.result.snapshot_id).commit()
+        return super().commit(committable, is_open)
+
+
+def test_a_replica_that_stood_still_for_very_long_commits_nothing_twice(lakehouse: IngestLakehouse) -> None:
+    record = lakehouse.accept([1])
+    commits = lakehouse.new_commits(StandsStill)
+    assert isinstance(commits, StandsStill)
+    commits.lakehouse = lakehouse
+    lakehouse.start_committer(commits=commits).follow(record).result(WITHIN_S)
+    assert commits.others is not None
+    assert lakehouse.ids() == [1, 2]
+    assert lakehouse.snapshot_count() == 1
+    assert lakehouse.states([record, commits.others]) == {IngestState.COMMITTED}
+
+
 def test_another_writer_in_between_is_no_trouble(lakehouse: IngestLakehouse) -> None:
     committer = lakehouse.start_committer()
     empty = lakehouse.table().scan().to_arrow()
@@ -158,8 +192,8 @@ class StopsTheServer(PyIcebergTableCommits):
     server: Postgres
     stopped: threading.Event
 
-    def commit(self, committable: Committable) -> CommitResult:
-        result = super().commit(committable)
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
+        result = super().commit(committable, is_open)
         if not self.stopped.is_set():
             self.server.stop()
             self.stopped.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -46,6 +46,7 @@ from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
+from service.ingest_ports import always_open
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult, WriteTarget
@@ -280,8 +281,8 @@ def test_a_branch_that_an_upsert_begins_starts_with_what_main_has(lakehouse: Ups
 
 
 class DiesAfterTheSnapshot(PyIcebergTableCommits):
-    def commit(self, committable: Committable) -> CommitResult:
-        super().commit(committable)
+    def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
+        super().commit(committable, is_open)
         raise KeyboardInterrupt
 
 
