@@ -9,7 +9,8 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.exc import DatabaseError
 
 from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_log import PostgresIngestLog
@@ -58,10 +59,12 @@ def log_that_is_down(request: pytest.FixtureRequest) -> Iterator[IngestLog]:
 
 def execute(url: str, *statements: str) -> None:
     engine = create_engine(url)
-    with engine.begin() as connection:
-        for each in statements:
-            connection.execute(text(each))
-    engine.dispose()
+    try:
+        with engine.begin() as connection:
+            for each in statements:
+                connection.execute(text(each))
+    finally:
+        engine.dispose()
 
 
 def accept(log: IngestLog, results: Sequence[WriteResult], request_id: UUID | None = None) -> IngestRecord:
@@ -563,6 +566,51 @@ def test_what_describes_refused_files_is_kept_so_that_their_rows_can_be_found(
         assert len(sizes) == 2
         assert None not in sizes
     engine.dispose()
+
+
+LOSES_WHAT_A_CRASH_TAKES = """
+CREATE FUNCTION must_be_durable() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('synchronous_commit') <> 'on' THEN
+        RAISE EXCEPTION 'a crash could take this';
+    END IF;
+    RETURN NEW;
+END $$
+"""
+
+
+def test_what_is_accepted_is_durable_whatever_the_database_is_set_to(
+    real_log: PostgresIngestLog, metrics_url: str
+) -> None:
+    database = make_url(metrics_url).database
+    execute(
+        metrics_url,
+        f'ALTER DATABASE "{database}" SET synchronous_commit = off',
+        LOSES_WHAT_A_CRASH_TAKES,
+        "CREATE TRIGGER is_durable BEFORE INSERT OR UPDATE ON ingest_commits "
+        "FOR EACH ROW EXECUTE FUNCTION must_be_durable()",
+    )
+    try:
+        with pytest.raises(DatabaseError, match="a crash could take this"):
+            execute(
+                metrics_url,
+                "INSERT INTO ingests (ingest_id, caller, fingerprint, accepted_at, write_ms) "
+                "VALUES (gen_random_uuid(), 'ann', 'f', now(), 1)",
+                "INSERT INTO ingest_commits SELECT ingest_id FROM ingests",
+            )
+        record = accept(
+            real_log, [write_result(TableKey(TableName("lake", "s", f"t{n}"))) for n in range(30)]
+        )
+        assert len(rounds(real_log, record.commits[0].key)) == 1
+        with real_log.round(record.commits[1].key, MANY) as pending:
+            assert pending is not None
+            pending.refused("TABLE_CHANGED", "other spec")
+    finally:
+        execute(
+            metrics_url,
+            f'ALTER DATABASE "{database}" RESET synchronous_commit',
+            "DROP FUNCTION must_be_durable CASCADE",
+        )
 
 
 def test_names_with_anything_in_them_stay_apart(real_log: PostgresIngestLog) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import advisory_lock
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
-from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.metrics_store import DURABLE
 from service.adapters.postgres.next_round import WaitingCommit, next_round
 from service.adapters.postgres.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
@@ -60,7 +60,7 @@ class PostgresCommitRounds:
             pool_timeout=10,
             pool_pre_ping=True,
             isolation_level="AUTOCOMMIT",
-            connect_args=CONNECTION | {"options": f"{CONNECTION['options']} {_KEEPALIVE}"},
+            connect_args=DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
         )
 
     @contextmanager

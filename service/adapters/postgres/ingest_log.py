@@ -14,7 +14,7 @@ from service.adapters.postgres.answering import answering, transaction
 from service.adapters.postgres.commit_rounds import PostgresCommitRounds, RoundBounds
 from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
-from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.metrics_store import DURABLE
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
 from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
@@ -41,7 +41,7 @@ class PostgresIngestLog:
         round_bounds: RoundBounds = DEFAULT_BOUNDS,
     ) -> None:
         self._engine = create_engine(
-            url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
+            url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=DURABLE
         )
         # Of one statement, which is a transaction by itself.
         self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")

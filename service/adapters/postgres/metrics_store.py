@@ -29,6 +29,9 @@ CONNECTION = {
     "options": "-c statement_timeout=10000 -c timezone=UTC",
     "application_name": "sluice",
 }
+# Where others are told that something is kept: a role's or a database's own setting may be to lose the last
+# of what was committed with a crash.
+DURABLE = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=on"}
 
 
 class PostgresMetricsStore:
