@@ -10,6 +10,7 @@ from sqlglot import exp
 MAX_JOINS = 64
 # Without one alias, what may be several columns to Spark; so may functions that the parser does not know.
 _SEVERAL = (exp.Aliases, exp.UDTF, exp.Anonymous)
+_NO_NAMES = ("table", "stream")
 
 
 def is_understood(tree: exp.Query) -> bool:
@@ -25,6 +26,9 @@ def is_understood(tree: exp.Query) -> bool:
     # The columns of such a table have other names than the table's own.
     if any(each.alias_column_names for each in tree.find_all(exp.Table)):
         return False
+    # `TABLE t` is all of t to Spark, and here another table that is called t.
+    if any(each.name.lower() in _NO_NAMES and not each.this.quoted for each in _named_tables(tree)):
+        return False
     # To Spark it is of all that is joined before it.
     if any(isinstance(each.parent, exp.Join) for each in tree.find_all(exp.Pivot)):
         return False
@@ -35,6 +39,10 @@ def is_understood(tree: exp.Query) -> bool:
     if any(_has_hidden_places(each) for each in tree.find_all(exp.TableAlias)):
         return False
     return all(map(_is_select_understood, tree.find_all(exp.Select)))
+
+
+def _named_tables(tree: exp.Query) -> Iterator[exp.Table]:
+    return (each for each in tree.find_all(exp.Table) if isinstance(each.this, exp.Identifier))
 
 
 def shares_columns(select: exp.Expr) -> bool:
