@@ -6,7 +6,6 @@ PyIceberg's own projection makes empty lists of lists that are NULL, where struc
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema
 from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
@@ -50,7 +49,8 @@ def _projected(array: pa.Array, found: NestedField, wanted: NestedField) -> pa.A
 def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.StructArray:
     places = {each.field_id: place for place, each in enumerate(before.fields)}
     arrays = [
-        _projected(pc.struct_field(array, [place]), before.fields[place], each)
+        # Not with the NULLs of the struct in it: a required field has none, and they are kept by the mask.
+        _projected(array.field(place), before.fields[place], each)
         if (place := places.get(each.field_id)) is not None
         else _nulls(each, len(array))
         for each in now.fields

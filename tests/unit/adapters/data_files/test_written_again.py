@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pyarrow as pa
+import pytest
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
 from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
@@ -37,6 +38,7 @@ from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.ingest.committing.refitted_target import refitted_target
+from service.ingest.reading.arrow_types import arrow_schema
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
 from tests.unit.adapters.data_files.states import rows_of
@@ -146,3 +148,45 @@ def test_fields_inside_of_others_are_found_by_their_ids_and_null_stays_null(tmp_
         {"place": {"b": None, "new": None, "a": None}, "tags": [], "facts": [], "n": []},
         {"place": {"b": "z", "new": None, "a": 3}, "tags": [{"b": None}], "facts": [("l", None)], "n": [7]},
     ]
+
+
+def with_required(schema_id: int, *names: str) -> Schema:
+    """Optional structs of required fields, by themselves, in a struct, in a list and in a map."""
+
+    def struct(field_id: int) -> StructType:
+        further = (NestedField(field_id + 10, each, StringType()) for each in names[1:])
+        return StructType(NestedField(field_id, names[0], IntegerType(), required=True), *further)
+
+    inner = [struct(each) for each in range(20, 24)]
+    return Schema(
+        NestedField(1, "i", IntegerType()),
+        NestedField(2, "st", inner[0]),
+        NestedField(3, "outer", StructType(NestedField(4, "inner", inner[1], required=True))),
+        NestedField(5, "tags", ListType(6, inner[2], False)),
+        NestedField(7, "facts", MapType(8, StringType(), 9, inner[3], False)),
+        schema_id=schema_id,
+    )
+
+
+def nulls_around(x: dict[str, object]) -> list[dict[str, object]]:
+    return [
+        {"i": 1, "st": x, "outer": {"inner": x}, "tags": [x, None], "facts": [("k", x)]},
+        {"i": 2, "st": None, "outer": None, "tags": [None], "facts": [("k", None)]},
+        {"i": 3, "st": None, "outer": None, "tags": None, "facts": None},
+        {"i": 4, "st": x, "outer": None, "tags": [], "facts": []},
+    ]
+
+
+@pytest.mark.parametrize("kept", [slice(4), slice(1, 3)])
+@pytest.mark.parametrize(
+    ("before", "now", "filed"),
+    [("x", ("y",), "y"), ("user-agent", ("user-agent",), "user_x2Dagent"), ("x", ("a.b", "new"), "a_x2Eb")],
+)
+def test_null_structs_with_required_fields_are_null_after_they_were_written_again(
+    tmp_path: Path, before: str, now: tuple[str, ...], filed: str, kept: slice
+) -> None:
+    first, second = with_required(0, before), with_required(1, *now)
+    given = arrow_schema(table_schema(first).columns)
+    rows = pa.RecordBatch.from_pylist(nulls_around({before: 5})[kept], given)
+    expected = nulls_around({filed: 5} | dict.fromkeys(now[1:]))[kept]
+    assert rewritten(tmp_path, first, second, rows) == expected
