@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.ingest.reading.arrow_messages import ArrowMessages
+from service.ingest.reading.check_batch import check_batch
 from service.ingest.reading.int96_moments import Int96Batch, int96_moments
 from service.ingest.reading.known_columns import check_names
 from service.ingest.reading.parquet_plan import ParquetPlan, parquet_plan
@@ -34,7 +35,7 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
         reader = pa.ipc.open_stream(messages)
         yield _no_rows(reader.schema)
         for batch in reader:
-            batch.validate(full=True)
+            check_batch(batch)
             yield from unfolded_parts(batch, room)
         messages.check_ended()
 
@@ -95,7 +96,7 @@ def _batches(
 
 def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        batch.validate(full=True)
+        check_batch(batch)
         yield batch
 
 

@@ -15,6 +15,8 @@ from service.ingest.reading.arrow_types import arrow_field
 from service.ingest.reading.sent_types import MIDNIGHTS
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
+_DAY_US = 86_400_000_000
+
 
 class Misfit(ValueError):
     """A value does not fit; which one is not said."""
@@ -127,6 +129,8 @@ def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
         if types.is_decimal(kind):
             _check_digits(array, kind, name)
         found = array.cast(kind)
+        if types.is_time(kind):
+            _check_times(found, name)
         if types.is_date(kind) or (types.is_timestamp(kind) and kind.unit == "us"):
             _check_years(found, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -154,6 +158,13 @@ def _check_years(array: pa.Array, name: str) -> None:
     is_within = pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))
     if pc.all(is_within).as_py() is False:
         raise Misfit(f"{name}: a day or a moment lies outside of the years 1 to 9999")
+
+
+def _check_times(array: pa.Array, name: str) -> None:
+    """Arrow has no look at them; what lies outside of a day would be filed as another time."""
+    found = pc.min_max(array.view(pa.int64()))
+    if found["max"].is_valid and not 0 <= found["min"].as_py() <= found["max"].as_py() < _DAY_US:
+        raise Misfit(f"{name}: a time lies outside of a day")
 
 
 def _years(kind: pa.DataType) -> tuple[date, date]:

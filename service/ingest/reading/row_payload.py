@@ -35,6 +35,9 @@ def _value(scalar: pa.Scalar) -> object:
         return [{"key": _value(each[0]), "value": _value(each[1])} for each in scalar.values]
     if isinstance(scalar, pa.ListScalar):
         return [_value(each) for each in scalar.values]
+    if types.is_time(kind) and not 0 <= scalar.value < _DAY[kind.unit]:
+        # Python would tell another time.
+        return f"{scalar.value} {kind.unit}"
     try:
         return _json(scalar.as_py())
     except (ValueError, OverflowError, TypeError):
@@ -63,4 +66,5 @@ def _json(value: object) -> object:
             return str(value)
 
 
+_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}

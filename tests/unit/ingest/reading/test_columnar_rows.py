@@ -25,6 +25,7 @@ from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 NOON = datetime(2026, 1, 1, 12)
+DAY_US = 86_400_000_000
 
 
 def stream(table: pa.Table, rows_at_once: int | None = None) -> bytes:
@@ -99,6 +100,12 @@ def test_values_of_types_that_lose_nothing_are_taken(array: pa.Array, kind: str,
         (pa.array([Decimal(1), Decimal(10**75)], pa.decimal256(76, 0)), "decimal(38, 10)"),
         (pa.array([Decimal(1), Decimal(10**17)], pa.decimal64(18, 0)), "decimal(38, 30)"),
         (pa.array([0, 1], pa.time64("ns")), "time"),
+        (pa.array([DAY_US - 1, DAY_US]).view(pa.time64("us")), "time"),
+        (pa.array([0, -1]).view(pa.time64("us")), "time"),
+        (pa.array([0, -1000]).view(pa.time64("ns")), "time"),
+        (pa.array([0, DAY_US * 1000]).view(pa.time64("ns")), "time"),
+        (pa.array([0, -1], pa.int32()).view(pa.time32("ms")), "time"),
+        (pa.array([0, 86_400], pa.int32()).view(pa.time32("s")), "time"),
         (pa.array([0, 1], pa.timestamp("ns")), "timestamp"),
         (pa.array([0, 2**40], pa.timestamp("s")), "timestamp"),
         (pa.array([0, 2**62], pa.timestamp("us", "UTC")), "timestamptz"),
@@ -188,6 +195,16 @@ def test_a_required_field_has_no_null_even_where_its_struct_is_none() -> None:
         found = exact_array(array, Field(1, "v", PLACE))
         # The writer says in the file's schema that there is none.
         assert found.field("city").null_count == 0
+
+
+def test_a_time_outside_of_a_day_is_told_wherever_it_lies_and_the_record_is_kept() -> None:
+    times = pa.array([0, DAY_US, -1]).view(pa.time64("us"))
+    field = Field(1, "v", Struct((Field(2, "all", ListOf(Field(3, "element", Primitive("time")))),)))
+    column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2, 3], times)], names=["all"])
+    rows, bad = read(stream(pa.table({"v": column})), plan_of(field))
+    assert rows == [{"v": {"all": [time(0)]}}]
+    assert {each.reason for each in bad} == {"v.all.element: a time lies outside of a day"}
+    assert [json.loads(each.payload)["v"]["all"] for each in bad] == [["86400000000 us"], ["-1 us"]]
 
 
 def test_what_is_wrong_inside_is_told_for_its_row_alone() -> None:
