@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.ingest.partition_rules import partition_rules
 from service.ingest.reading.plan import ReadTarget
 from service.ingest.reading.sent_types import fields_as_sent
 from service.model.ingest import Write
@@ -11,8 +12,8 @@ from service.model.writing import WritableTable
 
 def read_target(write: Write, table: WritableTable, fields: tuple[Field, ...]) -> ReadTarget:
     """The fields as they are sent; where they are inferred, all others of the table may be there, empty."""
-    sent = fields_as_sent(fields, write.schema)
+    sent, rules = fields_as_sent(fields, write.schema), partition_rules(table)
     if not write.is_inferred:
-        return ReadTarget(sent)
+        return ReadTarget(sent, partition=rules)
     unwritten = {each.name for each in table.schema.columns} - {each.name for each in sent}
-    return ReadTarget(sent, frozenset(unwritten))
+    return ReadTarget(sent, frozenset(unwritten), rules)

@@ -10,7 +10,7 @@ from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
-from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
+from service.ingest.reading.rows import FIRST, BadRow, Position, Rows, TargetRows
 from service.ingest.reading.rows_at_once import rows_at_once
 from service.ingest.reading.sought import opened_records
 from service.ingest_ports import Spools
@@ -81,13 +81,21 @@ def _records(
     if at_once is not None:
         yield from at_once
         return
-    rows = RecordRows(plan)
+    for each in _one_by_one(records, RecordRows(plan)):
+        if isinstance(each, BadRow):
+            index = each.position.number
+            told = BadRecord(f"{place}/records/{index}", each.reason)
+            # Escapes keep halves of characters, which have no bytes.
+            yield Unfit(told, json_text(records[index]).encode(), RecordFormat.NDJSON, each.target)
+        else:
+            yield each
+
+
+def _one_by_one(records: Sequence[Mapping[str, object]], rows: RecordRows) -> Iterator[Rows]:
     for index, record in enumerate(records):
         bad = rows.take(record, Position(index), b"")
         if bad is not None:
-            told = BadRecord(f"{place}/records/{index}", bad.reason)
-            # Escapes keep halves of characters, which have no bytes.
-            yield Unfit(told, json_text(record).encode(), RecordFormat.NDJSON, bad.target)
+            yield bad
         if (index + 1) % BATCH_ROWS == 0:
             yield from rows.batches()
     yield from rows.batches()

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from service.model.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
-JudgedBy = tuple[tuple[Field, ...], ...]
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """The fields of one write's records, and which of their values have a partition."""
+
+    fields: tuple[Field, ...] = ()
+    partition: PartitionRules = NO_RULES
+
+
+JudgedBy = tuple[ReadAs, ...]
 """One for each write."""
 
 
@@ -16,26 +26,45 @@ JudgedBy = tuple[tuple[Field, ...], ...]
 class Judging:
     """How dead letters are told: what the records of each write are read as, and of which writes they are."""
 
-    fields: JudgedBy
+    reads: JudgedBy
     writes: frozenset[int]
 
 
 def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
     """As JSON, from which `judged_by_from_bytes` makes the same fields, without their documentation.
 
-    >>> judged_by_to_bytes(((Field(1, "id", Primitive("long"), is_required=True),), ()))
+    >>> judged_by_to_bytes((ReadAs((Field(1, "id", Primitive("long"), is_required=True),)), ReadAs()))
     b'[[[1, "id", "long", true, null, null]], []]'
     """
-    return json.dumps([list(map(_field_value, each)) for each in judged_by]).encode()
+    return json.dumps(list(map(_read_value, judged_by))).encode()
 
 
 def judged_by_from_bytes(content: bytes) -> JudgedBy:
     """The fields that were kept so.
 
-    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]')[0][0].type
+    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]')[0].fields[0].type
     Primitive(name='long')
     """
-    return tuple(tuple(map(_field, each)) for each in json.loads(content))
+    return tuple(map(_read, json.loads(content)))
+
+
+def _read_value(read: ReadAs) -> object:
+    fields = list(map(_field_value, read.fields))
+    # As it was before there were rules.
+    return {"fields": fields, "partition": asdict(read.partition)} if read.partition.fields else fields
+
+
+def _read(value: Any) -> ReadAs:
+    if isinstance(value, list):
+        return ReadAs(tuple(map(_field, value)))
+    folders, rules = value["partition"]["folders"], value["partition"]["fields"]
+    return ReadAs(
+        tuple(map(_field, value["fields"])),
+        PartitionRules(
+            tuple(PartitionRule(**{**each, "path": tuple(each["path"])}) for each in rules),
+            None if folders is None else FolderBounds(**folders),
+        ),
+    )
 
 
 def _field_value(field: Field) -> list[object]:

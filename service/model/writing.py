@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from service.model.partition_rules import FolderBounds
 from service.model.schemas import TableSchema
 from service.model.tables import PartitionField, SortField, TableName
 
@@ -39,6 +40,8 @@ class WritableTable:
     partition_fields: tuple[PartitionField, ...]
     sort_fields: tuple[SortField, ...]
     state: bytes = field(repr=False)
+    folder_bounds: FolderBounds | None = None
+    """How long partitions' values may be as names of folders; None: they are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
+from service.model.judged_by import ReadAs
+from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
 from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables import TableName
@@ -152,7 +154,10 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
         Field(2, "places", ListOf(Field(5, "element", place)), initial_default=[], write_default=None),
         Field(6, "m", MapOf(Field(7, "key", Primitive("date (as timestamp)")), Field(8, "value", place))),
     )
-    for judged_by in ((nested, ()), (), None):
+    rule = PartitionRule("city", ("place", "city"), "string", "truncate[9]", is_required=True)
+    bounds = (FolderBounds(255, 900), FolderBounds(None, 900), None)
+    with_rules = tuple(ReadAs(nested, PartitionRules((rule,), each)) for each in bounds)
+    for judged_by in ((ReadAs(nested), ReadAs()), with_rules, (), None):
         record = replace(ingest_of([]), judged_by=judged_by)
         log.accept(record, [])
         found = log.find(record.ingest_id)

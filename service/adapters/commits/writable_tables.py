@@ -11,6 +11,7 @@ from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.commits.is_tag import is_tag
+from service.adapters.data_files.locations import folder_bounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid
 from service.model.schemas import TableSchema
@@ -69,6 +70,7 @@ class PyIcebergWritableTables:
             opened.facts.partition_fields,
             opened.facts.sort_fields,
             described.encoded,
+            folder_bounds(described.state),
         )
 
     def _describe(self, name: TableName, state: WriterState) -> _Described:

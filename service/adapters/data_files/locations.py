@@ -14,6 +14,7 @@ from pyiceberg.typedef import Record
 
 from service.adapters.data_files.partitions import PartitionValues
 from service.adapters.data_files.writer_state import WriterState
+from service.model.partition_rules import FolderBounds
 
 _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255
@@ -27,12 +28,9 @@ class Locations:
     def __init__(self, state: WriterState, write_id: UUID) -> None:
         self._state = state
         self._write_id = write_id
-        self._has_hashes = _is_true(state, "write.object-storage.enabled", "false")
-        self._has_folders = not self._has_hashes or _is_true(
-            state, "write.object-storage.partitioned-paths", "true"
-        )
+        self._bounds = folder_bounds(state)
         kind: type[LocationProvider] = (
-            ObjectStoreLocationProvider if self._has_hashes else SimpleLocationProvider
+            ObjectStoreLocationProvider if _has_hashes(state) else SimpleLocationProvider
         )
         self._provider = kind(state.location, dict(state.properties))
         self._count = 0
@@ -45,18 +43,30 @@ class Locations:
         """
         name = f"{self._count:05d}-{self._write_id}.parquet"
         self._count += 1
-        if not partition or not self._has_folders:
+        if not partition or self._bounds is None:
             return self._provider.new_data_location(name)
         folder = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
-        self._check_length(folder)
+        _check_length(folder, self._bounds)
         return self._provider.new_data_location(f"{folder}/{name}")
 
-    def _check_length(self, folder: str) -> None:
-        """Before a storage refuses it in words that could mean anything. What is no ASCII is escaped."""
-        is_on_disk = urlsplit(self._state.location).scheme in _WITH_FOLDERS
-        longest = max(map(len, folder.split("/")))
-        if len(folder) > _LONGEST_PATH or (is_on_disk and longest > _LONGEST_FOLDER):
-            raise ValueError("its value is too long for the name of a folder")
+
+def folder_bounds(state: WriterState) -> FolderBounds | None:
+    """How long the folders of partitions may be; None where there are none."""
+    if _has_hashes(state) and not _is_true(state, "write.object-storage.partitioned-paths", "true"):
+        return None
+    is_on_disk = urlsplit(state.location).scheme in _WITH_FOLDERS
+    return FolderBounds(_LONGEST_FOLDER if is_on_disk else None, _LONGEST_PATH)
+
+
+def _check_length(folder: str, bounds: FolderBounds) -> None:
+    """Before a storage refuses it in words that could mean anything. What is no ASCII is escaped."""
+    longest = max(map(len, folder.split("/")))
+    if len(folder) > bounds.together or (bounds.each is not None and longest > bounds.each):
+        raise ValueError("its value is too long for the name of a folder")
+
+
+def _has_hashes(state: WriterState) -> bool:
+    return _is_true(state, "write.object-storage.enabled", "false")
 
 
 def _is_true(state: WriterState, name: str, default: str) -> bool:

@@ -28,7 +28,7 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
-from service.model.judged_by import JudgedBy
+from service.model.judged_by import JudgedBy, ReadAs
 from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
@@ -121,7 +121,7 @@ class ExecutedWrite:
     def judged_by(self) -> JudgedBy | None:
         """What the records were read as, where dead letters of them are to follow."""
         is_later = self._has_letters_later and self._bad_count
-        return tuple(each.fields for each in self._targets()) if is_later else None
+        return tuple(ReadAs(each.fields, each.partition) for each in self._targets()) if is_later else None
 
     def discard(self) -> None:
         """Deletes the files that are known; what tasks left that were given up are orphans."""
@@ -192,7 +192,8 @@ class ExecutedWrite:
 
     def _targets(self) -> Iterator[ReadTarget]:
         if self._request.judging is not None:
-            yield from map(ReadTarget, self._request.judging.fields)
+            for read in self._request.judging.reads:
+                yield ReadTarget(read.fields, partition=read.partition)
             return
         for write, each in zip(self._request.writes, self._destinations, strict=True):
             written = written_fields(each.table.schema, each.target.write_schema_column_ids)

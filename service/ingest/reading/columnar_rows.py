@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.exact_arrays import Misfit, exact_array
 from service.ingest.reading.known_columns import check_columns, check_names
+from service.ingest.reading.partition_misfits import partition_misfits
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.row_payload import row_payload
 from service.ingest.reading.rows import BadRow, Position, Rows, TargetRows
@@ -93,15 +94,27 @@ def _fitted(
     extra = _extra(rows, target, route)
     try:
         _check_extra(rows, extra)
-        yield TargetRows(index, _exact(rows, target))
-        return
+        exact = _exact(rows, target)
+        misfits = partition_misfits(exact, target.partition)
+        if not misfits:
+            yield TargetRows(index, exact)
+            return
     except Misfit:
         misfits = _misfits(rows, target, extra)
+        fitting = _without(rows, misfits)
+        if fitting:
+            exact = _exact(rows.take(fitting), target)
+            without_partition = partition_misfits(exact, target.partition)
+            misfits |= {fitting[row].as_py(): reason for row, reason in without_partition.items()}
     for row, reason in sorted(misfits.items()):
         yield BadRow(Position(numbers[row]), reason, row_payload(rows.slice(row, 1)), index)
-    good = [row for row in range(rows.num_rows) if row not in misfits]
+    good = _without(rows, misfits)
     if good:
-        yield TargetRows(index, _exact(rows.take(pa.array(good, pa.int32())), target))
+        yield TargetRows(index, _exact(rows.take(good), target))
+
+
+def _without(rows: pa.RecordBatch, misfits: Mapping[int, str]) -> pa.Array:
+    return pa.array([row for row in range(rows.num_rows) if row not in misfits], pa.int32())
 
 
 def _extra(rows: pa.RecordBatch, target: ReadTarget, route: Route | None) -> list[str]:

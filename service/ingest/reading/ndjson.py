@@ -8,6 +8,7 @@ from typing import BinaryIO
 from service.ingest.reading.fast_rows import FastRows
 from service.ingest.reading.json_lines import json_lines
 from service.ingest.reading.line_blocks import line_blocks
+from service.ingest.reading.partition_misfits import partition_misfits
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.record_rows import RecordRows
@@ -43,6 +44,7 @@ class _Reader:
         self._slow = RecordRows(plan)
         ignored = None if plan.route is None else plan.route.field
         self._fast = [FastRows(each.fields, ignored) for each in plan.targets]
+        self._partitions = [each.partition for each in plan.targets]
         self._router = None if plan.route is None else LineRouter(plan.route)
 
     def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
@@ -67,7 +69,7 @@ class _Reader:
 
     def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
         rows = self._fast[target].read(lines, len(numbers))
-        if rows is None:
+        if rows is None or partition_misfits(rows, self._partitions[target]):
             yield from self._slowly(lines.split(b"\n"), numbers)
         else:
             yield TargetRows(target, rows)

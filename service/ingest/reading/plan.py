@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.model.ingest import Route
+from service.model.partition_rules import NO_RULES, PartitionRules
 from service.model.schemas import Field
 
 
@@ -13,11 +14,12 @@ class ReadTarget:
     """The fields that one target's files hold, in their order.
 
     `unwritten` are names of others that may be there in forms in which every record has all columns, if no
-    record has a value in them.
+    record has a value in them. `partition` says which values have a partition.
     """
 
     fields: tuple[Field, ...]
     unwritten: frozenset[str] = frozenset()
+    partition: PartitionRules = NO_RULES
 
 
 @dataclass(frozen=True, slots=True)

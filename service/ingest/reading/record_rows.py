@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.nested_values import struct_values
+from service.ingest.reading.partition_misfits import partition_misfits
 from service.ingest.reading.plan import ReadPlan
-from service.ingest.reading.rows import BadRow, Position, TargetRows
+from service.ingest.reading.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.reading.scalar_values import Convert
 from service.model.schemas import Field
 
@@ -28,7 +29,10 @@ class RecordRows:
         self._converts = [values(each.fields) for each in plan.targets]
         self._names = [frozenset(field.name for field in each.fields) for each in plan.targets]
         self._schemas = [arrow_schema(each.fields) for each in plan.targets]
+        self._partitions = [each.partition for each in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
+        # As they were sent, of targets of which a row may turn out to have no partition.
+        self._sent: list[list[tuple[Position, bytes]]] = [[] for _ in plan.targets]
 
     def take(self, record: object, position: Position, payload: bytes) -> BadRow | None:
         """What is wrong with the record, if anything; it is not among the rows then."""
@@ -38,15 +42,30 @@ class RecordRows:
             self._rows[target].append(self._converts[target](self._without_route(record, target)))
         except ValueError as reason:
             return BadRow(position, _storable(str(reason)), payload, target)
+        if self._partitions[target].fields:
+            self._sent[target].append((position, payload))
         return None
 
-    def batches(self) -> Iterator[TargetRows]:
-        """All rows since the last time."""
+    def batches(self) -> Iterator[Rows]:
+        """All rows since the last time; those that there is no partition for are bad."""
         for target, rows in enumerate(self._rows):
-            self._rows[target] = []
+            sent, self._rows[target], self._sent[target] = self._sent[target], [], []
             for start in range(0, len(rows), BATCH_ROWS):
                 part = rows[start : start + BATCH_ROWS]
-                yield TargetRows(target, pa.RecordBatch.from_pylist(part, schema=self._schemas[target]))
+                batch = pa.RecordBatch.from_pylist(part, schema=self._schemas[target])
+                yield from self._with_partition(target, batch, sent[start : start + BATCH_ROWS])
+
+    def _with_partition(
+        self, target: int, batch: pa.RecordBatch, sent: Sequence[tuple[Position, bytes]]
+    ) -> Iterator[Rows]:
+        misfits = partition_misfits(batch, self._partitions[target])
+        for row, reason in sorted(misfits.items()):
+            yield BadRow(sent[row][0], reason, sent[row][1], target)
+        good = [row for row in range(batch.num_rows) if row not in misfits] if misfits else None
+        if good is None:
+            yield TargetRows(target, batch)
+        elif good:
+            yield TargetRows(target, batch.take(pa.array(good, pa.int32())))
 
     def _target(self, record: object) -> int:
         if self._route is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from service.ingest.reading.fast_rows import FastRows
+from service.ingest.reading.partition_misfits import partition_misfits
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.record_rows import BATCH_ROWS
 from service.ingest.reading.route_lines import LineGroup, LineRouter
@@ -38,7 +39,7 @@ def _read(
     for target, lines, count in parts:
         reader = None if target is None else _reader(plan.targets[target].fields, ignored)
         rows = None if reader is None else reader.read(lines, count)
-        if target is None or rows is None:
+        if target is None or rows is None or partition_misfits(rows, plan.targets[target].partition):
             return None
         found.append(TargetRows(target, rows))
     return found

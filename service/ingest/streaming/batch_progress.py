@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.model.ingest import IngestCommit, IngestRecord, Write
-from service.model.judged_by import JudgedBy, Judging
-from service.model.schemas import Field
+from service.model.judged_by import JudgedBy, Judging, ReadAs
 from service.model.writing import TableKey
 
 
@@ -20,7 +19,7 @@ class BatchProgress:
 
     def __init__(self, writes: Sequence[Write]) -> None:
         self._writes = writes
-        self._judged: dict[int, tuple[Field, ...]] = {}
+        self._judged: dict[int, ReadAs] = {}
         self._read: JudgedBy = ()
         self.settled: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at rows."""
@@ -37,8 +36,8 @@ class BatchProgress:
         """
         if not self._judged:
             return None
-        fields = (self._judged.get(index, read) for index, read in enumerate(self._read))
-        return Judging(tuple(fields), frozenset(self._judged))
+        reads = (self._judged.get(index, read) for index, read in enumerate(self._read))
+        return Judging(tuple(reads), frozenset(self._judged))
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Takes down what came of an attempt at rows."""

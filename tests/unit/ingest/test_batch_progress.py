@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest import IngestCommit, Write
-from service.model.judged_by import Judging
+from service.model.judged_by import Judging, ReadAs
 from service.model.schemas import Field, Primitive
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.ingests import ingest_of
 
 CLICKS, SALES = (TableKey(TableName("lake", "logs", each)) for each in ("clicks", "sales"))
-OLD, NEW = ((Field(1, each, Primitive("long")),) for each in ("old", "new"))
+OLD, NEW = (ReadAs((Field(1, each, Primitive("long")),)) for each in ("old", "new"))
 
 
 def test_what_took_its_rows_before_is_read_on_as_it_is_and_not_judged() -> None:

@@ -55,7 +55,7 @@ def one_by_one(body: str | bytes, plan: ReadPlan) -> list[tuple[int, list[str]]]
     rows = RecordRows(plan)
     if any(rows.take(each, FIRST, b"") for each in exact_records(body)):
         return None
-    return told(list(rows.batches()))
+    return told([each for each in rows.batches() if isinstance(each, TargetRows)])
 
 
 def agrees(body: str | bytes, plan: ReadPlan) -> None:

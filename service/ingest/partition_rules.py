@@ -1,0 +1,55 @@
+"""From a table's partition spec to what its rows' values have to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from service.ingest.write_schema.rules.partition_sources import VOID
+from service.model.identity import Identity
+from service.model.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
+from service.model.schemas import Field, Primitive, TableSchema, fields_with_paths
+from service.model.tables import PartitionField
+from service.model.writing import WritableTable
+
+_KEPT = 256
+_FLOATING = ("float", "double")
+_TEXT = ("string", "binary")
+
+
+def partition_rules(table: WritableTable) -> PartitionRules:
+    """Rules for those partition fields alone whose sources may have values that there is no partition for."""
+    if not table.partition_fields:
+        return NO_RULES
+    return _rules(Identity(table.schema), table.partition_fields, table.folder_bounds)
+
+
+@lru_cache(_KEPT)
+def _rules(
+    schema: Identity[TableSchema], fields: tuple[PartitionField, ...], folders: FolderBounds | None
+) -> PartitionRules:
+    by_path = dict(fields_with_paths(schema.value.columns))
+    by_name = {".".join(path): path for path in by_path}
+    found = (_rule(by_path, by_name[each.source], each, folders) for each in fields if each.source in by_name)
+    return PartitionRules(tuple(each for every in found for each in every), folders)
+
+
+def _rule(
+    by_path: dict[tuple[str, ...], Field],
+    path: tuple[str, ...],
+    field: PartitionField,
+    folders: FolderBounds | None,
+) -> Iterator[PartitionRule]:
+    kind, transform = by_path[path].type, field.transform
+    if transform == VOID or not isinstance(kind, Primitive):
+        return
+    above = (by_path[path[:end]] for end in range(1, len(path)))
+    is_required = by_path[path].is_required and not all(each.is_required for each in above)
+    is_truncated = transform.startswith("truncate")
+    if (
+        is_required
+        or (transform == "identity" and kind.name in _FLOATING)
+        or (is_truncated and kind.name.startswith("decimal"))
+        or (folders is not None and (is_truncated or transform == "identity") and kind.name in _TEXT)
+    ):
+        yield PartitionRule(field.name, path, kind.name, transform, is_required)

@@ -1,0 +1,148 @@
+"""Rows that there is no partition for: what the writer would refuse them all for, told one by one."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from urllib.parse import quote_plus
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
+
+_TRUNCATE = re.compile(r"truncate\[(\d+)\]")
+_ESCAPED = 3
+_NULL = "null"
+
+
+def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, str]:
+    """The rows without a partition, each with one of its reasons. Rows that all have one cost a look at most.
+
+    >>> rules = PartitionRules((PartitionRule("share", ("share",), "double", "identity"),))
+    >>> partition_misfits(pa.record_batch({"share": [0.5, None, float("nan")]}), rules)
+    {2: 'share: NaN and infinity cannot be partition values'}
+    """
+    found: dict[int, str] = {}
+    texts: list[_Text] = []
+    for rule in rules.fields:
+        values = _values(rows, rule.path)
+        for is_bad, reason in _misfits_of_value(values, rule):
+            found |= dict.fromkeys(_places(is_bad), f"{'.'.join(rule.path)}: {reason}")
+        if rules.folders is not None and rule.kind in ("string", "binary"):
+            texts.append(_Text(rule, values))
+    if rules.folders is not None and texts:
+        found |= _without_folder(texts, rules.folders)
+    return found
+
+
+def _values(rows: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
+    array = rows.column(path[0])
+    for name in path[1:]:
+        # With the NULLs of the struct.
+        array = pc.struct_field(array, name)
+    return array
+
+
+def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[pa.Array, str]]:
+    if rule.is_required and values.null_count:
+        yield values.is_null(), "the table is partitioned by it, and it is NULL, though it is required"
+    if types.is_floating(values.type):
+        is_finite = pc.is_finite(values)
+        if pc.all(is_finite).as_py() is False:
+            yield pc.invert(is_finite), "NaN and infinity cannot be partition values"
+    if types.is_decimal(values.type):
+        lowest = _lowest(values.type, _width(rule) or 1)
+        least = pc.min(values)
+        if least.is_valid and least.as_py() < lowest:
+            kind = f"decimal({values.type.precision}, {values.type.scale})"
+            yield (
+                pc.less(values, pa.scalar(lowest, values.type)),
+                f"its {rule.transform} is no {kind} any more",
+            )
+
+
+def _lowest(kind: pa.DataType, width: int) -> Decimal:
+    """The least number whose multiple of the width, at or below it, has no more digits than there are."""
+    unscaled = -((10**kind.precision - 1) // width) * width
+    return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -kind.scale))
+
+
+def _width(rule: PartitionRule) -> int | None:
+    found = _TRUNCATE.fullmatch(rule.transform)
+    return None if found is None else int(found[1])
+
+
+class _Text:
+    """A column whose values become names of folders."""
+
+    def __init__(self, rule: PartitionRule, values: pa.Array) -> None:
+        self.column = ".".join(rule.path)
+        self._start = len(quote_plus(rule.name, safe="")) + len("=")
+        self._width = _width(rule)
+        self._values = values
+        self._is_bytes = rule.kind == "binary"
+
+    def longest(self) -> int:
+        """A bound for the length of any of its folders' names."""
+        most = pc.max(pc.binary_length(self._values)).as_py() or 0
+        if self._is_bytes:
+            kept = most if self._width is None else min(most, self._width)
+            characters = -(-kept // 3) * 4
+        else:
+            # Of UTF-8, four bytes are a character at least.
+            characters = most if self._width is None else min(most, self._width * 4)
+        return self._start + max(characters * _ESCAPED, len(_NULL))
+
+    def lengths(self) -> pa.Array:
+        """How long the name of each row's folder is."""
+        folded = self._truncated().dictionary_encode(null_encoding="encode")
+        lengths = [self._start + len(_name(each)) for each in folded.dictionary.to_pylist()]
+        return pa.array(lengths, pa.int64()).take(folded.indices)
+
+    def _truncated(self) -> pa.Array:
+        if self._width is None:
+            return self._values
+        if self._is_bytes:
+            return pc.binary_slice(self._values, 0, self._width)
+        return pc.utf8_slice_codeunits(self._values, 0, self._width)
+
+
+def _name(value: str | bytes | None) -> str:
+    """As Iceberg's `PartitionSpec.partitionToPath` spells it."""
+    match value:
+        case bytes():
+            text = base64.b64encode(value).decode()
+        case None:
+            text = _NULL
+        case _:
+            text = value
+    return quote_plus(text, safe="")
+
+
+def _without_folder(texts: list[_Text], bounds: FolderBounds) -> dict[int, str]:
+    longest = [each.longest() for each in texts]
+    if sum(longest) <= bounds.together and (bounds.each is None or max(longest) <= bounds.each):
+        return {}
+    lengths = [each.lengths() for each in texts]
+    together = lengths[0]
+    for further in lengths[1:]:
+        together = pc.add(pc.add(together, further), len("/"))
+    column = texts[-1].column
+    found = dict.fromkeys(_places(pc.greater(together, bounds.together)), _too_long(column))
+    if bounds.each is not None:
+        for text, length in zip(texts, lengths, strict=True):
+            found |= dict.fromkeys(_places(pc.greater(length, bounds.each)), _too_long(text.column))
+    return found
+
+
+def _too_long(column: str) -> str:
+    return f"{column}: the table is partitioned by it, and it is too long for the name of a folder"
+
+
+def _places(is_bad: pa.Array) -> list[int]:
+    places: list[int] = pc.indices_nonzero(is_bad).to_pylist()
+    return places
