@@ -25,6 +25,7 @@ from service.adapters.postgres.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.query_history import PostgresQueryHistory
 from service.adapters.probe_values.listed_values import ListedValues
 from service.adapters.probe_values.probe_values import ManifestProbeValues
+from service.adapters.synced_files import not_synced, sync_files
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.engine import SparkEngine
@@ -96,7 +97,10 @@ class Parts:
     def catalogs(self) -> PyIcebergCatalogs:
         """All configured catalogs, through PyIceberg."""
         catalogs = PyIcebergCatalogs(
-            self.catalog_settings, SystemClock(), kept_bytes=self.settings.catalog_cache_max_bytes
+            self.catalog_settings,
+            SystemClock(),
+            kept_bytes=self.settings.catalog_cache_max_bytes,
+            sync=sync_files if self.settings.ingest_fsync else not_synced,
         )
         self.stack.callback(catalogs.close)
         return catalogs

@@ -16,7 +16,6 @@ from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.content_files import data_file
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.synced_files import not_synced, sync_files
 from service.adapters.data_files.turns import Turns
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import ParquetWrittenRows
@@ -24,6 +23,7 @@ from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.adapters.spool import SpoolDirectory
+from service.adapters.synced_files import not_synced, sync_files
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
@@ -66,9 +66,10 @@ def build_ingests(
         settings.ingest_writers,
     )
     tables = PyIcebergWritableTables(catalogs)
-    data_files = ParquetDataFiles(bounds, sync_files if settings.ingest_fsync else not_synced)
+    sync = sync_files if settings.ingest_fsync else not_synced
+    data_files = ParquetDataFiles(bounds, sync)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
-    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas)
+    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas, sync=sync)
     committer = Committer(log, commits, clock, pace, meters, rewriting)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)

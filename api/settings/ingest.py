@@ -67,8 +67,9 @@ class IngestSettings(BaseModel):
     )
     ingest_fsync: bool = Field(
         True,
-        description="whether data files on a disk (`file:`) are synced before an ingest is accepted, so that"
-        " they outlast a power failure; an ingest takes some milliseconds longer",
+        description="whether on a disk (`file:`) data files are synced before an ingest is accepted, and"
+        " metadata before it is committed, so that they outlast a power failure; both take some milliseconds"
+        " longer",
     )
     ingest_retention_days: int = Field(
         30, ge=1, le=3650, description="how long ended ingests and their `requestId`s are known"

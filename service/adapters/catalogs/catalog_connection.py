@@ -10,6 +10,7 @@ from typing import TypeVar
 from pyiceberg.catalog import Catalog
 
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
+from service.adapters.synced_files import Sync
 from service.errors import CatalogDown
 
 T = TypeVar("T")
@@ -18,10 +19,11 @@ T = TypeVar("T")
 class CatalogConnection:
     """Asks one catalog, from any number of threads."""
 
-    def __init__(self, name: str, properties: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(self, name: str, properties: Mapping[str, str], timeout_s: float, sync: Sync) -> None:
         self._name = name
         self._properties = dict(properties)
         self._timeout_s = timeout_s
+        self._sync = sync
         self._errors = catalog_errors()
         self._opening = threading.Lock()
         self._turn = threading.Lock()
@@ -53,7 +55,7 @@ class CatalogConnection:
     def _opened(self) -> Catalog:
         with self._locked(self._opening):
             if self._catalog is None:
-                self._catalog = open_catalog(self._name, self._properties, self._timeout_s)
+                self._catalog = open_catalog(self._name, self._properties, self._timeout_s, self._sync)
             return self._catalog
 
     def _drop(self, catalog: Catalog) -> None:

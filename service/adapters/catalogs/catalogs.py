@@ -18,6 +18,7 @@ from service.adapters.catalogs.open_catalog import check_installed
 from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
 from service.adapters.single_flight import SingleFlight
+from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableName
@@ -50,6 +51,7 @@ class PyIcebergCatalogs:
         facts_timeout_s: float = 1.0,
         kept_tables: int = 10_000,
         kept_bytes: int = 128 * _MIB,
+        sync: Sync = sync_files,
     ) -> None:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
@@ -60,7 +62,8 @@ class PyIcebergCatalogs:
         self._tables = OpenedTables(kept_tables, kept_bytes)
         self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, *_NOT_THERE))
         self._connections = {
-            name: CatalogConnection(name, properties, timeout_s) for name, properties in catalogs.items()
+            name: CatalogConnection(name, properties, timeout_s, sync)
+            for name, properties in catalogs.items()
         }
         self._checks = SingleFlight(self._is_up, (CatalogDown,))
         self._listings = SingleFlight(self._full_names, (CatalogDown,))

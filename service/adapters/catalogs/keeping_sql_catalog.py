@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, select, tuple_
 
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.metadata_json import metadata_json
+from service.adapters.synced_files import Sync, sync_files
 
 KEPT_TABLES = 64
 KEPT_BYTES = 64 << 20
@@ -42,9 +43,12 @@ class KeepingSqlCatalog(SqlCatalog):
     PyIceberg reads a table's metadata twice for each commit, and copies it value by value: with a thousand
     snapshots in it, that is most of the time that a commit takes. Where the newest metadata lies is still
     asked of the database each time.
+
+    The database must not tell of metadata that a power failure takes: `sync` is called before it is told.
     """
 
-    def __init__(self, name: str, **properties: str) -> None:
+    def __init__(self, name: str, sync: Sync = sync_files, **properties: str) -> None:
+        self._sync = sync
         self._kept: BoundedLru[str, TableMetadata] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
         super().__init__(name, **properties)
         # A question by itself needs no transaction, which would be two more ways there and back.
@@ -95,6 +99,7 @@ class KeepingSqlCatalog(SqlCatalog):
             compressed = Compressor.get_compressor(metadata_path).bytes_compressor()
             with io.new_output(metadata_path).create() as stream:
                 stream.write(compressed(text.encode()))
+        self._sync([metadata_path])
         self._keep(metadata_path, metadata)
 
     def _keep(self, location: str, metadata: TableMetadata) -> TableMetadata:

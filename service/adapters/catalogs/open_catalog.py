@@ -23,6 +23,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.synced_files import Sync
 from service.errors import CannotStart
 
 # What PyIceberg needs for a type, beyond what the gateway itself depends on.
@@ -45,15 +46,17 @@ def check_installed(name: str, properties: Mapping[str, str]) -> None:
         raise CannotStart(f"Catalog {name}: type {properties['type']} needs the Python package {package}.")
 
 
-def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float) -> Catalog:
+def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float, sync: Sync) -> Catalog:
     """A catalog set up by these properties alone: no configuration file or environment variable is mixed in.
+
+    `sync` is for metadata that is written here, and not by the catalog.
 
     Raises:
         Exception: one of `catalog_errors()`, if the catalog does not answer.
     """
     match properties["type"]:
         case "sql":
-            return KeepingSqlCatalog(name, **_sql_properties(properties, timeout_s))
+            return KeepingSqlCatalog(name, sync, **_sql_properties(properties, timeout_s))
         case "rest":
             return _BoundedRestCatalog(name, timeout_s, **properties)
         case "hive":

@@ -15,6 +15,7 @@ from pyiceberg.manifest import ManifestFile, ManifestListWriter
 from pyiceberg.table.snapshots import Snapshot
 
 from service.adapters.bounded_lru import BoundedLru
+from service.adapters.synced_files import Sync, sync_files
 
 _KEPT_LISTS = 256
 _KEPT_BYTES = 32 << 20
@@ -30,9 +31,13 @@ class _Entries:
 
 
 class ManifestLists:
-    """Writes lists, and keeps what is in those that it wrote last: a file never changes. For many threads."""
+    """Writes lists, and keeps what is in those that it wrote last: a file never changes. For many threads.
 
-    def __init__(self) -> None:
+    A list is on the disk when it is written, and so are the manifests that are new in it.
+    """
+
+    def __init__(self, sync: Sync = sync_files) -> None:
+        self._sync = sync
         self._kept: BoundedLru[str, _Entries] = BoundedLru(_KEPT_LISTS, _KEPT_BYTES)
 
     def write(
@@ -50,7 +55,9 @@ class ManifestLists:
                 old = self._entries(writer, files, before)
             whole = _Entries(new.format_version, new.count + old.count, new.content + old.content)
             _write_block(writer, whole)
-        self._kept.put(writer._output_file.location, whole, len(whole.content))
+        location = writer._output_file.location
+        self._sync([*(each.manifest_path for each in added), location])
+        self._kept.put(location, whole, len(whole.content))
 
     def _entries(self, writer: ManifestListWriter, files: FileIO, snapshot: Snapshot) -> _Entries:
         kept = self._kept.get(snapshot.manifest_list)

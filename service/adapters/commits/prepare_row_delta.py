@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from pyiceberg.exceptions import CommitFailedException
@@ -15,12 +16,15 @@ from pyiceberg.transforms import VoidTransform
 
 from service.adapters.commits.committed_rounds import ROUND
 from service.adapters.commits.snapshot_append import SnapshotAppend
+from service.adapters.synced_files import Sync, path_on_disk
 from service.errors import SEND_ALONE_AGAIN, UpsertNotPossible
 from service.ingest_ports import RowDeltas
 from service.model.writing import Committable, RowDelta
 
 
-def prepare_row_delta(table: Table, committable: Committable, row_deltas: RowDeltas) -> SnapshotAppend:
+def prepare_row_delta(
+    table: Table, committable: Committable, row_deltas: RowDeltas, sync: Sync
+) -> SnapshotAppend:
     """Has the manifests written. A branch that is not there begins with what `main` has now.
 
     Raises:
@@ -42,6 +46,8 @@ def prepare_row_delta(table: Table, committable: Committable, row_deltas: RowDel
     if text is None:
         raise CommitFailedException(f"{committable.key.table} was committed to meanwhile")
     snapshot = Snapshot.model_validate_json(text)
+    if path_on_disk(snapshot.manifest_list) is not None:
+        sync(_written(table.io, snapshot))
     return SnapshotAppend.of(table, committable, snapshot, lambda: _delete_manifests(table.io, snapshot))
 
 
@@ -78,7 +84,13 @@ def _is_out_of_reach(manifest: ManifestFile, spec: PartitionSpec) -> bool:
 def _delete_manifests(io: FileIO, snapshot: Snapshot) -> None:
     """Deletes those that were written for this snapshot; what cannot be deleted is an orphan."""
     with suppress(OSError):
-        own = [each for each in snapshot.manifests(io) if each.added_snapshot_id == snapshot.snapshot_id]
-        for each in own:
-            io.delete(each.manifest_path)
-        io.delete(snapshot.manifest_list)
+        for location in list(_written(io, snapshot)):
+            io.delete(location)
+
+
+def _written(io: FileIO, snapshot: Snapshot) -> Iterator[str]:
+    """The manifests that are new in the snapshot, and their list."""
+    for each in snapshot.manifests(io):
+        if each.added_snapshot_id == snapshot.snapshot_id:
+            yield each.manifest_path
+    yield snapshot.manifest_list

@@ -33,6 +33,7 @@ from service.adapters.commits.fits_table import check_fits_table
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
+from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
 from service.ingest_ports import RoundEnded, RowDeltas, always_open
 from service.model.writing import CommitResult, Committable
@@ -60,13 +61,15 @@ class PyIcebergTableCommits:
         first_pause_s: float = 0.05,
         conflicts_within_s: float = 15.0,
         row_deltas: RowDeltas | None = None,
+        sync: Sync = sync_files,
     ) -> None:
         self._catalogs = catalogs
         self._read_data_file = read_data_file
         self._first_pause_s = first_pause_s
         self._conflicts_within_s = conflicts_within_s
         self._row_deltas = row_deltas
-        self._lists = ManifestLists()
+        self._sync = sync
+        self._lists = ManifestLists(sync)
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
@@ -139,7 +142,7 @@ class PyIcebergTableCommits:
         if not _has_deletes(committable):
             return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
         assert self._row_deltas is not None
-        return prepare_row_delta(table, committable, self._row_deltas)
+        return prepare_row_delta(table, committable, self._row_deltas, self._sync)
 
     def _published(self, catalog: Catalog, table: Table, append: SnapshotAppend) -> None:
         before = table.metadata_location

@@ -10,13 +10,13 @@ from pyiceberg.io import load_file_io
 
 from service.adapters.data_files.file_set import delete_files
 from service.adapters.data_files.key_parts import key_parts
-from service.adapters.data_files.synced_files import sync_files
 from service.adapters.data_files.turns import out_of_turn
 from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.write_fan import write_fan
 from service.adapters.data_files.write_properties import WriteProperties
 from service.adapters.data_files.writer_state import WriterState
+from service.adapters.synced_files import sync_files
 from service.errors import StorageDown
 from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
 

@@ -18,6 +18,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
+from service.adapters.synced_files import not_synced
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})
@@ -30,7 +31,7 @@ def properties(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def catalog(properties: dict[str, str]) -> Iterator[KeepingSqlCatalog]:
-    made = KeepingSqlCatalog("lake", **properties)
+    made = KeepingSqlCatalog("lake", not_synced, **properties)
     made.create_namespace("a")
     yield made
     made.close()

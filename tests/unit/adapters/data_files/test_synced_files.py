@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.synced_files import sync_files
 from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.synced_files import sync_files
 from service.errors import StorageDown
 from service.model.schemas import TableSchema
 from service.model.tables import TableName

@@ -18,6 +18,8 @@ _OLD_S = 3600
 
 
 Fsync = Callable[[int], None]
+Sync = Callable[[Iterable[str]], None]
+"""Returns once these files, which are complete, outlast a power failure; raises OSError."""
 
 
 def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
@@ -28,7 +30,7 @@ def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
     Raises:
         OSError: the disk does not take them.
     """
-    paths = [path for each in locations if (path := _on_disk(each)) is not None]
+    paths = [path for each in locations if (path := path_on_disk(each)) is not None]
     if len(paths) > 1:
         # A disk takes many at once in about the time of one.
         with ThreadPoolExecutor(min(_AT_ONCE, len(paths)), thread_name_prefix="sync") as pool:
@@ -44,7 +46,8 @@ def not_synced(locations: Iterable[str]) -> None:
     """Leaves it to the kernel when they get to the disk."""
 
 
-def _on_disk(location: str) -> Path | None:
+def path_on_disk(location: str) -> Path | None:
+    """The path of what lies on a disk of this machine; None: it lies elsewhere."""
     scheme, _, path = PyArrowFileIO.parse_location(location)
     return Path(path) if scheme == "file" else None
 
