@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
@@ -45,8 +46,11 @@ from service.model.ingest import (
 from service.model.json_records import JsonRecords
 from service.model.judged_by import JudgedBy
 from service.model.schema_changes import TableEvolution
-from service.model.writing import Destination, TableKey, WritableTable, WriteResult
+from service.model.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
+
+# What is left until files may be taken for orphans: for the log, and for clocks that differ.
+_ACCEPTED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ def run_ingest(
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
+        IngestInvalid: or writing it took almost a day; nothing is left of it then.
         SchemaMismatch, CreationInvalid: nothing was made, changed or written.
         CatalogDown, StorageDown, TooManyIngests: nothing was accepted.
         MetricsStoreDown: it may or may not be accepted; the same requestId tells.
@@ -106,15 +111,18 @@ def run_ingest(
 def _accepted(
     request: IngestRequest, caller: str, prepared: Destinations, ports: IngestPorts, began_ms: int
 ) -> IngestRecord:
-    ingest_id = uuid4()
+    ingest_id, began_at = uuid4(), ports.clock.now()
     written = _written(request, ingest_id, prepared.destinations, ports)
-    results = written.results
+    results, accepted_at = written.results, ports.clock.now()
+    if accepted_at - began_at > LONGEST_WRITE - _ACCEPTED_WITHIN:
+        _discard(written.tables, results, ports.data_files)
+        raise _took_too_long(accepted_at - began_at)
     record = IngestRecord(
         ingest_id,
         caller,
         request.request_id,
         request.fingerprint,
-        ports.clock.now(),
+        accepted_at,
         tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
         written.rejected,
         ports.clock.elapsed_ms() - began_ms,
@@ -209,6 +217,13 @@ def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
     for key in keys:
         if not any(fnmatchcase(str(key.table), each) for each in names):
             raise WriteNotAllowed(f"Callers may not write to {key.table} here.")
+
+
+def _took_too_long(took: timedelta) -> IngestInvalid:
+    return IngestInvalid(
+        f"Writing it took {took}, and files of almost a day ago may be taken for orphans: nothing of it is"
+        " kept. Send it in several parts."
+    )
 
 
 def _sent_before(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord | None:

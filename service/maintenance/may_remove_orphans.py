@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from service.errors import MaintenanceNotSafe
 from service.maintenance_ports import WaitingIngests
 from service.model.tables import TableName
+from service.model.writing import LONGEST_WRITE
 from service.ports import Catalogs
-
-LONGEST_WRITE = timedelta(days=1)
-"""An ingest's files are written before it is accepted, but never so long before."""
 
 
 def check_may_remove_orphans(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 from service.model.partition_rules import FolderBounds
@@ -11,6 +12,8 @@ from service.model.schemas import TableSchema
 from service.model.tables import PartitionField, SortField, TableName
 
 MAIN = "main"
+LONGEST_WRITE = timedelta(days=1)
+"""No file of an ingest is older than this when the ingest is accepted: a younger one is nobody's orphan."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -22,6 +22,7 @@ from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, Change
 from service.model.schemas import TableSchema
 from service.model.sources import SourceBounds
 from service.model.writing import WritableTable
+from service.ports import Clock
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.executors import FakeExecutors
@@ -45,6 +46,7 @@ class FakeIngests(Ingests):
         max_waiting: int = 100,
         sources_folder: Path = Path("/nowhere"),
         reading: ReadBounds = DEFAULT_BOUNDS,
+        clock: Clock | None = None,
     ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.changes = FakeTableChanges(self.tables)
@@ -53,7 +55,7 @@ class FakeIngests(Ingests):
         self.log = FakeIngestLog()
         self.commits = FakeTableCommits()
         self.spools = FakeSpools()
-        clock = SystemClock()
+        clock = clock or SystemClock()
         self.executors = FakeExecutors()
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())

@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -48,6 +48,7 @@ from service.model.record_formats import Compression, RecordFormat
 from service.model.schemas import Field, Primitive
 from service.model.tables import TableName
 from service.model.writing import TableKey
+from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_service import FakeIngests
 from tests.unit.ingest.wide_table import TABLE, with_columns
 
@@ -269,6 +270,33 @@ def test_nothing_is_accepted_while_storage_or_log_are_down(ingests: FakeIngests)
     # It may be in the log in spite of the error, so its files stay.
     assert len(ingests.files.files) == 1
     assert not ingests.commits.rounds
+
+
+@pytest.mark.parametrize(
+    ("took", "is_accepted"), [(timedelta(hours=22), True), (timedelta(hours=23, seconds=1), False)]
+)
+@pytest.mark.parametrize("on_error", list(OnError))
+def test_what_takes_so_long_that_its_files_may_be_taken_for_orphans_is_refused(
+    took: timedelta, is_accepted: bool, on_error: OnError
+) -> None:
+    clock = FakeClock()
+    ingests = FakeIngests(TABLE, clock=clock)
+
+    def opened() -> BytesIO:
+        # Opened twice: how large it is, is asked before it is read.
+        clock.advance(took / 2)
+        return BytesIO(json.dumps({"id": 1, **DAY}).encode())
+
+    records = StreamedRecords(opened, RecordFormat.NDJSON)
+    sent = IngestRequest((write(),), "f", shared=records, on_error=on_error)
+    if is_accepted:
+        ingests.accept(sent, "ann")
+    else:
+        with pytest.raises(IngestInvalid, match="several parts"):
+            ingests.accept(sent, "ann")
+        assert (ingests.log.waiting().keys, ingests.commits.rounds) == ([], [])
+    assert bool(ingests.files.files) is is_accepted
+    ingests.close(WITHIN_S)
 
 
 def test_an_ingest_is_its_callers_alone(ingests: FakeIngests) -> None:
