@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.model.ingest import Violation, WriteRule
-from service.model.schemas import Field, Struct
+from service.model.schemas import Field, Struct, with_children
 
 
 def given_columns(
@@ -53,10 +53,16 @@ def _written(field: Field, own: Field, name: str) -> tuple[tuple[int, ...], tupl
             # The fields' own order is the table's, or it is an order of its own.
             is_whole = ids == tuple(each.field_id for each in fields)
             return ((own.field_id,) if is_whole else ids), violations
-        case (mine, theirs) if mine == theirs:
+        case _ if _ids_and_types(field).type == _ids_and_types(own).type:
             return (own.field_id,), ()
         case _:
             return (), (_violation(name, WriteRule.TYPE_DIFFERS, f"has another type for {name}"),)
+
+
+def _ids_and_types(field: Field) -> Field:
+    """Without what does not tell fields apart: a description, defaults, whether it is required."""
+    inner = with_children(field.type, map(_ids_and_types, field.children))
+    return Field(field.field_id, field.name, inner)
 
 
 def _violation(column: str, rule: WriteRule, what: str) -> Violation:

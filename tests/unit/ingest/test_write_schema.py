@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from service.errors import WriteSchemaInvalid
+from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, Violation, WriteRule
-from service.model.schemas import Field, Primitive, Struct
+from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables import PartitionField
 from service.model.writing import WritableTable
 from tests.unit.ingest.wide_table import (
@@ -167,6 +168,22 @@ def test_fields_with_ids_are_taken_in_their_order() -> None:
 def test_a_struct_that_is_given_in_part_is_written_in_part() -> None:
     assert given(ID, DAY, replace(PLACE, type=Struct((STREET,)))) == (1, 2, 32)
     assert given(ID, DAY, replace(PLACE, type=Struct((STREET, CITY)))) == (1, 2, 32, 31)
+
+
+def test_what_a_field_is_described_as_does_not_matter_wherever_it_lies() -> None:
+    inner = Field(53, "x", LONG, is_required=True, doc="as it is known")
+    element, value = Field(51, "element", Struct((inner,)), doc="one"), Field(52, "value", STRING, doc="v")
+    tags = Field(50, "tags", ListOf(element), doc="tags of it")
+    facts = Field(54, "facts", MapOf(Field(55, "key", STRING, True), value))
+    bare = Field(53, "x", LONG, initial_default=1)
+    sent = (
+        replace(tags, doc=None, type=ListOf(replace(element, doc=None, type=Struct((bare,))))),
+        replace(facts, doc="f", type=MapOf(Field(55, "key", STRING), replace(value, doc=None))),
+    )
+    assert given_columns(sent, (tags, facts)) == ((50, 54), ())
+    other = replace(tags, type=ListOf(replace(element, type=Struct((replace(inner, type=STRING),)))))
+    _, [violation] = given_columns((other,), (tags, facts))
+    assert violation.rule is WriteRule.TYPE_DIFFERS
 
 
 @pytest.mark.parametrize(
