@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema, sanitize_column_names
 
 from service.adapters.data_files.is_alike import is_alike
-from service.errors import RecordsInvalid
+from service.errors import IngestInvalid, RecordsInvalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,16 @@ class ArrowShape:
 
     @staticmethod
     def of(schema: Schema) -> ArrowShape:
-        """The shape of a file with these fields."""
+        """The shape of a file with these fields.
+
+        Raises:
+            IngestInvalid: two of them would have one name in it.
+        """
         given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
-        filed = schema_to_pyarrow(sanitize_column_names(schema))
+        try:
+            filed = schema_to_pyarrow(sanitize_column_names(schema))
+        except ValueError as error:
+            raise IngestInvalid(f"A data file cannot hold these columns together: {error}.") from error
         pairs = zip(given, filed, strict=True)
         return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from service.model.filed_names import filed_name
 from service.model.schema_changes import (
     AddField,
     DifferenceKind,
     MakeOptional,
+    Path,
     SchemaChange,
     SchemaDifference,
     WidenField,
@@ -41,10 +43,12 @@ def refused_changes(
     """One for each reason why a table of format version 2 with this schema stays as it is.
 
     Names that differ only in upper and lower case count as the same: engines such as Spark cannot tell them
-    apart. A column may not be called like a partition field either, or the table cannot be read any more.
+    apart. A column may not be called like a partition field either, or the table cannot be read any more,
+    nor in files like another column.
     """
     paths = list(fields_with_paths(schema.columns))
     taken = {".".join(path).lower() for path, _ in paths} | {each.lower() for each in partition_names}
+    filed = {_filed(path) for path, _ in paths}
     needed = {
         path[:depth]
         for path, each in paths
@@ -55,7 +59,7 @@ def refused_changes(
         match change:
             case AddField():
                 yield from _of_reserved_name(change)
-                yield from _in_new_field(change, taken)
+                yield from _in_new_field(change, taken, filed)
             case MakeOptional(path):
                 if path in needed:
                     name = ".".join(path)
@@ -72,13 +76,20 @@ def _of_reserved_name(change: AddField) -> Iterator[SchemaDifference]:
         yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
 
 
-def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifference]:
+def _in_new_field(change: AddField, taken: set[str], filed: set[str]) -> Iterator[SchemaDifference]:
     for path, field in fields_with_paths((change.field,)):
-        name = ".".join((*change.parent, *path))
+        whole = (*change.parent, *path)
+        name, in_files = ".".join(whole), _filed(whole)
         if name.lower() in taken:
             detail = f"{name} cannot be told from a name that the table has already."
             yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
+        elif in_files in filed:
+            detail = (
+                f"{name} is called {filed_name(whole[-1])} in data files, as another field of the table is."
+            )
+            yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
         taken.add(name.lower())
+        filed.add(in_files)
         yield from _of_format_3(name, field)
         if field.type == Primitive(_UNKNOWN_TO_SPARK):
             detail = f"{name} is time, and Spark reads nothing of a table that has one: let it be a string."
@@ -86,6 +97,10 @@ def _in_new_field(change: AddField, taken: set[str]) -> Iterator[SchemaDifferenc
         if field.type == Struct(()):
             detail = f"{name} is a struct without fields, which no data file can hold."
             yield SchemaDifference(name, DifferenceKind.NOT_WRITABLE, detail)
+
+
+def _filed(path: Path) -> str:
+    return ".".join(map(filed_name, path)).lower()
 
 
 def _of_format_3(name: str, field: Field) -> Iterator[SchemaDifference]:

@@ -80,6 +80,13 @@ def test_all_changes_of_one_write_or_none() -> None:
         ([Field(3, "a", STRING), Field(4, "A", STRING)], [("A", "NAME_TAKEN")]),
         ([Field(3, "id_bucket", STRING)], [("id_bucket", "NAME_TAKEN")]),
         ([Field(3, "s", Struct((Field(4, "b", INT), Field(5, "B", INT))))], [("s.B", "NAME_TAKEN")]),
+        ([Field(3, "a.b", STRING), Field(4, "a_x2Eb", STRING)], [("a_x2Eb", "NAME_TAKEN")]),
+        ([Field(3, "1st", STRING), Field(4, "_1st", STRING)], [("_1st", "NAME_TAKEN")]),
+        (
+            [Field(3, "s", Struct((Field(4, "a-b", INT), Field(5, "a_x2Db", INT))))],
+            [("s.a_x2Db", "NAME_TAKEN")],
+        ),
+        ([Field(3, "s", Struct((Field(4, "a-b", INT),))), Field(5, "a_x2Db", INT)], []),
         ([Field(3, "at", Primitive("timestamp_ns"))], [("at", "FORMAT_TOO_OLD")]),
         (
             [Field(3, "l", ListOf(Field(4, "element", Primitive("timestamptz_ns"))))],
@@ -97,6 +104,12 @@ def test_fields_that_readers_could_not_read_are_not_added(
     columns: list[Field], expected: list[tuple[str, str]]
 ) -> None:
     assert kinds([write(ID, *columns)], SCHEMA, "id_bucket") == expected
+
+
+@pytest.mark.parametrize(("known", "new"), [("a.b", "a_x2Eb"), ("a_x2Eb", "a.b"), ("a_x2eb", "A.b")])
+def test_a_field_is_not_added_that_files_would_call_like_one_of_the_table(known: str, new: str) -> None:
+    schema = TableSchema(0, (Field(1, known, STRING),))
+    assert kinds([write(*schema.columns, Field(2, new, STRING))], schema) == [(new, "NAME_TAKEN")]
 
 
 def test_a_name_with_dots_is_not_taken_for_a_field_of_a_struct() -> None:

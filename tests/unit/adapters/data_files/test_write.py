@@ -354,6 +354,18 @@ def test_targets_of_another_state_are_refused(tmp_path: Path, writer: Writer) ->
             writer(state, other, [numbers(1)], WriteBounds())
 
 
+def test_columns_that_a_file_would_call_alike_are_refused_together_and_written_apart(
+    tmp_path: Path, write: Write
+) -> None:
+    schema = Schema(NestedField(1, "a.b", LongType()), NestedField(2, "a_x2Eb", LongType()))
+    state = state_of(tmp_path, schema)
+    both = pa.record_batch({"a.b": [1], "a_x2Eb": [2]})
+    with pytest.raises(IngestInvalid, match="a_x2Eb"):
+        write(state, None, [both])
+    assert files_below(tmp_path) == []
+    assert write(state, (1,), [both.select(["a.b"])]).record_count == 1
+
+
 def test_a_column_name_that_avro_does_not_know_is_written_as_iceberg_does(
     tmp_path: Path, write: Write
 ) -> None:
