@@ -18,34 +18,59 @@ class ReadAs:
     partition: PartitionRules = NO_RULES
 
 
-JudgedBy = tuple[ReadAs, ...]
-"""One for each write."""
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file of which no row was written, and why. It is one dead letter."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """What the records of each write were read as, and the files that could not be read."""
+
+    reads: tuple[ReadAs, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How dead letters are told: what the records of each write are read as, and of which writes they are."""
+    """How dead letters are told: what the records of each write are read as, and of which writes they are.
 
-    reads: JudgedBy
+    Files that could not be read are not read again.
+    """
+
+    reads: tuple[ReadAs, ...]
     writes: frozenset[int]
+    unreadable: tuple[UnreadableFile, ...] = ()
 
 
 def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
     """As JSON, from which `judged_by_from_bytes` makes the same fields, without their documentation.
 
-    >>> judged_by_to_bytes((ReadAs((Field(1, "id", Primitive("long"), is_required=True),)), ReadAs()))
+    >>> known = ReadAs((Field(1, "id", Primitive("long"), is_required=True),))
+    >>> judged_by_to_bytes(JudgedBy((known, ReadAs())))
     b'[[[1, "id", "long", true, null, null]], []]'
     """
-    return json.dumps(list(map(_read_value, judged_by))).encode()
+    reads: object = list(map(_read_value, judged_by.reads))
+    if judged_by.unreadable:
+        reads = {"reads": reads, "unreadable": [[each.uri, each.reason] for each in judged_by.unreadable]}
+    return json.dumps(reads).encode()
 
 
 def judged_by_from_bytes(content: bytes) -> JudgedBy:
     """The fields that were kept so.
 
-    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]')[0].fields[0].type
+    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]').reads[0].fields[0].type
     Primitive(name='long')
     """
-    return tuple(map(_read, json.loads(content)))
+    value = json.loads(content)
+    if isinstance(value, list):
+        # As it was before files could be dead letters.
+        return JudgedBy(tuple(map(_read, value)))
+    unreadable = tuple(UnreadableFile(uri, reason) for uri, reason in value["unreadable"])
+    return JudgedBy(tuple(map(_read, value["reads"])), unreadable)
 
 
 def _read_value(read: ReadAs) -> object:

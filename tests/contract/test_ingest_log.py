@@ -17,7 +17,7 @@ from service.adapters.postgres.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
-from service.model.judged_by import ReadAs
+from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
 from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
 from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
@@ -157,7 +157,9 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
     rule = PartitionRule("city", ("place", "city"), "string", "truncate[9]", is_required=True)
     bounds = (FolderBounds(255, 900), FolderBounds(None, 900), None)
     with_rules = tuple(ReadAs(nested, PartitionRules((rule,), each)) for each in bounds)
-    for judged_by in ((ReadAs(nested), ReadAs()), with_rules, (), None):
+    unreadable = (UnreadableFile("file:///a/b c.csv", "no\x00 reason \ud800"),)
+    known = (JudgedBy((ReadAs(nested), ReadAs())), JudgedBy(with_rules, unreadable), JudgedBy(), None)
+    for judged_by in known:
         record = replace(ingest_of([]), judged_by=judged_by)
         log.accept(record, [])
         found = log.find(record.ingest_id)

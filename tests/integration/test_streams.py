@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyiceberg.table import Table
 
+from tests.integration.asking import rows
 from tests.integration.conftest import embedded_catalog
 from tests.integration.log_tables import LOG_SCHEMA, ids, lines, named, put
 from tests.integration.running import RunningGateway, until
@@ -114,6 +115,43 @@ def test_a_folder_may_have_files_of_any_form_that_sources_have(
     assert ids(log_table) == [1, 2, 3, 4, 5]
     for each in links:
         assert gateway.delete(each["self"]).json()["error"] is None
+
+
+def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    written = io.BytesIO()
+    pq.write_table(pa.table({"id": [1, 2]}), written)
+    unreadable = {
+        "unknown.csv": b"id,nothing\n7,a\n",
+        "cut.csv.gz": gzip.compress(b"id\n8\n" * 1000)[:-12],
+        "cut.parquet": written.getvalue()[:-20],
+    }
+    for name, content in unreadable.items():
+        put(inbox, name, content)
+    put(inbox, "good.csv", b"id,kind\n1,a\nx,b\n")
+    links = []
+    for kind, glob in (("csv", "*.csv*"), ("parquet", "*.parquet")):
+        source = {"directory": inbox.as_uri(), "glob": glob, "format": kind}
+        sent = stream(log_table, inbox, source=source, onError="DEAD_LETTER")
+        links.append(gateway.post("/streams", json=sent).json()["links"]["self"])
+
+    def told() -> list[dict[str, Any]]:
+        return [gateway.get(each).json() for each in links]
+
+    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 4, 120)
+    put(inbox, "later.csv", b"id\n2\n")
+    until(lambda: sum(each["progress"]["records"] for each in told()) == 2, 60)
+    assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2
+    assert ids(log_table) == [1, 2]
+    found = rows(gateway, f"SELECT position, reason FROM {named(log_table)}__dead_letter")
+    reasons = {str(position).rsplit("/", 1)[-1]: str(reason) for position, reason in found}
+    assert reasons.keys() == {*unreadable, "good.csv, line 3"}
+    assert "nothing" in reasons["unknown.csv"]
+    assert "gzip" in reasons["cut.csv.gz"]
+    assert "Parquet" in reasons["cut.parquet"]
+    for each in links:
+        gateway.delete(each)
 
 
 def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:

@@ -12,6 +12,7 @@ from service.ingest.dead_letters import Letters
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.ingest.request_rows import WITH_LINES, Unfit
 from service.model.ingest import BadRecord
+from service.model.judged_by import UnreadableFile
 from service.model.record_formats import RecordFormat
 from service.model.writing import Destination
 
@@ -22,7 +23,8 @@ TOLD_AT_MOST = 100
 class SplitOutcome:
     """What became of one task. `results` are write results, as `service.model.committables` has them.
 
-    With a `failure` there are none, and no files either. `bad` are the first records that did not fit.
+    With a `failure` there are none, and no files either, nor with files that are `unreadable`. `bad` are the
+    first records that did not fit.
     """
 
     results: bytes = b""
@@ -30,6 +32,7 @@ class SplitOutcome:
     bad_count: int = 0
     row_count: int = 0
     failure: CallerError | None = None
+    unreadable: tuple[UnreadableFile, ...] = ()
 
 
 class SortedRows:

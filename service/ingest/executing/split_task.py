@@ -13,6 +13,7 @@ from service.ingest.executing.line_stream import LineStream
 from service.ingest.executing.placed_messages import PlacedMessages
 from service.ingest.executing.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.executing.split_reader import Split, SplitReader, place_of
+from service.ingest.executing.unreadable_files import Unreadable, readable_rows, unreadable_files
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
@@ -43,11 +44,18 @@ class SplitTask:
     """Tables that have their rows already, from an earlier try."""
     has_rows: bool = True
     """Whether rows are written at all, and not dead letters alone."""
+    tells_unreadable: bool = False
+    """Whether files that cannot be read are told, and are no failure."""
 
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
         """Reads parts, one after the other, and writes their rows."""
         rows = self.sorting(reader.plan, reader.record_format)
-        return self._outcome(rows, sorted_splits(rows, reader, splits))
+        if not self.tells_unreadable:
+            return self._outcome(rows, sorted_splits(rows, reader, splits))
+        try:
+            return self._outcome(rows, _of_readable(rows, reader, splits))
+        except Unreadable:
+            return SplitOutcome(unreadable=tuple(unreadable_files(reader, splits)))
 
     def messages(self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]) -> SplitOutcome:
         """Writes records that come one by one, each as a message."""
@@ -82,6 +90,12 @@ def sorted_splits(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]
     """What is to be written of these parts, in their order."""
     for split in splits:
         yield from rows.sorted_out(place_of(split), reader.rows(split))
+    yield from rows.rest()
+
+
+def _of_readable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:
+    for split in splits:
+        yield from rows.sorted_out(place_of(split), readable_rows(reader, split))
     yield from rows.rest()
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import DeadLetters, Letters, LettersLater, LettersOf, dead_letter_name
 from service.ingest.executing.body_splits import is_splittable
+from service.ingest.executing.folder_batch import letters_of_files, without, write_readable
 from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
@@ -20,7 +21,7 @@ from service.ingest.read_target import read_target
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
-from service.model.committables import write_results_from_bytes
+from service.model.committables import write_results_from_bytes, write_results_to_bytes
 from service.model.ingest import (
     BadRecord,
     IngestRequest,
@@ -28,7 +29,7 @@ from service.model.ingest import (
     Rejected,
     StreamedRecords,
 )
-from service.model.judged_by import JudgedBy, ReadAs
+from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
 from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
@@ -84,6 +85,7 @@ class ExecutedWrite:
         self._bad: list[BadRecord] = []
         self._bad_count = 0
         self._row_count = 0
+        self._unreadable: tuple[UnreadableFile, ...] = ()
         self.tables: dict[TableKey, WritableTable] = {each.table.key: each.table for each in destinations}
 
     def run(self) -> None:
@@ -121,7 +123,10 @@ class ExecutedWrite:
     def judged_by(self) -> JudgedBy | None:
         """What the records were read as, where dead letters of them are to follow."""
         is_later = self._has_letters_later and self._bad_count
-        return tuple(ReadAs(each.fields, each.partition) for each in self._targets()) if is_later else None
+        if not is_later:
+            return None
+        reads = tuple(ReadAs(each.fields, each.partition) for each in self._targets())
+        return JudgedBy(reads, self._unreadable)
 
     def discard(self) -> None:
         """Deletes the files that are known; what tasks left that were given up are orphans."""
@@ -141,8 +146,7 @@ class ExecutedWrite:
                 bounds = self._large.bounds.source_reading
                 return batch.map(partial(replace(task, left_out=left_out).messages, self._plan(), bounds))
             case MicroBatchFiles(batch, source, found, left_out, _):
-                parts = self._parts_of(source, found(batch.files()))
-                return self._mapped(replace(task, left_out=left_out), parts)
+                return self._of_folder(replace(task, left_out=left_out), source, found(batch.files()))
             case SourceRecords() as source:
                 parts = self._parts_of(source, self._large.sources.files(source.uri))
                 return self._written(task, parts)
@@ -152,6 +156,26 @@ class ExecutedWrite:
                 table = self._destinations[0].table
                 with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
                     return self._written(task, parts)
+
+    def _of_folder(
+        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
+    ) -> Sequence[SplitOutcome]:
+        def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
+            return self._mapped(task, self._parts_of(source, files))
+
+        if self._has_letters_later:
+            found = write_readable(task, files, mapped, lambda each: self._discard(_results(each)))
+            self._unreadable = found.unreadable
+            return found.outcomes
+        judging = self._request.judging
+        if judging is None or task.letters is None:
+            return mapped(task, files)
+        outcomes = mapped(task, without(files, judging.unreadable))
+        write = None if self._request.route else 0
+        pairs = letters_of_files(task.letters, judging.unreadable, source.record_format, write)
+        wanted = (each for each in pairs if each[0].target.key not in task.left_out)
+        letters = self._ports.data_files.write_all(wanted)
+        return [*outcomes, SplitOutcome(write_results_to_bytes(letters))]
 
     def _parts_of(self, source: SourceRecords, files: Sequence[SourceFile]) -> LargeParts:
         return parts_of_files(files, source, self._plan(), self._large, self._target_bytes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.model.ingest import IngestCommit, IngestRecord, Write
-from service.model.judged_by import JudgedBy, Judging, ReadAs
+from service.model.judged_by import Judging, ReadAs, UnreadableFile
 from service.model.writing import TableKey
 
 
@@ -20,7 +20,8 @@ class BatchProgress:
     def __init__(self, writes: Sequence[Write]) -> None:
         self._writes = writes
         self._judged: dict[int, ReadAs] = {}
-        self._read: JudgedBy = ()
+        self._read: tuple[ReadAs, ...] = ()
+        self._unreadable: dict[str, UnreadableFile] = {}
         self.settled: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at rows."""
         self.settled_letters: frozenset[TableKey] = frozenset()
@@ -37,16 +38,20 @@ class BatchProgress:
         if not self._judged:
             return None
         reads = (self._judged.get(index, read) for index, read in enumerate(self._read))
-        return Judging(tuple(reads), frozenset(self._judged))
+        return Judging(tuple(reads), frozenset(self._judged), tuple(self._unreadable.values()))
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Takes down what came of an attempt at rows."""
         refused = {each.key for each in ended.commits if each.error_code is not None}
         now_settled = {each.key for each in self._writes} - refused - self.settled
         if ended.judged_by is not None:
-            self._read = ended.judged_by
+            self._read = ended.judged_by.reads
             judged = (index for index, write in enumerate(self._writes) if write.key in now_settled)
-            self._judged |= {index: self._read[index] for index in judged}
+            settled = {index: self._read[index] for index in judged}
+            self._judged |= settled
+            if settled:
+                # Of an attempt that no table took, nothing was left out.
+                self._unreadable |= {each.uri: each for each in ended.judged_by.unreadable}
         self.record_count += _record_count(ended.commits)
         self.settled |= now_settled
 

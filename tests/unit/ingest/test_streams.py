@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,7 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.dead_letters import dead_letter_name
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write
 from service.model.record_formats import RecordFormat
@@ -405,6 +407,91 @@ def test_letters_are_by_the_attempt_that_settled_their_table(running: Running) -
     rows = [row for each in running.ingests.files.files.values() for row in each]
     positions = sorted(row["position"] for row in rows if "payload" in row)
     assert positions == [f"partition 0, offset {each}" for each in (41, 43, 44, 45)]
+
+
+@pytest.fixture
+def folder(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
+    """Streams over a folder, whose files are read in parts of 512 bytes, with lines of 600 at most."""
+    reading = ReadBounds(line_bytes=600)
+    ingests = FakeIngests(TABLE, OTHERS, sources_folder=tmp_path, reading=reading)
+    made = Running(ingests, store, tmp_path)
+    yield made
+    made.streams.close(WITHIN_S)
+    ingests.close(WITHIN_S)
+
+
+def put(folder: Path, name: str, *lines: bytes) -> str:
+    content = b"".join(each + b"\n" for each in lines)
+    (folder / name).write_bytes(gzip.compress(content)[:-9] if name.endswith(".gz") else content)
+    return (folder / name).as_uri()
+
+
+def with_unreadable(folder: Path) -> list[str]:
+    """One that breaks off, one whose last line is too long, and between them one with a bad record."""
+    many = [b'{"id": %d}' % number for number in range(100, 300)]
+    return [
+        put(folder, "a.json.gz", *many),
+        put(folder, "b.json", b'{"id": 1}', b'{"id": "x"}', b'{"id": 2}'),
+        put(folder, "c.json", *many, b'{"id": 300, "note": "%s"}' % (b"x" * 600)),
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_one_dead_letter_and_nothing_of_it_is_written(folder: Running) -> None:
+    files = with_unreadable(folder.folder)
+    asked = {"uri": folder.folder.as_uri(), "onError": "DEAD_LETTER"}
+    stream_id = folder.create(**asked)
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    positions = [files[0], f"{files[1]}, line 2", files[2]]
+    expected: list[tuple[str, object]] = [("letter", each) for each in positions]
+    assert delivered(folder) == sorted([*expected, ("row", 1), ("row", 2)])
+    record = folder.record(stream_id)
+    told = (record.state, record.record_count, record.rejected_count)
+    assert told == (StreamState.RUNNING, 2, 3)
+    rows = [row for each in folder.ingests.files.files.values() for row in each]
+    reasons = {row["position"]: row["reason"] for row in rows if "payload" in row}
+    assert reasons[files[0]].startswith(f"{files[0]}: The body cannot be read as gzip")
+    assert reasons[files[2]].startswith(f"{files[2]}: A line")
+    # What was tried first is gone.
+    assert {row["id"] for row in rows if "id" in row} == {1, 2}
+    # After a crash, all of it is found.
+    again = folder.create(**asked)
+    folder.give(again, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == sorted([*expected, ("row", 1), ("row", 2)])
+    assert folder.record(again).rejected_count == 3
+
+
+def test_a_batch_of_files_that_cannot_be_read_has_dead_letters_alone(folder: Running) -> None:
+    files = with_unreadable(folder.folder)
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=[files[0], files[2]]))
+    assert delivered(folder) == [("letter", files[0]), ("letter", files[2])]
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 1, files=[put(folder.folder, "d.json", b'{"id": 9}')]))
+    assert folder.record(stream_id).record_count == 1
+
+
+def test_a_file_is_a_letter_though_it_can_be_read_by_the_time_that_letters_are_written(
+    folder: Running,
+) -> None:
+    files = with_unreadable(folder.folder)
+
+    def mended(committable: Committable) -> None:
+        if committable.key.table == TABLE.key.table:
+            put(folder.folder, "c.json", b'{"id": 7}')
+
+    folder.ingests.commits.before_commit = mended
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert ("letter", files[2]) in delivered(folder)
+    assert ("row", 7) not in delivered(folder)
+
+
+def test_a_file_that_cannot_be_read_ends_a_stream_without_dead_letters(folder: Running) -> None:
+    files = with_unreadable(folder.folder)
+    stream_id = folder.create(uri=folder.folder.as_uri())
+    with pytest.raises(IngestInvalid, match="cannot be read as gzip"):
+        folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    until(lambda: folder.record(stream_id).state is StreamState.FAILED)
+    assert folder.ids() == []
 
 
 def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None:
