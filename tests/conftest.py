@@ -1,4 +1,4 @@
-"""`make test` runs in two processes; what shares servers and a Spark session stays in one of them."""
+"""`make test` runs in three processes, as many wait; what shares servers and a Spark session stays in one."""
 
 from __future__ import annotations
 

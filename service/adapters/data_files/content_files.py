@@ -17,7 +17,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
-from pyiceberg.types import DecimalType, IcebergType, NestedField, PrimitiveType, UUIDType
+from pyiceberg.types import IcebergType, NestedField, PrimitiveType, UUIDType
 
 from service.adapters.data_files.file_metrics import FileMetrics
 from service.adapters.data_files.partitions import PartitionValues
