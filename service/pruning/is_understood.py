@@ -29,6 +29,9 @@ def is_understood(tree: exp.Query) -> bool:
     # `TABLE t` is all of t to Spark, and here another table that is called t.
     if any(each.name.lower() in _NO_NAMES and not each.this.quoted for each in _named_tables(tree)):
         return False
+    # To Spark FETCH is an alias.
+    if tree.find(exp.Fetch) is not None:
+        return False
     # To Spark it is of all that is joined before it.
     if any(isinstance(each.parent, exp.Join) for each in tree.find_all(exp.Pivot)):
         return False

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
 
 from service.model.sql import ParsedQuery, TableReference
 from service.model.tables import NOW
+from service.pruning.has_clear_comments import has_clear_comments
 from service.pruning.nesting import is_shallow
 from service.pruning.readable_words import readable_words
 from service.pruning.version_clause import version_clause
@@ -30,7 +32,7 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
     >>> parse("SELECT FROM WHERE") is None
     True
     """
-    if "|>" in sql:
+    if "|>" in sql or not has_clear_comments(sql):
         # sqlglot puts the steps of a pipe into one SELECT, also a LIMIT that comes before a join.
         return None
     text = readable_words(sql)
@@ -40,9 +42,19 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
         trees = _SPARK.parser().parse(tokens, text) if is_shallow(tokens) else []
     except (SqlglotError, RecursionError):
         return None
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query) or not _has_all_ands(trees[0], tokens):
         return None
     return ParsedQuery(sql, trees[0], tuple(_references(trees[0], sql, zone)))
+
+
+def _has_all_ands(tree: exp.Query, tokens: Iterable[Token]) -> bool:
+    """Whether each AND of the text is one of the tree: sqlglot reads on where BETWEEN has none of its own."""
+    written = sum(each.token_type is TokenType.AND for each in tokens)
+    read = (
+        not isinstance(each, exp.WindowSpec) or bool(each.args.get("end"))
+        for each in tree.find_all(exp.And, exp.Between, exp.WindowSpec)
+    )
+    return written == sum(read)
 
 
 def _references(tree: exp.Query, sql: str, zone: str | None) -> Iterator[TableReference]:
