@@ -28,7 +28,7 @@ from pyiceberg.table.update import (
 from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.committed_rounds import round_properties, round_summary
 from service.adapters.commits.manifest_lists import ManifestLists
-from service.adapters.commits.unreadable_files import BAD_DESCRIPTION, unreadable_files
+from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undescribable_files
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
@@ -72,10 +72,10 @@ class SnapshotAppend:
         except BaseException as error:
             append._clean_all_uncommitted()
             # To find out takes as long as the manifests took: it is done for those that failed alone.
-            unreadable = unreadable_files(metadata, files, read) if isinstance(error, BAD_DESCRIPTION) else []
-            if not unreadable:
+            found = undescribable_files(metadata, files, read) if isinstance(error, BAD_DESCRIPTION) else []
+            if not found:
                 raise
-            raise CommittableUnreadable(data_files=unreadable) from error
+            raise CommittableUnreadable(data_files=found) from error
         return cls.of(table, committable, snapshot, append._clean_all_uncommitted)
 
     @classmethod

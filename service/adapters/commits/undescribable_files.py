@@ -19,7 +19,7 @@ BAD_DESCRIPTION = (ValueError, LookupError, TypeError, AttributeError, Arithmeti
 _SNAPSHOT_ID = 1
 
 
-def unreadable_files(
+def undescribable_files(
     metadata: TableMetadata, data_files: Sequence[str], read: Callable[[str], DataFile]
 ) -> list[str]:
     """Those that by themselves cannot be read or written down, in memory; nothing else can fail there.
