@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from uuid import UUID
 
 from service.model.writing import TableKey
 from service.ports import Clock
@@ -13,6 +14,7 @@ _LOOKS_AT_LEAST = 3
 
 @dataclass(slots=True)
 class _Absence:
+    round_id: UUID
     since_ms: int
     looks: int = 0
 
@@ -30,14 +32,17 @@ class Absences:
         self._lock = threading.Lock()
         self._absences: dict[TableKey, _Absence] = {}
 
-    def is_final(self, key: TableKey) -> bool:
-        """Says that it is missed now, and whether it has been for so long that it is gone.
+    def is_final(self, key: TableKey, round_id: UUID) -> bool:
+        """Says that a round misses it now, and whether it has for so long that it is gone.
 
-        Looks count too: a process that stood still has not seen what was there meanwhile.
+        Looks count too: a process that stood still has not seen what was there meanwhile. Of another round
+        it is missed anew: the one before was committed by whoever saw it.
         """
         now_ms = self._clock.elapsed_ms()
         with self._lock:
-            absence = self._absences.setdefault(key, _Absence(now_ms))
+            absence = self._absences.get(key)
+            if absence is None or absence.round_id != round_id:
+                absence = self._absences[key] = _Absence(round_id, now_ms)
             absence.looks += 1
             is_long = now_ms - absence.since_ms >= self._final_after_ms
             return is_long and absence.looks >= _LOOKS_AT_LEAST

@@ -63,7 +63,10 @@ def commit_round(
     """
     try:
         with log.round(key, max_files) as pending:
-            ended = None if pending is None else _Round(pending, commits, rewriting, absences).end()
+            if pending is None:
+                # Whoever has it may miss the table as well.
+                return None
+            ended = _Round(pending, commits, rewriting, absences).end()
     except StillMissed:
         raise
     except RoundEnded:
@@ -176,8 +179,12 @@ class _Round:
         self._pending = revised.pending
         return None
 
+    def _is_final(self, absences: Absences) -> bool:
+        committable = self._pending.committable
+        return absences.is_final(committable.key, committable.round_id)
+
     def _require_final(self, missed: TableNotFound | WrittenFileMissing) -> None:
-        if self._absences is None or self._absences.is_final(self._pending.committable.key):
+        if self._absences is None or self._is_final(self._absences):
             return
         detail = f"{missed.detail} It is looked for again before this is given up."
         self._pending.postponed(detail)

@@ -29,7 +29,8 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBoun
     header = _header(records)
     names = _names(header)
     check_columns(names, plan)
-    rows = RecordRows(plan, text_values)
+    # With its header, a record is a body of its own.
+    rows = RecordRows(plan, text_values, header.raw + b"\n")
     waiting_bytes = waiting = 0
     for record in records:
         bad = _taken(record, names, header, rows, start.number - 1)
@@ -85,14 +86,11 @@ def _taken(
     if not record.raw and len(names) > 1:
         return None
     position = Position(record.number + lines_before)
-    # With its header it is a body of its own.
-    payload = header.raw + b"\n" + record.raw
     try:
         values = record.values()
+        if len(values) != len(names):
+            raise NoCsv(f"there are {len(values)} values, and {len(names)} columns in the header")
     except NoCsv as error:
-        return BadRow(position, str(error), payload)
-    if len(values) != len(names):
-        reason = f"there are {len(values)} values, and {len(names)} columns in the header"
-        return BadRow(position, reason, payload)
+        return BadRow(position, str(error), header.raw + b"\n" + record.raw)
     sent = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-    return rows.take(sent, position, payload)
+    return rows.take(sent, position, record.raw)

@@ -32,7 +32,9 @@ def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, 
         values = _values(rows, rule.path)
         for is_bad, reason in _misfits_of_value(values, rule):
             found |= dict.fromkeys(_places(is_bad), f"{'.'.join(rule.path)}: {reason}")
-        if rules.folders is not None and rule.kind in ("string", "binary"):
+        # Buckets have short names.
+        is_spelled = rule.transform == "identity" or _width(rule) is not None
+        if rules.folders is not None and rule.kind in ("string", "binary") and is_spelled:
             texts.append(_Text(rule, values))
     if rules.folders is not None and texts:
         found |= _without_folder(texts, rules.folders)

@@ -20,11 +20,19 @@ BATCH_ROWS = 10_000
 class RecordRows:
     """Takes records until `batches` is asked for what they have become; `values` makes what converts them.
 
+    `heading` is what a record needs before it to be a body of its own.
+
     Raises:
         IngestInvalid: a field has a type that no JSON stands for.
     """
 
-    def __init__(self, plan: ReadPlan, values: Callable[[Sequence[Field]], Convert] = struct_values) -> None:
+    def __init__(
+        self,
+        plan: ReadPlan,
+        values: Callable[[Sequence[Field]], Convert] = struct_values,
+        heading: bytes = b"",
+    ) -> None:
+        self._heading = heading
         self._route = plan.route
         self._converts = [values(each.fields) for each in plan.targets]
         self._names = [frozenset(field.name for field in each.fields) for each in plan.targets]
@@ -41,7 +49,7 @@ class RecordRows:
             target = self._target(record)
             self._rows[target].append(self._converts[target](self._without_route(record, target)))
         except ValueError as reason:
-            return BadRow(position, _storable(str(reason)), payload, target)
+            return BadRow(position, _storable(str(reason)), self._heading + payload, target)
         if self._partitions[target].fields:
             self._sent[target].append((position, payload))
         return None
@@ -60,7 +68,7 @@ class RecordRows:
     ) -> Iterator[Rows]:
         misfits = partition_misfits(batch, self._partitions[target])
         for row, reason in sorted(misfits.items()):
-            yield BadRow(sent[row][0], reason, sent[row][1], target)
+            yield BadRow(sent[row][0], reason, self._heading + sent[row][1], target)
         good = [row for row in range(batch.num_rows) if row not in misfits] if misfits else None
         if good is None:
             yield TargetRows(target, batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits
 
 MINUTE = timedelta(minutes=1)
+ROUND, NEXT_ROUND = UUID(int=1), UUID(int=2)
 
 
 class Place:
@@ -51,18 +53,28 @@ def test_what_is_missed_for_minutes_and_looked_for_again_and_again_is_gone() -> 
     absences = Absences(clock, 5 * 60_000)
     looks = []
     for _ in range(6):
-        looks.append(absences.is_final(LOGS))
+        looks.append(absences.is_final(LOGS, ROUND))
         clock.advance(MINUTE)
     assert looks == [False] * 5 + [True]
-    assert not absences.is_final(ORDERS)
+    assert not absences.is_final(ORDERS, ROUND)
 
 
 def test_what_was_not_looked_for_meanwhile_is_not_gone() -> None:
     clock = FakeClock()
     absences = Absences(clock, 5 * 60_000)
-    assert not absences.is_final(LOGS)
+    assert not absences.is_final(LOGS, ROUND)
     clock.advance(60 * MINUTE)
-    assert [absences.is_final(LOGS) for _ in range(2)] == [False, True]
+    assert [absences.is_final(LOGS, ROUND) for _ in range(2)] == [False, True]
+
+
+def test_of_another_round_it_is_missed_anew() -> None:
+    clock = FakeClock()
+    absences = Absences(clock, 5 * 60_000)
+    for _ in range(5):
+        assert not absences.is_final(LOGS, ROUND)
+        clock.advance(MINUTE)
+    assert not absences.is_final(LOGS, NEXT_ROUND)
+    assert not absences.is_final(LOGS, ROUND)
 
 
 def test_a_table_that_is_missed_once_gets_what_was_accepted_for_it(place: Place) -> None:
@@ -99,3 +111,14 @@ def test_a_catalog_that_is_down_in_between_says_nothing_of_its_tables(place: Pla
         place.round(CatalogDown())
     place.clock.advance(MINUTE)
     place.missed()
+
+
+def test_a_look_that_another_replica_has_the_round_for_says_nothing_either(place: Place) -> None:
+    record = place.accept()
+    for _ in range(5):
+        place.missed()
+        with place.log.round(LOGS, 100):
+            assert place.round() is None
+        place.clock.advance(MINUTE)
+    assert place.round(TableNotFound(str(LOGS.table))) is not None
+    assert place.commit(record).error_code == "TABLE_NOT_FOUND"

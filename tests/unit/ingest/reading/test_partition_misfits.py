@@ -80,6 +80,11 @@ def test_null_is_none_where_the_source_in_a_struct_is_required() -> None:
     assert found == {1: "st.x: the table is partitioned by it, and it is NULL, though it is required"}
 
 
+def test_a_bucket_has_a_short_name_however_long_its_values_are() -> None:
+    batch = pa.record_batch({"v": ["x" * 2_000]})
+    assert partition_misfits(batch, rules("string", "bucket[16]", ON_DISK, is_required=True)) == {}
+
+
 def test_in_an_object_store_all_folders_together_are_bounded() -> None:
     both = tuple(PartitionRule(each, (each,), "string", "identity") for each in ("a", "b"))
     batch = pa.record_batch({"a": ["x" * 500, "x" * 895, None], "b": ["y" * 500, None, "y" * 891]})
