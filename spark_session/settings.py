@@ -17,6 +17,9 @@ CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
 HARDENING: Mapping[str, str] = {
     "spark.sql.runSQLOnFiles": "false",  # SELECT … FROM text.`/etc/passwd`
     "spark.sql.variable.substitute": "false",  # SELECT '${env:SECRET}'
+    # How texts are read, and moments written, here as well.
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
     # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
 }

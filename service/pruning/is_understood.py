@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -23,15 +23,22 @@ def is_understood(tree: exp.Query) -> bool:
     >>> [is_understood(parse_one(each, read="spark")) for each in texts]
     [True, False]
     """
+    return _are_tables_clear(tree) and _are_joins_clear(tree) and _are_selects_clear(tree)
+
+
+def _are_tables_clear(tree: exp.Query) -> bool:
+    tables = list(tree.find_all(exp.Table))
     # The columns of such a table have other names than the table's own.
-    if any(each.alias_column_names for each in tree.find_all(exp.Table)):
+    if any(each.alias_column_names or _is_keyword(each.this) for each in tables):
         return False
-    # `TABLE t` is all of t to Spark, and here another table that is called t.
-    if any(each.name.lower() in _NO_NAMES and not each.this.quoted for each in _named_tables(tree)):
-        return False
-    # To Spark FETCH is an alias.
-    if tree.find(exp.Fetch) is not None:
-        return False
+    common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
+    # To Spark FETCH is an alias, and so the tables have other names.
+    return tree.find(exp.Fetch) is None and not any(
+        _hides_its_rows(each, common) for each in tree.find_all(exp.TableSample)
+    )
+
+
+def _are_joins_clear(tree: exp.Query) -> bool:
     # To Spark it is of all that is joined before it.
     if any(isinstance(each.parent, exp.Join) for each in tree.find_all(exp.Pivot)):
         return False
@@ -39,13 +46,16 @@ def is_understood(tree: exp.Query) -> bool:
     sharing = {id(each.find_ancestor(exp.Select)) for each in joins if _shares_columns(each)}
     if any(id(each.find_ancestor(exp.Select)) in sharing and not _is_plain(each) for each in joins):
         return False
-    if any(_has_hidden_places(each) for each in tree.find_all(exp.TableAlias)):
-        return False
-    return all(map(_is_select_understood, tree.find_all(exp.Select)))
+    return not any(map(_hides_a_name, joins))
 
 
-def _named_tables(tree: exp.Query) -> Iterator[exp.Table]:
-    return (each for each in tree.find_all(exp.Table) if isinstance(each.this, exp.Identifier))
+def _are_selects_clear(tree: exp.Query) -> bool:
+    return all(map(_is_select_clear, tree.find_all(exp.Select)))
+
+
+def _is_keyword(name: object) -> bool:
+    """Whether it may be none: `TABLE t` is all of t to Spark, and here another table that is called t."""
+    return isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in _NO_NAMES
 
 
 def shares_columns(select: exp.Expr) -> bool:
@@ -68,26 +78,60 @@ def _is_plain(join: exp.Join) -> bool:
     return is_plain and is_of_tables
 
 
-def _has_hidden_places(alias: exp.TableAlias) -> bool:
-    """Whether columns are named by their places in a SELECT whose star may hide any number of them."""
-    query = alias.parent.this if alias.args.get("columns") and isinstance(alias.parent, exp.Expr) else None
-    return isinstance(query, exp.Query) and any(each.is_star for each in _branch_selects(query))
+def _hides_its_rows(sample: exp.TableSample, common: Collection[str]) -> bool:
+    """Whether it is of what is looked through: parentheses around a table, a common table expression."""
+    of = sample.parent
+    if isinstance(of, exp.Subquery):
+        return not isinstance(of.unnest(), exp.Query)
+    return not isinstance(of, exp.Table) or (not of.db and of.name.lower() in common)
 
 
-def _branch_selects(query: exp.Expr) -> Iterator[exp.Select]:
-    branch = query.unnest()
-    if isinstance(branch, exp.SetOperation):
-        for each in (branch.left, branch.right):
-            yield from _branch_selects(each)
-    elif isinstance(branch, exp.Select):
-        yield branch
+def _hides_a_name(join: exp.Join) -> bool:
+    """Whether its right side, which SEMI and ANTI hide, has the name of a relation further out."""
+    select = join.find_ancestor(exp.Select)
+    if join.kind not in ("SEMI", "ANTI") or select is None:
+        return False
+    name, outer = join.alias_or_name.lower(), select.find_ancestor(exp.Select)
+    while outer is not None:
+        if name in _relation_names(outer):
+            return True
+        outer = outer.find_ancestor(exp.Select)
+    return False
 
 
-def _is_select_understood(select: exp.Select) -> bool:
+def is_named_by_place(select: exp.Select) -> bool:
+    """Whether its columns get names by their places, and a star among other things makes several of them."""
+    relations = 1 + len(select.args.get("joins") or ()) + len(select.args.get("laterals") or ())
+    return select.is_star and (relations > 1 or len(select.selects) > 1) and _is_named_around(select)
+
+
+def _is_told_by_names(select: exp.Select) -> bool:
+    """Whether nothing asks for its columns by their places."""
+    around = select.parent
+    return around is None or (isinstance(around, exp.DerivedTable) and not around.alias_column_names)
+
+
+def _is_named_around(select: exp.Select) -> bool:
+    around = select.parent
+    while isinstance(around, exp.SetOperation) or (isinstance(around, exp.Subquery) and not around.alias):
+        around = around.parent
+    return isinstance(around, exp.DerivedTable) and bool(around.alias_column_names)
+
+
+def _has_hidden_places(select: exp.Select) -> bool:
+    """Whether its columns get names by their places, and one of them is a star of a struct."""
+    names = _relation_names(select)
+    stars = [each for each in select.selects if isinstance(each, exp.Column) and each.is_star]
+    return any(each.table.lower() not in names or each.db for each in stars) and _is_named_around(select)
+
+
+def _is_select_clear(select: exp.Select) -> bool:
     if len(select.args.get("joins") or ()) > MAX_JOINS or not _has_unique_names(select):
         return False
-    if shares_columns(select) and select.is_star:
+    if shares_columns(select) and select.is_star and not _is_told_by_names(select):
         # To Spark the shared columns come first, to the qualifier where the first relation has them.
+        return False
+    if _has_hidden_places(select):
         return False
     # What follows such a column has another place than it seems.
     return select.parent is None or not any(isinstance(each, _SEVERAL) for each in select.selects)
@@ -95,7 +139,11 @@ def _is_select_understood(select: exp.Select) -> bool:
 
 def _has_unique_names(select: exp.Select) -> bool:
     """Whether each relation has a name of its own: the right side of a LEFT SEMI JOIN may share one."""
+    names = _relation_names(select)
+    return len(names) == len(set(names))
+
+
+def _relation_names(select: exp.Select) -> list[str]:
     first = select.args.get("from_")
     relations = [*([] if first is None else [first]), *(select.args.get("joins") or ())]
-    names = [name for each in relations if (name := each.alias_or_name.lower())]
-    return len(names) == len(set(names))
+    return [name for each in relations if (name := each.alias_or_name.lower())]

@@ -15,6 +15,7 @@ from service.pruning.written_rows import selects_of
 
 # A condition of so many parts would be slower than what it saves.
 MAX_PLACES = 24
+_NUMBERS_ROWS = "monotonically_increasing_id"
 # What parentheses around a SELECT may have without changing its rows.
 _AROUND = ("this", "alias", "order")
 
@@ -208,6 +209,8 @@ def _source_column(select: exp.Expr, position: int) -> exp.Column | None:
 
 def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
     """Whether dropping all rows of some keys leaves what the other keys give as it is."""
+    if any(each.name.lower() == _NUMBERS_ROWS for each in select.find_all(exp.Anonymous)):
+        return False
     group = select.args.get("group")
     if group is not None:
         if any(value for key, value in group.args.items() if key != "expressions"):

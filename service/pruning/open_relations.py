@@ -74,8 +74,9 @@ def open_relations(
         columns |= {
             ColumnOf(name, column): renamed(each, names, quoted=True)
             for column, each in projections(relation.expression, inner).items()
-            # What comes of no column below says nothing of the NULL that an outer join puts there.
-            if name not in graph.null_supplied or relations_in(each)
+            # What comes of no column below is no literal to the engine, which gives these other types, and it
+            # says nothing of the NULL that an outer join puts there.
+            if relations_in(each)
         }
     for each in graph.conjuncts:
         said = with_columns_of(each, relations, columns)

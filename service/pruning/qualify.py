@@ -12,9 +12,9 @@ from sqlglot.schema import MappingSchema
 
 from service.model.tables import TableAt, TableFacts
 from service.pruning.at_snapshots import snapshot_of
-from service.pruning.is_understood import is_understood, shares_columns
+from service.pruning.is_understood import is_named_by_place, is_understood, shares_columns
 
-_SHARED = "has_shared_columns"
+_NEEDS_ALL = "needs_all_columns"
 
 
 def qualify(
@@ -35,7 +35,7 @@ def qualify(
         return None
     copy = tree.copy()
     _tell_fields(copy)
-    _mark_shared_columns(copy)
+    _mark(copy)
     versions = _set_aside(copy)
     try:
         qualified = qualify_names(
@@ -55,15 +55,18 @@ def qualify(
     return qualified
 
 
-def has_shared_columns(select: exp.Expr) -> bool:
-    """Whether the text joined its relations by USING or NATURAL: a qualified SELECT says ON instead."""
-    return bool(select.meta.get(_SHARED))
+def needs_all_columns(select: exp.Expr) -> bool:
+    """Whether the columns of all of its relations must have been known for it to be qualified rightly.
+
+    By USING, NATURAL or a star it named columns of which a qualified SELECT has but the names.
+    """
+    return bool(select.meta.get(_NEEDS_ALL))
 
 
-def _mark_shared_columns(tree: exp.Query) -> None:
+def _mark(tree: exp.Query) -> None:
     for select in tree.find_all(exp.Select):
-        if shares_columns(select):
-            select.meta[_SHARED] = True
+        if shares_columns(select) or is_named_by_place(select):
+            select.meta[_NEEDS_ALL] = True
 
 
 def _tell_fields(tree: exp.Query) -> None:

@@ -63,10 +63,15 @@ def written_rows(
 
 
 def selects_of(scope: Scope) -> list[Scope] | None:
-    """The SELECTs whose rows together are those of the relation; None if it is made in another way."""
+    """The SELECTs whose rows together are those of the relation; None if it is made in another way.
+
+    Of several unions the left ones come first, as they would without parentheses: each makes one type of two.
+    """
     if isinstance(scope.expression, exp.Select):
         return [scope]
     if not isinstance(scope.expression, exp.Union) or scope.expression.args.get("by_name"):
+        return None
+    if isinstance(scope.expression.right.unnest(), exp.SetOperation):
         return None
     parts = [selects_of(each) for each in scope.set_operation_scopes]
     return None if None in parts else [each for part in parts for each in part or ()]

@@ -114,6 +114,9 @@ class RowFilters:
             case exp.And() | exp.Or() if is_negated:
                 # Of a partition's NULL, the engine with Iceberg 1.12 makes true what SQL makes NULL.
                 raise NotTranslatable
+            case exp.Or() if any(map(_is_unequal, condition.walk())):
+                # The same of `<>` and its like, where nothing else asks for a value.
+                raise NotTranslatable
             case exp.And() | exp.Or():
                 sides = [self.row_filter(each) for each in (condition.left, condition.right)]
                 return And(*sides) if isinstance(condition, exp.And) else Or(*sides)
@@ -185,6 +188,12 @@ def has_value(field: NestedField) -> BooleanExpression:
 
 def _of_a_value(field: NestedField, predicate: BooleanExpression) -> BooleanExpression:
     return And(has_value(field), predicate)
+
+
+def _is_unequal(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Not):
+        return not isinstance(node.this.unnest(), exp.Is)
+    return isinstance(node, exp.NEQ) or bool(node.args.get("negate"))
 
 
 def _has_only_known_parts(node: exp.Expr) -> bool:
