@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from service.model.judged_by import Judging
+from service.model.judged_by import Judging, UnreadableFile
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
 
@@ -56,6 +56,10 @@ class MicroBatchFiles:
 
     `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says, and
     SourceChanged where one is gone. `left_out` and `judging` are as of messages.
+
+    An earlier try may have settled tables without the files that are `unreadable`, and they stay left out,
+    whatever is in them by now. With `are_taken` the rows of all others are in tables, or their dead letters
+    are owed: none of them can be left out any more.
     """
 
     batch: MicroBatch
@@ -63,3 +67,5 @@ class MicroBatchFiles:
     found: Callable[[Sequence[str]], Sequence[SourceFile]]
     left_out: frozenset[TableKey] = frozenset()
     judging: Judging | None = None
+    unreadable: tuple[UnreadableFile, ...] = ()
+    are_taken: bool = False

@@ -16,6 +16,7 @@ _GLOB = re.compile(r"[*?\[]")
 # What a storage might decode once more: the dot, the slashes, NUL, and the percent sign itself.
 _ENCODED = re.compile(r"%(2e|2f|5c|00|25)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
+_NO_HOST = re.compile(r"^file:/(?!/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +115,12 @@ def _segments(path: str) -> tuple[str, ...]:
     if _ENCODED.search(path):
         raise ValueError("its path has percent-encoded dots or slashes; write names as they are")
     return segments
+
+
+def address_of(path: str) -> str:
+    """A path as Spark gives it: it leaves out the slashes before a host that there is none of.
+
+    >>> address_of("file:/in/a b.json"), address_of("s3a://bucket/in/a.json")
+    ('file:///in/a b.json', 's3a://bucket/in/a.json')
+    """
+    return _NO_HOST.sub("file:///", path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from fnmatch import fnmatchcase
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess, entry
 from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid
+from service.model.source_uris import address_of
 from service.model.sources import SourceFile
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
 
 _OWN = "__"
 # Object stores take their time for each.
 _AT_ONCE = 16
-_NO_HOST = re.compile(r"^file:/(?!/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class AllowedStreamSources:
             StorageDown: the storage does not answer.
         """
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(self._file, map(_address, uris)))
+            return list(pool.map(self._file, map(address_of, uris)))
 
     def _file(self, address: str) -> SourceFile:
         uri = self._found.checked(address)
@@ -93,12 +92,3 @@ class AllowedStreamSources:
         if found is None or found.is_folder:
             raise SourceChanged(f"{uri} is not there any more. Nothing was accepted.")
         return SourceFile(address, found.byte_count, found.modified_ns)
-
-
-def _address(path: str) -> str:
-    """A path as Spark gives it: it leaves out the slashes before a host that there is none of.
-
-    >>> _address("file:/in/a b.json"), _address("s3a://bucket/in/a.json")
-    ('file:///in/a b.json', 's3a://bucket/in/a.json')
-    """
-    return _NO_HOST.sub("file:///", path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from service.errors import StreamFailed
 from service.ingest.dead_letters import Letters
 from service.ingest.executing.sorted_rows import SplitOutcome
 from service.ingest.executing.split_task import SplitTask
@@ -14,6 +15,7 @@ from service.ingest.request_rows import Unfit
 from service.model.ingest import BadRecord
 from service.model.judged_by import UnreadableFile
 from service.model.record_formats import RecordFormat
+from service.model.source_uris import address_of
 from service.model.sources import SourceFile
 from service.model.writing import Destination
 
@@ -30,9 +32,18 @@ class FolderOutcomes:
 
 
 def write_readable(
-    task: SplitTask, files: Sequence[SourceFile], mapped: MapFiles, discard: Callable[[SplitOutcome], None]
+    task: SplitTask,
+    files: Sequence[SourceFile],
+    mapped: MapFiles,
+    discard: Callable[[SplitOutcome], None],
+    *,
+    are_taken: bool = False,
 ) -> FolderOutcomes:
-    """Of a file all rows are written, or none; those without are told as one bad record each."""
+    """Of a file all rows are written, or none; those without are told as one bad record each.
+
+    Raises:
+        StreamFailed: one cannot be read, and `are_taken`: tables have rows of these files already.
+    """
     outcomes = mapped(replace(task, tells_unreadable=True), files)
     found = {each.uri: each for outcome in outcomes for each in outcome.unreadable}
     if not found or any(each.failure for each in outcomes):
@@ -41,6 +52,8 @@ def write_readable(
     for each in outcomes:
         discard(each)
     unreadable = tuple(found.values())
+    if are_taken:
+        raise _taken_before(unreadable[0])
     bad = tuple(map(_told, unreadable))
     again = mapped(task, without(files, unreadable))
     return FolderOutcomes([*again, SplitOutcome(bad=bad, bad_count=len(bad))], unreadable)
@@ -50,6 +63,16 @@ def without(files: Sequence[SourceFile], unreadable: Sequence[UnreadableFile]) -
     """The files that can be read."""
     uris = {each.uri for each in unreadable}
     return [each for each in files if each.uri not in uris]
+
+
+def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) -> Sequence[str]:
+    """The same before files are looked for: those that are not read need not be there any more.
+
+    >>> without_names(["file:/in/a.csv", "file:/in/b.csv"], [UnreadableFile("file:///in/a.csv", "")])
+    ['file:/in/b.csv']
+    """
+    uris = {each.uri for each in unreadable}
+    return [each for each in names if address_of(each) not in uris]
 
 
 def letters_of_files(
@@ -63,3 +86,10 @@ def letters_of_files(
 
 def _told(file: UnreadableFile) -> BadRecord:
     return BadRecord(file.uri, f"{file.uri}: {file.reason}")
+
+
+def _taken_before(file: UnreadableFile) -> StreamFailed:
+    return StreamFailed(
+        f"{file.uri} cannot be read for the tables that are left, while others have its part of this batch:"
+        f" {file.reason} Put it back as it was, mend the tables that do not take it, and resume the stream."
+    )

@@ -12,7 +12,7 @@ from uuid import UUID
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import DeadLetters, Letters, LettersLater, LettersOf, dead_letter_name
 from service.ingest.executing.body_splits import is_splittable
-from service.ingest.executing.folder_batch import letters_of_files, without, write_readable
+from service.ingest.executing.folder_batch import letters_of_files, without_names, write_readable
 from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
@@ -97,6 +97,7 @@ class ExecutedWrite:
             IngestInvalid: the input is none of its form, or an upsert has too many rows.
             StorageDown: a body cannot be put where executors find it.
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not write them.
+            StreamFailed: a file of which other tables have their part cannot be read for these.
         """
         try:
             self._take(self._outcomes())
@@ -145,8 +146,8 @@ class ExecutedWrite:
             case MicroBatchRecords(batch, left_out, _):
                 bounds = self._large.bounds.source_reading
                 return batch.map(partial(replace(task, left_out=left_out).messages, self._plan(), bounds))
-            case MicroBatchFiles(batch, source, found, left_out, _):
-                return self._of_folder(replace(task, left_out=left_out), source, found(batch.files()))
+            case MicroBatchFiles() as folder:
+                return self._of_folder(replace(task, left_out=folder.left_out), folder)
             case SourceRecords() as source:
                 parts = self._parts_of(source, self._large.sources.files(source.uri))
                 return self._written(task, parts)
@@ -157,22 +158,30 @@ class ExecutedWrite:
                 with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
                     return self._written(task, parts)
 
-    def _of_folder(
-        self, task: SplitTask, source: SourceRecords, files: Sequence[SourceFile]
-    ) -> Sequence[SplitOutcome]:
+    def _of_folder(self, task: SplitTask, folder: MicroBatchFiles) -> Sequence[SplitOutcome]:
+        source, judging = folder.records, self._request.judging
+        unreadable = folder.unreadable if judging is None else judging.unreadable
+        # Whoever tidies up may have taken away what is a dead letter, or will be.
+        files = folder.found(without_names(folder.batch.files(), unreadable))
+
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
             return self._mapped(task, self._parts_of(source, files))
 
         if self._has_letters_later:
-            found = write_readable(task, files, mapped, lambda each: self._discard(_results(each)))
+            found = write_readable(
+                task,
+                files,
+                mapped,
+                lambda each: self._discard(_results(each)),
+                are_taken=folder.are_taken,
+            )
             self._unreadable = found.unreadable
             return found.outcomes
-        judging = self._request.judging
+        outcomes = mapped(task, files)
         if judging is None or task.letters is None:
-            return mapped(task, files)
-        outcomes = mapped(task, without(files, judging.unreadable))
+            return outcomes
         write = None if self._request.route else 0
-        pairs = letters_of_files(task.letters, judging.unreadable, source.record_format, write)
+        pairs = letters_of_files(task.letters, unreadable, source.record_format, write)
         wanted = (each for each in pairs if each[0].target.key not in task.left_out)
         letters = self._ports.data_files.write_all(wanted)
         return [*outcomes, SplitOutcome(write_results_to_bytes(letters))]

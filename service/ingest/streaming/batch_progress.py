@@ -15,6 +15,10 @@ class BatchProgress:
     A table is settled by the attempt that it took its rows of, or that had none for it. Its dead letters are
     what did not fit in that very attempt, whatever the table is like when they are written: so each record
     is in one of the two, once.
+
+    A file that was unreadable in an attempt which settled a table is left out of all that follow, and is a
+    dead letter as a whole. Whether it can be read depends on the tables' columns: told anew in each attempt,
+    it could be a letter, and rows of another table.
     """
 
     def __init__(self, writes: Sequence[Write]) -> None:
@@ -38,7 +42,17 @@ class BatchProgress:
         if not self._judged:
             return None
         reads = (self._judged.get(index, read) for index, read in enumerate(self._read))
-        return Judging(tuple(reads), frozenset(self._judged), tuple(self._unreadable.values()))
+        return Judging(tuple(reads), frozenset(self._judged), self.unreadable)
+
+    @property
+    def unreadable(self) -> tuple[UnreadableFile, ...]:
+        """Files to leave out of the next attempt at rows: they are dead letters."""
+        return tuple(self._unreadable.values())
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether something of the other files is in a table already, or is to be a dead letter."""
+        return bool(self.record_count or self._judged)
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Takes down what came of an attempt at rows."""

@@ -91,12 +91,12 @@ class StreamRun:
 
     def _written(self, batch: MicroBatch) -> BatchDone:
         progress = BatchProgress(self._definition.writes)
-        for ended in self._attempts(batch, lambda: self._records(batch, progress.settled)):
+        for ended in self._attempts(batch, lambda: self._rows(batch, progress)):
             progress.tried_rows(ended)
         if judging := progress.judging:
             letters = self._attempts(
                 batch,
-                lambda: self._records(batch, progress.settled_letters, judging),
+                lambda: self._letters(batch, progress.settled_letters, judging),
                 is_of_letters=True,
             )
             for ended in letters:
@@ -169,9 +169,21 @@ class StreamRun:
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused
 
-    def _records(
-        self, batch: MicroBatch, left_out: frozenset[TableKey], judging: Judging | None = None
-    ) -> BatchRecords:
+    def _rows(self, batch: MicroBatch, progress: BatchProgress) -> BatchRecords:
+        match self._definition.source:
+            case DirectorySource(records):
+                return MicroBatchFiles(
+                    batch,
+                    records,
+                    self._found,
+                    progress.settled,
+                    unreadable=progress.unreadable,
+                    are_taken=progress.are_taken,
+                )
+            case KafkaSource():
+                return MicroBatchRecords(batch, progress.settled)
+
+    def _letters(self, batch: MicroBatch, left_out: frozenset[TableKey], judging: Judging) -> BatchRecords:
         match self._definition.source:
             case DirectorySource(records):
                 return MicroBatchFiles(batch, records, self._found, left_out, judging)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -483,6 +483,78 @@ def test_a_file_is_a_letter_though_it_can_be_read_by_the_time_that_letters_are_w
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
     assert ("letter", files[2]) in delivered(folder)
     assert ("row", 7) not in delivered(folder)
+
+
+def others_refused_once(folder: Running, then: Callable[[], object]) -> None:
+    """The second table refuses its first part, and something becomes of the files."""
+    calls: list[TableName] = []
+
+    def refuse(committable: Committable) -> None:
+        calls.append(committable.key.table)
+        if committable.key == OTHERS.key and calls.count(OTHERS.key.table) == 1:
+            then()
+            raise TableChanged("it is another one")
+
+    folder.ingests.commits.before_commit = refuse
+
+
+TOO_LONG = b'{"id": 300, "note": "%s"}' % (b"x" * 600)
+OF_BOTH = (b'{"id": 1}', b'{"id": 1, "note": 5}', b'{"id": 2}')
+
+
+def test_a_file_that_one_table_went_without_is_left_out_by_the_others_though_it_can_be_read_by_then(
+    folder: Running,
+) -> None:
+    files = [put(folder.folder, "a.json", *OF_BOTH), put(folder.folder, "b.json", b'{"id": 2}', TOO_LONG)]
+    others_refused_once(folder, lambda: put(folder.folder, "b.json", b'{"id": 2}'))
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    letters: list[tuple[str, object]] = [("letter", f"{files[0]}, line 2"), ("letter", files[1])]
+    assert delivered(folder) == [*letters, ("row", 1), ("row", 2)]
+
+
+def test_a_file_of_which_one_table_has_its_rows_must_be_readable_for_the_others(folder: Running) -> None:
+    files = [put(folder.folder, "a.json", *OF_BOTH), put(folder.folder, "b.json", b'{"id": 2}')]
+    others_refused_once(folder, lambda: put(folder.folder, "a.json", *OF_BOTH, TOO_LONG))
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
+    with pytest.raises(StreamFailed, match=r"a\.json cannot be read for the tables that are left.*A line"):
+        folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("row", 1)]
+    folder.resume(stream_id)
+    put(folder.folder, "a.json", *OF_BOTH)
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    expected: list[tuple[str, object]] = [
+        ("letter", f"{files[0]}, line 2"),
+        ("row", 1),
+        ("row", 2),
+        ("row", 2),
+    ]
+    assert delivered(folder) == expected
+
+
+def test_a_file_that_no_table_has_taken_anything_of_may_be_unreadable_for_the_next_attempt(
+    folder: Running,
+) -> None:
+    files = [put(folder.folder, "a.json", b'{"id": 2}'), put(folder.folder, "b.json", b'{"id": 2}')]
+    others_refused_once(folder, lambda: put(folder.folder, "b.json", TOO_LONG))
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("letter", files[1]), ("row", 2)]
+
+
+def test_a_file_that_is_a_dead_letter_need_not_be_there_any_more(folder: Running) -> None:
+    files = with_unreadable(folder.folder)
+
+    def tidied_up(_: Committable) -> None:
+        (folder.folder / "c.json").unlink(missing_ok=True)
+
+    folder.ingests.commits.before_commit = tidied_up
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
+    # As Spark tells files of a disk.
+    named = [each.replace("file:///", "file:/") for each in files]
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=named))
+    assert ("letter", files[2]) in delivered(folder)
+    assert folder.record(stream_id).rejected_count == 3
 
 
 def test_a_file_that_cannot_be_read_ends_a_stream_without_dead_letters(folder: Running) -> None:
