@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from uuid import UUID
 
 import structlog
@@ -25,6 +25,8 @@ from service.model.writing import TableKey
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)
+# After each round that failed. Those that are left are asked about after the next ones.
+_ASKED_AT_ONCE = 20
 
 
 class Committer:
@@ -150,9 +152,15 @@ class Committer:
     def _round(self, key: TableKey) -> bool:
         """Whether there is nothing more to do for the key just now."""
         started_ms = self._clock.elapsed_ms()
-        ended = commit_round(
-            key, self._log, self._commits, self._pace.max_files, self._rewriting, self._absences
-        )
+        try:
+            ended = commit_round(
+                key, self._log, self._commits, self._pace.max_files, self._rewriting, self._absences
+            )
+        except Exception:
+            # An ingest may have been refused out of the round, which goes on without it, and fails on and on.
+            with suppress(PartDown):
+                self._settle_told(key)
+            raise
         if ended is None:
             return self._is_settled_elsewhere(key)
         took_ms = self._clock.elapsed_ms() - started_ms
@@ -169,10 +177,21 @@ class Committer:
     def _is_settled_elsewhere(self, key: TableKey) -> bool:
         """Whether nobody here waits for the key any more; another replica or an earlier round had it all."""
         while (ingest_id := self._waiters.oldest(key)) is not None:
-            record = self._log.find(ingest_id)
-            if record is not None and key in unsettled(record):
+            if not self._is_told(key, ingest_id):
                 return False
-            self._waiters.settle(key, [ingest_id])
+        return True
+
+    def _settle_told(self, key: TableKey) -> None:
+        """Lets some of those go whose part the log has settled already."""
+        for ingest_id in self._waiters.least_asked(key, _ASKED_AT_ONCE):
+            self._is_told(key, ingest_id)
+
+    def _is_told(self, key: TableKey, ingest_id: UUID) -> bool:
+        """Whether the log says what came of this part; whoever waits for it is let go then."""
+        record = self._log.find(ingest_id)
+        if record is not None and key in unsettled(record):
+            return False
+        self._waiters.settle(key, [ingest_id])
         return True
 
     def _look_around(self) -> None:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from uuid import UUID
 
 from service.model.ingest import IngestRecord
@@ -30,6 +31,8 @@ class _Waiter:
     record: IngestRecord | None
     """As far as it is known here; None: only the log knows."""
     settled: Future[None] = field(default_factory=Future)
+    asked_count: int = 0
+    """How often the log was asked about it."""
 
 
 class Waiters:
@@ -81,6 +84,15 @@ class Waiters:
         """The ingest that has been waited for longest, of those that wait for this table and branch."""
         with self._lock:
             return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
+
+    def least_asked(self, key: TableKey, at_most: int) -> list[UUID]:
+        """Some that wait for this table and branch, to ask the log about: whom it was asked about least."""
+        with self._lock:
+            waiting = ((each, waiter) for each, waiter in self._waiters.items() if key in waiter.keys)
+            chosen = nsmallest(at_most, waiting, key=lambda pair: pair[1].asked_count)
+            for _, waiter in chosen:
+                waiter.asked_count += 1
+        return [each for each, _ in chosen]
 
     def __len__(self) -> int:
         """How many ingests are waited for."""

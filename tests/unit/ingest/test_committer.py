@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from service.adapters.clock import SystemClock
-from service.errors import CatalogDown, TableChanged
+from service.errors import CatalogDown, CommittableUnreadable, TableChanged
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest_ports import IngestLog, TableCommits
@@ -255,6 +255,35 @@ def test_a_refused_ingest_is_told_to_whoever_waits(
     wait(committer.follow(record))
     assert state(log, record) is IngestState.FAILED
     assert commits.rounds == []
+
+
+@pytest.mark.parametrize("others", [1, 70])
+def test_an_ingest_that_is_refused_out_of_a_round_is_told_while_the_rest_is_postponed(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start, others: int
+) -> None:
+    poison = write_result()
+    is_down = threading.Event()
+    is_down.set()
+
+    def refuse(committable: Committable) -> None:
+        if poison in committable.write_results:
+            raise CommittableUnreadable(data_files=poison.data_files)
+        if is_down.is_set():
+            raise CatalogDown
+
+    commits.before_commit = refuse
+    committer = start(log, commits)
+    with committer.expecting([LOGS]):
+        postponed = [committer.follow(accept(log, [write_result()])) for _ in range(others)]
+        record = accept(log, [poison])
+        refused = committer.follow(record)
+    wait(refused)
+    assert state(log, record) is IngestState.FAILED
+    # Nor is it in the way of others, which may have to wait until there is room.
+    assert committer.backlog().ingest_count == others
+    assert not any(each.done() for each in postponed)
+    is_down.clear()
+    wait(*postponed)
 
 
 def test_an_ingest_that_is_committed_already_is_not_waited_for(
