@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import wait
 from hashlib import sha256
 from itertools import count
 
-from service.errors import GatewayError, RecordsInvalid, RequestIdReused, ShuttingDown, StreamFailed
+from service.errors import (
+    GatewayError,
+    PartDown,
+    RecordsInvalid,
+    RequestIdReused,
+    ShuttingDown,
+    StreamFailed,
+)
+from service.ingest.committing.waiters import unsettled
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
@@ -192,15 +200,21 @@ class StreamRun:
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
+            # Without being told it looks all the same: the log may know what the committer here does not.
+            is_told = bool(wait([accepted.settled], _LOOK_AROUND_S).done)
             try:
-                accepted.settled.result(_LOOK_AROUND_S)
-            except FutureTimeoutError:
+                record = self._ingests.find(accepted.record.ingest_id, self.record.caller)
+            except PartDown:
+                if is_told:
+                    raise
                 continue
-            record = self._ingests.find(accepted.record.ingest_id, self.record.caller)
-            if record.state is not IngestState.ACCEPTED:
+            # What failed may still wait for other tables: which of them the next attempt leaves out, is known
+            # when all are settled.
+            if not unsettled(record):
                 return record
-            # The committer is closing: what waits is committed by the next one.
-            self._stopping.wait(_LOOK_AROUND_S)
+            if is_told:
+                # The committer is closing: what waits is committed by the next one.
+                self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,19 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.dead_letters import dead_letter_name
+from service.ingest.ingests import Accepted
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.ingest import ColumnNames, InferredColumns, OnError, Route, Write
+from service.model.ingest import (
+    ColumnNames,
+    InferredColumns,
+    IngestRecord,
+    IngestRequest,
+    IngestState,
+    OnError,
+    Route,
+    Write,
+)
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
 from service.model.streams import (
@@ -240,6 +250,58 @@ def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Runn
     assert again.run_count == 0
     assert running.ids() == [1]
     assert running.record(second).record_count == 1
+
+
+class Untold(FakeIngests):
+    """Its committer tells nobody what was settled; only the log has it."""
+
+    find_count = 0
+
+    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+        return Accepted(super().accept(request, caller).record, Future())
+
+    def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        self.find_count += 1
+        return super().find(ingest_id, caller)
+
+
+@pytest.fixture
+def untold(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
+    ingests = Untold(TABLE, OTHERS)
+    made = Running(ingests, store, tmp_path)
+    yield made
+    made.streams.close(WITHIN_S)
+    ingests.close(WITHIN_S)
+
+
+def test_a_batch_ends_when_the_log_says_so_though_nobody_is_told(untold: Running) -> None:
+    stream_id = untold.create()
+    untold.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert untold.record(stream_id).record_count == 1
+
+
+def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) -> None:
+    refused: set[TableKey] = set()
+
+    def refuse_each_once(committable: Committable) -> None:
+        if committable.key not in refused:
+            refused.add(committable.key)
+            raise TableChanged("it is another one")
+
+    ingests = untold.ingests
+    assert isinstance(ingests, Untold)
+    ingests.commits.before_commit = refuse_each_once
+    ingests.log.taken_elsewhere.add(TABLE.key)
+    stream_id = untold.create(others="2")
+    with ThreadPoolExecutor() as spark:
+        given = spark.submit(untold.give, stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
+        until(lambda: any(each.state is IngestState.FAILED for each in ingests.log.records()))
+        looked = ingests.find_count
+        until(lambda: ingests.find_count > looked + 1)
+        # What had its rows left out of the second attempt would have been in no table.
+        ingests.log.taken_elsewhere.clear()
+        given.result(WITHIN_S)
+    assert delivered(untold) == [("row", 1), ("row", 2)]
 
 
 def test_a_stream_is_resumed_once_what_refused_all_attempts_is_mended(running: Running) -> None:
