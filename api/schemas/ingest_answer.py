@@ -137,7 +137,8 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_bytes=sum(each.byte_count for each in commit.targets),
         write_targets=[_target(each) for each in commit.targets],
         error=failure,
-        postponed=None if failure else commit.error_detail,
+        # Of a part that was refused it is the reason, and of one that is committed, how it was before.
+        postponed=commit.error_detail if failure is None and commit.snapshot_id is None else None,
     )
 
 

@@ -127,6 +127,8 @@ def test_why_an_ingest_still_waits_is_told_and_is_no_error() -> None:
     assert (answer.error, answer.postponed) == (None, "There is no table.")
     answer = commit_answer(IngestCommit(key, (), None, "TABLE_NOT_FOUND", "There is no table."))
     assert (answer.error and answer.error.code, answer.postponed) == ("TABLE_NOT_FOUND", None)
+    answer = commit_answer(IngestCommit(key, (), 7, error_detail="There is no table."))
+    assert (answer.snapshot_id, answer.error, answer.postponed) == (7, None, None)
 
 
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
