@@ -55,7 +55,7 @@ class SplitTask:
         try:
             return self._outcome(rows, _of_readable(rows, reader, splits))
         except Unreadable:
-            return SplitOutcome(unreadable=tuple(unreadable_files(reader, splits)))
+            return _unreadable(rows, reader, splits)
 
     def messages(self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]) -> SplitOutcome:
         """Writes records that come one by one, each as a message."""
@@ -84,6 +84,14 @@ class SplitTask:
         except CallerError as failure:
             return rows.failed(failure)
         return rows.outcome(write_results_to_bytes(results))
+
+
+def _unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
+    try:
+        return SplitOutcome(unreadable=tuple(unreadable_files(reader, splits)))
+    except CallerError as failure:
+        # It may have gone, or been changed, since it was read at first.
+        return rows.failed(failure)
 
 
 def sorted_splits(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:

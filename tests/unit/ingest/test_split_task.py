@@ -1,0 +1,57 @@
+"""What a task tells of files that cannot be read, and of those that go while it reads them."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+import pytest
+
+from service.adapters.task_spools import TaskSpools
+from service.errors import CallerError, SourceChanged, TooManyIngests
+from service.ingest.dead_letters import LettersLater
+from service.ingest.executing.split_reader import SplitsOfSource
+from service.ingest.executing.split_task import SplitTask
+from service.ingest.reading.plan import ReadPlan, ReadTarget
+from service.ingest.reading.read_bounds import ReadBounds
+from service.model.record_formats import RecordFormat
+from service.model.sources import SourceFile, SourceRecords, SourceSplit
+from tests.fakes.data_files import FakeDataFiles
+from tests.unit.ingest.wide_table import ID
+
+TASK = SplitTask((), FakeDataFiles(), LettersLater(), tells_unreadable=True)
+URI = "file:///in/a.json"
+
+
+class Opened:
+    """Gives what there is once for each time that it is asked; an error is raised."""
+
+    def __init__(self, *given: bytes | CallerError) -> None:
+        self._given = list(given)
+
+    @contextmanager
+    def __call__(self, split: SourceSplit) -> Iterator[BinaryIO]:  # noqa: ARG002
+        found = self._given.pop(0)
+        if isinstance(found, CallerError):
+            raise found
+        yield io.BytesIO(found)
+
+
+def reader(*given: bytes | CallerError, bounds: ReadBounds) -> SplitsOfSource:
+    source = SourceRecords("file:///in", RecordFormat.NDJSON)
+    return SplitsOfSource(ReadPlan((ReadTarget((ID,)),)), source, Opened(*given), bounds, TaskSpools())
+
+
+@pytest.mark.parametrize("failure", [SourceChanged(f"{URI} was changed."), TooManyIngests("full")])
+def test_a_file_that_goes_before_it_is_found_out_which_are_unreadable_is_refused(
+    failure: CallerError,
+) -> None:
+    too_long = b'{"id": 1, "note": "%s"}' % (b"x" * 100)
+    read = reader(too_long, failure, bounds=ReadBounds(line_bytes=50))
+    outcome = TASK.read(read, [SourceSplit(SourceFile(URI, 1, 1))])
+    # Whatever is raised instead would fail the whole job, as a fault of the executors.
+    assert (outcome.failure, outcome.unreadable) == (failure, ())
+    assert isinstance(pickle.loads(pickle.dumps(outcome)).failure, type(failure))
