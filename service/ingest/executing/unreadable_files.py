@@ -12,7 +12,11 @@ from service.model.sources import SourceSplit
 
 
 class Unreadable(Exception):
-    """A part of a file is not of its form, breaks off, or unfolds to more than may be."""
+    """A part of a file is not of its form, breaks off, or is more than the operator's settings allow.
+
+    Those are the same for all tasks, and what a file unfolds to does not change: a stream would stand still
+    at it. The reason names the setting. What an executor has no disk for is none of this, but StorageDown.
+    """
 
 
 def readable_rows(reader: SplitReader, split: Split) -> Iterator[Rows]:

@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from service.errors import IngestInvalid
+from service.ingest.reading.read_bounds import unfolds_to_too_much
 from service.ingest.reading.told_failures import told
 from service.model.record_formats import Compression
 
@@ -39,6 +39,6 @@ class _Bounded(io.RawIOBase):
             found = self._raw.read(len(buffer))
         self._left -= len(found)
         if self._left < 0:
-            raise IngestInvalid(f"The body has more than {self._max_bytes} bytes when it is decompressed.")
+            raise unfolds_to_too_much(self._max_bytes)
         buffer[: len(found)] = found
         return len(found)

@@ -24,6 +24,14 @@ class ReadBounds:
 DEFAULT_BOUNDS = ReadBounds()
 
 
+def unfolds_to_too_much(max_bytes: int) -> IngestInvalid:
+    """The refusal of a body, or a file, that has more in it than may be read."""
+    return IngestInvalid(
+        f"The body has more than {max_bytes} bytes when it is decompressed, the most that"
+        " SLUICE_INGEST_MAX_DECOMPRESSED_BYTES allows, or of files SLUICE_INGEST_SOURCE_MAX_BYTES."
+    )
+
+
 class Room:
     """What is left of the bounds while one body is read."""
 
@@ -38,9 +46,7 @@ class Room:
             IngestInvalid: it may not.
         """
         if byte_count > self._left:
-            raise IngestInvalid(
-                f"The body has more than {self.bounds.body_bytes} bytes when it is decompressed."
-            )
+            raise unfolds_to_too_much(self.bounds.body_bytes)
 
     def take(self, byte_count: int) -> None:
         """The same, and it has come.
@@ -59,6 +65,6 @@ class Room:
         """
         if byte_count > self.bounds.batch_bytes:
             raise IngestInvalid(
-                f"{what} takes more than {self.bounds.batch_bytes} bytes when it is decompressed: "
-                "write smaller ones."
+                f"{what} takes more than {self.bounds.batch_bytes} bytes when it is decompressed, the most "
+                "that SLUICE_INGEST_MAX_BATCH_BYTES allows: write smaller ones."
             )

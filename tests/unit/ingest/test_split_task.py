@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import pickle
 from collections.abc import Iterator
@@ -55,3 +56,19 @@ def test_a_file_that_goes_before_it_is_found_out_which_are_unreadable_is_refused
     # Whatever is raised instead would fail the whole job, as a fault of the executors.
     assert (outcome.failure, outcome.unreadable) == (failure, ())
     assert isinstance(pickle.loads(pickle.dumps(outcome)).failure, type(failure))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "setting"),
+    [
+        ("a.json", b'{"id": %s1}' % (b" " * 100), "SLUICE_INGEST_MAX_LINE_BYTES"),
+        ("a.json.gz", gzip.compress(b'{"id": 1}\n' * 10), "SLUICE_INGEST_SOURCE_MAX_BYTES"),
+    ],
+)
+def test_a_file_that_is_more_than_the_operator_allows_is_told_with_the_setting(
+    name: str, content: bytes, setting: str
+) -> None:
+    read = reader(content, content, bounds=ReadBounds(body_bytes=50, line_bytes=50))
+    outcome = TASK.read(read, [SourceSplit(SourceFile(f"file:///in/{name}", 1, 1))])
+    [told] = outcome.unreadable
+    assert setting in told.reason
