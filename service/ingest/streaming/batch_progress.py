@@ -26,6 +26,7 @@ class BatchProgress:
         self._judged: dict[int, ReadAs] = {}
         self._read: tuple[ReadAs, ...] = ()
         self._unreadable: dict[str, UnreadableFile] = {}
+        self._has_bad_records = False
         self.settled: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at rows."""
         self.settled_letters: frozenset[TableKey] = frozenset()
@@ -52,7 +53,7 @@ class BatchProgress:
     @property
     def are_taken(self) -> bool:
         """Whether something of the other files is in a table already, or is to be a dead letter."""
-        return bool(self.record_count or self._judged)
+        return bool(self.record_count) or self._has_bad_records
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Takes down what came of an attempt at rows."""
@@ -65,7 +66,10 @@ class BatchProgress:
             self._judged |= settled
             if settled:
                 # Of an attempt that no table took, nothing was left out.
-                self._unreadable |= {each.uri: each for each in ended.judged_by.unreadable}
+                unreadable = ended.judged_by.unreadable
+                self._unreadable |= {each.uri: each for each in unreadable}
+                # A file counts as one of them.
+                self._has_bad_records |= ended.rejected.count > len(unreadable)
         self.record_count += _record_count(ended.commits)
         self.settled |= now_settled
 

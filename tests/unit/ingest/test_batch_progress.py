@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from service.ingest.streaming.batch_progress import BatchProgress
-from service.model.ingest import IngestCommit, Write
+from service.model.ingest import IngestCommit, Rejected, Write, WrittenTarget
 from service.model.judged_by import JudgedBy, Judging, ReadAs, UnreadableFile
 from service.model.schemas import Field, Primitive
 from service.model.tables import TableName
@@ -35,16 +37,33 @@ def test_a_file_without_which_a_table_was_settled_is_left_out_from_then_on() -> 
     refused = tuple(IngestCommit(each, (), error_code="TABLE_CHANGED") for each in (CLICKS, SALES))
     progress.tried_rows(replace(ingest_of([]), commits=refused, judged_by=judged))
     # No table was settled by this attempt: the next one may read the file.
-    assert (progress.unreadable, progress.are_taken) == ((), False)
+    assert not progress.unreadable
     progress.tried_rows(replace(ingest_of([]), commits=refused[1:], judged_by=judged))
-    assert (progress.unreadable, progress.are_taken) == ((BROKEN,), True)
+    assert progress.unreadable == (BROKEN,)
     progress.tried_rows(replace(ingest_of([]), commits=(IngestCommit(SALES, ()),)))
     assert progress.judging == Judging((OLD, OLD), frozenset({0}), (BROKEN,))
 
 
-def test_where_nothing_was_to_be_taken_any_file_may_be_left_out_later() -> None:
+ROWS = IngestCommit(CLICKS, (WrittenTarget(CLICKS, None, 1, 3, 100),), 7)
+
+
+@pytest.mark.parametrize(
+    ("commits", "bad_count", "unreadable", "are_taken"),
+    [
+        ((), 0, (), False),
+        ((), 1, (BROKEN,), False),
+        ((), 2, (BROKEN,), True),
+        ((), 1, (), True),
+        ((ROWS,), 0, (), True),
+    ],
+)
+def test_other_files_are_taken_once_a_row_is_in_a_table_or_a_record_is_a_dead_letter(
+    commits: tuple[IngestCommit, ...], bad_count: int, unreadable: tuple[UnreadableFile, ...], are_taken: bool
+) -> None:
     progress = BatchProgress([Write(CLICKS, ()), Write(SALES, ())])
     refused = IngestCommit(SALES, (), error_code="TABLE_CHANGED")
-    progress.tried_rows(replace(ingest_of([]), commits=(refused,)))
+    judged_by = JudgedBy((OLD, OLD), unreadable) if bad_count else None
+    ended = replace(ingest_of([]), commits=(*commits, refused), rejected=Rejected(bad_count))
+    progress.tried_rows(replace(ended, judged_by=judged_by))
     assert progress.settled == {CLICKS}
-    assert not progress.are_taken
+    assert progress.are_taken is are_taken
