@@ -108,7 +108,10 @@ def is_named_by_place(select: exp.Select) -> bool:
 def _is_told_by_names(select: exp.Select) -> bool:
     """Whether nothing asks for its columns by their places."""
     around = select.parent
-    return around is None or (isinstance(around, exp.DerivedTable) and not around.alias_column_names)
+    is_relation = isinstance(around, exp.CTE) or (
+        isinstance(around, exp.Subquery) and isinstance(around.parent, exp.From | exp.Join)
+    )
+    return around is None or (is_relation and not around.alias_column_names)
 
 
 def _is_named_around(select: exp.Select) -> bool:
