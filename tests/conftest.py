@@ -9,6 +9,8 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.class_archive import ARCHIVE, java_options, make_archive
+
 TOGETHER = {"contract": "sessions", "equivalence": "sessions", "integration": "gateways"}
 """By folder; all others need nothing that takes long to start."""
 OF_THEIR_OWN = frozenset(
@@ -34,11 +36,22 @@ OF_THEIR_OWN = frozenset(
 
 # JVMs of tests live for a minute: to compile their code well, and to collect garbage with all cores, takes
 # two fifths of all the CPU that they take. The setting is Java's own.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+HAS_OPTIONS = "JDK_JAVA_OPTIONS" in os.environ
+if not HAS_OPTIONS:
+    os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
 
 # The other process may have the core just then: no test says anything about time.
 settings.register_profile("sluice", deadline=None)
 settings.load_profile("sluice")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the processes of a full run start, which inherit the options."""
+    if HAS_OPTIONS or config.args_source is not pytest.Config.ArgsSource.TESTPATHS or ARCHIVE.exists():
+        return
+    make_archive(JAVA_OPTIONS)
+    os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
 
 
 class ByServers(LoadScopeScheduling):

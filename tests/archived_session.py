@@ -1,0 +1,46 @@
+"""A session as tests have it, ended so that its JVM has time to write down what it has used."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+
+from spark_session.engine import SparkEngine
+from spark_session.jars import resolve
+from spark_session.settings import SparkSettings
+from tests.class_archive import REPOSITORY
+
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+COMMANDS = (
+    "CREATE TABLE lake.s.t (k INT, n STRING) USING iceberg PARTITIONED BY (k)",
+    "INSERT INTO lake.s.t VALUES (1, 'a'), (2, 'b')",
+    "SELECT t.k, count(*) FROM lake.s.t JOIN lake.s.t u ON t.k = u.k WHERE u.n = 'a' GROUP BY t.k",
+)
+WITHIN_S = 120
+
+
+def main() -> None:
+    """Returns when the JVM is gone."""
+    with tempfile.TemporaryDirectory() as folder:
+        lake = {
+            "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.lake.type": "hadoop",
+            "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse",
+        }
+        jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+        engine = SparkEngine(SparkSettings("local[2]", jars, Path(folder), lake, ("lake",), "lake", "1g"))
+        engine.start()
+        session = engine._session
+        assert session is not None
+        for each in COMMANDS:
+            session.children._root.sql(each).toArrow()
+        with contextlib.suppress(Py4JError, OSError):
+            session.jvm.gateway.jvm.System.exit(0)
+        session.jvm.process.wait(WITHIN_S)
+
+
+if __name__ == "__main__":
+    main()
