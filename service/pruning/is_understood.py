@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
@@ -10,6 +10,7 @@ from sqlglot import exp
 MAX_JOINS = 64
 # Without one alias, what may be several columns to Spark; so may functions that the parser does not know.
 _SEVERAL = (exp.Aliases, exp.UDTF, exp.Anonymous)
+_LOOKED_AT = (exp.CTE, exp.Fetch, exp.Join, exp.Pivot, exp.Select, exp.Table, exp.TableSample)
 _NO_NAMES = ("table", "stream")
 
 
@@ -23,34 +24,36 @@ def is_understood(tree: exp.Query) -> bool:
     >>> [is_understood(parse_one(each, read="spark")) for each in texts]
     [True, False]
     """
-    return _are_tables_clear(tree) and _are_joins_clear(tree) and _are_selects_clear(tree)
-
-
-def _are_tables_clear(tree: exp.Query) -> bool:
-    tables = list(tree.find_all(exp.Table))
-    # The columns of such a table have other names than the table's own.
-    if any(each.alias_column_names or _is_keyword(each.this) for each in tables):
-        return False
-    common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
-    # To Spark FETCH is an alias, and so the tables have other names.
-    return tree.find(exp.Fetch) is None and not any(
-        _hides_its_rows(each, common) for each in tree.find_all(exp.TableSample)
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {each: [] for each in _LOOKED_AT}
+    # Once, for all questions: every new text is asked.
+    for node in tree.walk():
+        if type(node) in nodes:
+            nodes[type(node)].append(node)
+    common = {each.alias.lower() for each in nodes[exp.CTE]}
+    return (
+        # To Spark FETCH is an alias, and so the tables have other names.
+        not nodes[exp.Fetch]
+        and all(map(_is_table_clear, nodes[exp.Table]))
+        and not any(_hides_its_rows(each, common) for each in nodes[exp.TableSample])
+        # To Spark it is of all that is joined before it.
+        and not any(isinstance(each.parent, exp.Join) for each in nodes[exp.Pivot])
+        and _are_joins_clear([each for each in nodes[exp.Join] if isinstance(each, exp.Join)])
+        and all(_is_select_clear(each) for each in nodes[exp.Select] if isinstance(each, exp.Select))
     )
 
 
-def _are_joins_clear(tree: exp.Query) -> bool:
-    # To Spark it is of all that is joined before it.
-    if any(isinstance(each.parent, exp.Join) for each in tree.find_all(exp.Pivot)):
-        return False
-    joins = list(tree.find_all(exp.Join))
+def _is_table_clear(table: exp.Expr) -> bool:
+    # The columns of one with names for them are others than the table's own.
+    return not (isinstance(table, exp.Table) and table.alias_column_names) and not _is_keyword(table.this)
+
+
+def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
     sharing = {id(each.find_ancestor(exp.Select)) for each in joins if _shares_columns(each)}
-    if any(id(each.find_ancestor(exp.Select)) in sharing and not _is_plain(each) for each in joins):
+    if sharing and any(
+        id(each.find_ancestor(exp.Select)) in sharing and not _is_plain(each) for each in joins
+    ):
         return False
     return not any(map(_hides_a_name, joins))
-
-
-def _are_selects_clear(tree: exp.Query) -> bool:
-    return all(map(_is_select_clear, tree.find_all(exp.Select)))
 
 
 def _is_keyword(name: object) -> bool:
@@ -78,7 +81,7 @@ def _is_plain(join: exp.Join) -> bool:
     return is_plain and is_of_tables
 
 
-def _hides_its_rows(sample: exp.TableSample, common: Collection[str]) -> bool:
+def _hides_its_rows(sample: exp.Expr, common: Collection[str]) -> bool:
     """Whether it is of what is looked through: parentheses around a table, a common table expression."""
     of = sample.parent
     if isinstance(of, exp.Subquery):
@@ -88,8 +91,8 @@ def _hides_its_rows(sample: exp.TableSample, common: Collection[str]) -> bool:
 
 def _hides_a_name(join: exp.Join) -> bool:
     """Whether its right side, which SEMI and ANTI hide, has the name of a relation further out."""
-    select = join.find_ancestor(exp.Select)
-    if join.kind not in ("SEMI", "ANTI") or select is None:
+    select = join.find_ancestor(exp.Select) if join.kind in ("SEMI", "ANTI") else None
+    if select is None:
         return False
     name, outer = join.alias_or_name.lower(), select.find_ancestor(exp.Select)
     while outer is not None:
