@@ -11,5 +11,4 @@ def table_sql_name(name: TableName) -> str:
     >>> table_sql_name(TableName("lake", "sales.eu", "or`ders"))
     '`lake`.`sales`.`eu`.`or``ders`'
     """
-    parts = (name.catalog, *name.schema.split("."), name.table)
-    return ".".join(f"`{each.replace('`', '``')}`" for each in parts)
+    return ".".join(f"`{each.replace('`', '``')}`" for each in name.parts)

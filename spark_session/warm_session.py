@@ -24,9 +24,8 @@ from spark_session.view_reader import ViewReader
 
 log = structlog.get_logger(__name__)
 
-# The first three run code by name, the others read any file of the driver; no property turns them off, so
-# sessions are born without them.
-# They run code, or open whatever file or address their options name.
+# The first three run code by name, the others open whatever file or address their options name; no property
+# turns them off, so sessions are born without them.
 FORBIDDEN_FUNCTIONS = (
     "reflect",
     "java_method",

@@ -31,6 +31,15 @@ class TableName:
         schema, _, table = rest.rpartition(".")
         return cls(catalog, schema, table)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Each level by itself.
+
+        >>> TableName("lake", "shop.north", "sales").parts
+        ('lake', 'shop', 'north', 'sales')
+        """
+        return (self.catalog, *self.schema.split("."), self.table)
+
     def in_lower_case(self) -> TableName:
         """As queries, which do not tell cases apart, are looked through for it."""
         return TableName(self.catalog.lower(), self.schema.lower(), self.table.lower())

@@ -158,9 +158,9 @@ _READS_DATES = (
 )
 _PATTERNS = (exp.ILike, exp.Like)
 _QUANTIFIERS = (exp.All, exp.Any)
-# Under anything else, an operator needs the parentheses that a function has.
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _SUFFIXES = (exp.Between, exp.ILike, exp.In, exp.Is, exp.Like, exp.Not, exp.RegexpLike)
+# Under anything else, an operator needs the parentheses that a function has.
 _AROUND_PATTERNS = (exp.Connector, exp.Having, exp.If, exp.Join, exp.Not, exp.Paren, exp.Where)
 _OPERATORS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -264,7 +264,8 @@ def _compares_values(node: exp.Expr) -> bool:
     # IN, BETWEEN and their like are of the whole comparison to the engine, of its right side to the parser.
     left, right = node.this, node.args["expression"]
     is_negated = isinstance(right, exp.Paren) and isinstance(right.this, exp.Not)
-    return not (isinstance(left, _SUFFIXES) or isinstance(right, (*_SUFFIXES, *_COMPARISONS)) or is_negated)
+    is_compared = isinstance(right, (*_SUFFIXES, *_COMPARISONS, exp.NullSafeEQ))
+    return not (isinstance(left, _SUFFIXES) or is_compared or is_negated)
 
 
 _RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {

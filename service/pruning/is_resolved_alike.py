@@ -17,8 +17,8 @@ def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
     """False where columns that are not known, or fields of structs, may take a name from those that are.
 
     USING means the first relation that has the column, of all that stand before it; behind a star, places
-    are those of all columns that there are. And `a.b` in a subquery
-    is a field of its own relations' column `a` before it is a column of a relation `a` further out.
+    are those of all columns that there are. And `a.b` in a subquery is a field of its own relations' column
+    `a` before it is a column of a relation `a` further out.
     """
     return all(_is_alike(scope, facts_of) for scope in root.traverse())
 

@@ -120,7 +120,7 @@ def _query(
     names = [each.name for each in facts.columns]
     columns = [each for each in names if context.is_named(each)] or names[:1]
     # Every table of a text comes by here: rendering a tree for it would take most of the detection's time.
-    name = ".".join(map(_quoted, (facts.name.catalog, *facts.name.schema.split("."), facts.name.table)))
+    name = ".".join(map(_quoted, facts.name.parts))
     listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
     sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
     said = [renamed_and_readable(each, {relation: ALIAS}, is_of_one=True) for each in conditions]

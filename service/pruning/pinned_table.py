@@ -14,12 +14,11 @@ def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
     It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
     A schema within a schema is a name of its own, as `spark_session.table_sql_name` has it.
     """
-    schema, *below = facts.name.schema.split(".")
-    named = [exp.to_identifier(each, quoted=True) for each in (*below, facts.name.table)]
+    catalog, schema, *below = (exp.to_identifier(each, quoted=True) for each in facts.name.parts)
     return exp.Table(
-        this=exp.Dot.build(named) if below else named[0],
-        db=exp.to_identifier(schema, quoted=True),
-        catalog=exp.to_identifier(facts.name.catalog, quoted=True),
+        this=below[0] if len(below) == 1 else exp.Dot.build(below),
+        db=schema,
+        catalog=catalog,
         version=None if facts.snapshot_id is None else at_snapshot(facts.snapshot_id),
         alias=exp.TableAlias(this=exp.to_identifier(alias)),
     )

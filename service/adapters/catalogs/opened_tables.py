@@ -101,7 +101,7 @@ class OpenedTables:
 
 def identifier_of(name: TableName) -> Identifier:
     """The name inside its catalog, as PyIceberg has it."""
-    return (*name.schema.split("."), name.table)
+    return name.parts[1:]
 
 
 def _place(name: TableName) -> tuple[str, str]:

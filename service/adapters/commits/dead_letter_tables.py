@@ -48,7 +48,7 @@ class PyIcebergDeadLetterTables:
         by_day = PartitionField(
             received.field_id, _FIRST_PARTITION_FIELD, DayTransform(), f"{received.name}_day"
         )
-        identifier = (*name.schema.split("."), name.table)
+        identifier = name.parts[1:]
 
         def make(catalog: Catalog) -> None:
             # Another gateway may be faster.

@@ -32,7 +32,7 @@ def creation_faults(name: TableName, creation: TableCreation, place: str) -> Ite
 
 
 def _name_faults(name: TableName) -> Iterator[str]:
-    for part in (*name.schema.split("."), name.table):
+    for part in name.parts[1:]:
         if not _NAME.fullmatch(part):
             yield f"{part!r} is no name for a new table or its schema: letters, digits, _ and - are."
     if len(name.schema) > _LONGEST_SCHEMA:
