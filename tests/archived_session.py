@@ -8,12 +8,13 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 
+from api.settings import Settings
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.settings import SparkSettings
 from tests.class_archive import REPOSITORY
 
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+PACKAGES: tuple[str, ...] = Settings.model_fields["spark_packages"].default
 COMMANDS = (
     "CREATE TABLE lake.s.t (k INT, n STRING) USING iceberg PARTITIONED BY (k)",
     "INSERT INTO lake.s.t VALUES (1, 'a'), (2, 'b')",
@@ -30,7 +31,7 @@ def main() -> None:
             "spark.sql.catalog.lake.type": "hadoop",
             "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse",
         }
-        jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+        jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
         engine = SparkEngine(SparkSettings("local[2]", jars, Path(folder), lake, ("lake",), "lake", "1g"))
         engine.start()
         session = engine._session
