@@ -53,17 +53,21 @@ def build_query(
     The conjuncts of `graph` are faithful ones. The set that it yields holds every key that a row of the
     SELECT can have. Tables are read at the snapshot of their facts.
     """
+    needed = build_relations(graph, keys, allowed)
+    sources = {name: _source(graph.relations[name], facts_of) for name in needed}
+    known = {name: source for name, source in sources.items() if source is not None}
+    if not needed or len(known) < len(needed):
+        return None
+    return _rendered(keys, known, graph.conditions_within(needed), facts_of, is_null_safe)
+
+
+def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str]) -> frozenset[str]:
+    """The relations that such a query reads; none when nothing filters the keys."""
     of_keys = {each.relation for each in keys}
     parents = reached(graph, keys[0].relation, allowed)
     filtered = graph.filtered & parents.keys()
     needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
-    if not needed or not of_keys <= needed or needed.isdisjoint(filtered):
-        return None
-    sources = {name: _source(graph.relations[name], facts_of) for name in needed}
-    known = {name: source for name, source in sources.items() if source is not None}
-    if len(known) < len(needed):
-        return None
-    return _rendered(keys, known, graph.conditions_within(needed), facts_of, is_null_safe)
+    return needed if of_keys <= needed and not needed.isdisjoint(filtered) else frozenset()
 
 
 def fingerprint(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from sqlglot import exp
@@ -11,6 +11,8 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import DynamicFilter, Feed, JoinType, KeySpan, Probe, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
+from service.model.tables import TableFacts
+from service.pruning.affordable_build import affordable_build
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
 from service.pruning.chosen_rows import chosen_rows
 from service.pruning.composite_keys import FoundKey, composite_keys
@@ -28,6 +30,16 @@ from service.pruning.refusals import Refusals
 MAX_SETS = 64
 # Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
 MAX_BUILD_SIDES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A mention of a table, whose name ends there in the text, and the candidate that it is narrowed for."""
+
+    candidate: Candidate
+    probe: Probe
+    plan: KeyPlan
+    end: int
 
 
 class Placements:
@@ -89,17 +101,48 @@ class Placements:
                 candidate, table, probe, self._reason_unfiltered(candidate, allowed, opened)
             )
             return
-        query = converted_query(query, plan.expression, plan.cast_to, is_null_safe)
         end = table.this.meta.get("end")
         if end is None:
             self._refusals.refuse(candidate, table, probe, Reason.REWRITE_REJECTED)
             return
-        is_converted = plan.cast_to is not None or plan.expression is not None
-        feeds = () if is_converted or is_chosen else tuple(self._feeds(opened.graph, query, allowed))
-        self._add(candidate, probe, query, (plan.type_name,), plan.span, end, is_converted, feeds)
+        place = _Place(candidate, probe, plan, end)
+        self._add_converted(place, query, None if is_chosen else opened.graph, allowed)
         self._refusals.note_filter(end)
+        facts = None if is_chosen else self._known.facts(table)
+        if facts is not None:
+            self._place_fewer(place, build, opened.graph, allowed, facts)
         if plan.is_plain and not (is_null_safe or is_chosen):
             self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
+
+    def _place_fewer(
+        self, place: _Place, build: ColumnOf, graph: JoinGraph, allowed: frozenset[str], probe: TableFacts
+    ) -> None:
+        """Beside keys that may cost more than they spare, those that less has to be read for."""
+        fewer = affordable_build(graph, build, allowed, probe, self._known.facts)
+        if fewer is None or self._has_enough():
+            return
+        query = build_query(graph, [build], fewer, self._known.facts, place.candidate.is_null_safe)
+        if query is not None:
+            self._add_converted(place, query, graph, fewer)
+
+    def _add_converted(
+        self, place: _Place, query: BuildQuery, graph: JoinGraph | None, allowed: frozenset[str]
+    ) -> None:
+        """A filter by one column's keys; `graph` has the relations that they come from, if it is known."""
+        plan = place.plan
+        is_converted = plan.cast_to is not None or plan.expression is not None
+        converted = converted_query(query, plan.expression, plan.cast_to, place.candidate.is_null_safe)
+        feeds = () if is_converted or graph is None else tuple(self._feeds(graph, converted, allowed))
+        self._add(
+            place.candidate,
+            place.probe,
+            converted,
+            (plan.type_name,),
+            plan.span,
+            place.end,
+            is_converted,
+            feeds,
+        )
 
     def _chosen(self, candidate: Candidate) -> BuildQuery | None:
         """What collects the keys of groups that only a HAVING chooses."""

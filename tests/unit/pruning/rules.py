@@ -25,8 +25,9 @@ from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Rel
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import View, ViewColumn
+from service.pruning.affordable_build import affordable_build as affordable_relations
 from service.pruning.bounded_clock import bounded_clock as bounded_condition
-from service.pruning.build_query import BuildQuery
+from service.pruning.build_query import BuildQuery, build_relations
 from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
 from service.pruning.composite_keys import FoundKey
@@ -249,6 +250,19 @@ def build_query(sql: str) -> str:
     allowed = frozenset(graph.relations.keys() - {"f"})
     query = rendered_build_query(faithful, [ColumnOf("d", "day_key")], allowed, _facts)
     return NOTHING if query is None else query.sql
+
+
+def affordable_build(sql: str) -> str:
+    """What the keys of `d.day_key` are read from where three tables of ten files cost what they may."""
+    graph = _graph(_scope(sql))
+    key, allowed = ColumnOf("d", "day_key"), frozenset(graph.relations.keys() - {"f"})
+    probe = replace(
+        TABLES[TableAt(TableName("lake", "shop", "sales"))], total_bytes=60_000, data_file_count=60
+    )
+    fewer = affordable_relations(graph, key, allowed, probe, KnownTables(TABLES, 1000).facts)
+    if fewer is None:
+        return NOTHING
+    return ", ".join(sorted(build_relations(graph, [key], fewer)))
 
 
 def open_relations(sql: str) -> str:
@@ -554,6 +568,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         semi_join,
         null_safe_join,
         lineage,
+        affordable_build,
         open_relations,
         written_rows,
         literal_type,
