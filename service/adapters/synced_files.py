@@ -13,6 +13,8 @@ from pathlib import Path
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
 _AT_ONCE = 8
+# A thread takes longer to begin, in a process that computes, than so many small files take to be synced.
+_FEW = 8
 # What no entry has come to for so long is on the disk by the kernel's own doing, which takes half a minute.
 _OLD_S = 3600
 
@@ -31,7 +33,7 @@ def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
         OSError: the disk does not take them.
     """
     paths = [path for each in locations if (path := path_on_disk(each)) is not None]
-    if len(paths) > 1:
+    if len(paths) > _FEW:
         # A disk takes many at once in about the time of one.
         with ThreadPoolExecutor(min(_AT_ONCE, len(paths)), thread_name_prefix="sync") as pool:
             list(pool.map(lambda path: _sync(path, fsync), paths))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import orjson
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
@@ -107,5 +107,5 @@ def _noted(
 
 def _locations(results: Iterable[WriteResult]) -> list[str]:
     return [
-        json.loads(file)["file-path"] for each in results for file in (*each.data_files, *each.delete_files)
+        orjson.loads(file)["file-path"] for each in results for file in (*each.data_files, *each.delete_files)
     ]
