@@ -20,9 +20,15 @@ HARDENING: Mapping[str, str] = {
     # How texts are read, and moments written, here as well.
     "spark.sql.caseSensitive": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
     # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
 }
+
+# With `spark.wap.branch` a plain name means another branch than the one whose snapshot it is pinned to.
+OTHER_SNAPSHOTS = "spark.wap."
 
 # A document that a query holds would else make `xpath(…)` open the files and addresses that it names.
 XML_STAYS_INSIDE = "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema="
@@ -78,6 +84,20 @@ def spark_properties(settings: SparkSettings) -> dict[str, str]:
     given = _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
     hardened = {name: f"{given.get(name, '')} {XML_STAYS_INSIDE}".strip() for name in JAVA_OPTIONS}
     return given | hardened
+
+
+def refusal_of(name: str, value: str) -> str | None:
+    """Why the operator may not give the session this property; None where they may.
+
+    >>> refusal_of("spark.sql.caseSensitive", "true")
+    'spark.sql.caseSensitive has to stay false'
+    >>> refusal_of("spark.sql.caseSensitive", "FALSE"), refusal_of("spark.ui.enabled", "true")
+    (None, None)
+    """
+    if name.startswith(OTHER_SNAPSHOTS):
+        return f"{name} cannot be given: a query names the branch that it reads"
+    stays = HARDENING.get(name, value)
+    return None if value.strip().casefold() == stays.casefold() else f"{name} has to stay {stays}"
 
 
 def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from api.settings.kinds import Words
+from spark_session.settings import refusal_of
 
 
 class EngineSettings(BaseModel):
@@ -26,3 +27,13 @@ class EngineSettings(BaseModel):
     session_time_zone: str = Field(
         "UTC", min_length=1, max_length=64, description="time zone of every session"
     )
+
+    @field_validator("spark_conf")
+    @classmethod
+    def _leaves_what_the_gateway_relies_on(cls, given: dict[str, str]) -> dict[str, str]:
+        """What is overridden in silence would answer otherwise than the operator thinks."""
+        for name, value in given.items():
+            refusal = refusal_of(name, value)
+            if refusal is not None:
+                raise ValueError(refusal)
+        return given

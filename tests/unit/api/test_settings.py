@@ -62,6 +62,29 @@ def test_folders_of_files_are_not_entered_into_a_metastore(monkeypatch: pytest.M
     assert "Hive metastore" in refusal()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.sql.runSQLOnFiles", "true"),
+        ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
+        ("spark.sql.parser.escapedStringLiterals", "true"),
+        ("spark.sql.parser.quotedRegexColumnNames", "true"),
+        ("spark.wap.branch", "audit"),
+        ("spark.wap.id", "7"),
+    ],
+)
+def test_what_changes_the_meaning_of_texts_is_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLUICE_SPARK_CONF", json.dumps({name: value}))
+    assert name in refusal()
+
+
+def test_what_is_so_anyway_may_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_SPARK_CONF", '{"spark.sql.caseSensitive": "False"}')
+    assert load_settings().spark_conf == {"spark.sql.caseSensitive": "False"}
+
+
 def test_lists_are_json_or_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLUICE_SPARK_JARS", "a.jar, b.jar")
     monkeypatch.setenv("SLUICE_SPARK_PACKAGES", '["x:y:1"]')
