@@ -13,6 +13,9 @@ from pyiceberg.schema import Schema, sanitize_column_names
 from service.adapters.data_files.is_alike import is_alike
 from service.errors import IngestInvalid, RecordsInvalid
 
+# Batches with so many rows are not worth a copy of them all.
+_MANY_ROWS = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class _ShapedColumn:
@@ -72,12 +75,12 @@ class ArrowShape:
         return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
 
     def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-        """The batches' rows in the file's types, as one chunk.
+        """The batches' rows in the file's types, small batches joined to larger chunks.
 
         Raises:
             RecordsInvalid: columns are others, or a value does not fit its column.
         """
-        return pa.concat_tables([self._fitted(each) for each in _joined(batches)]).combine_chunks()
+        return pa.concat_tables([self._fitted(each) for each in _joined(batches)])
 
     def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
         if batch.schema.names != self.given.names:
@@ -87,9 +90,13 @@ class ArrowShape:
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Neighbours of one schema as one batch: many small ones cost more than their rows."""
+    """Small neighbours of one schema as one batch: each costs something, as does a copy of large ones."""
     for schema, group in groupby(batches, key=lambda each: each.schema):
-        yield from pa.Table.from_batches(group, schema).combine_chunks().to_batches()
+        found = list(group)
+        if sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
+            yield from pa.Table.from_batches(found, schema).combine_chunks().to_batches()
+        else:
+            yield from found
 
 
 def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -27,7 +27,7 @@ def decompressed(stream: BinaryIO, compression: Compression, max_bytes: int) -> 
 
 class _Bounded(io.RawIOBase):
     def __init__(self, raw: BinaryIO, compression: Compression, max_bytes: int) -> None:
-        self._raw = raw
+        self._raw = cast(io.BufferedReader, raw)
         self._compression = compression
         self._left = self._max_bytes = max_bytes
 
@@ -36,9 +36,8 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with told(self._compression.lower()):
-            found = self._raw.read(len(buffer))
-        self._left -= len(found)
+            byte_count = self._raw.readinto(buffer)
+        self._left -= byte_count
         if self._left < 0:
             raise unfolds_to_too_much(self._max_bytes)
-        buffer[: len(found)] = found
-        return len(found)
+        return byte_count
