@@ -6,12 +6,13 @@ specification for the values of partitions.
 
 from __future__ import annotations
 
-import json
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 from uuid import UUID
 
+import orjson
 from pyiceberg.conversions import from_json, to_bytes, to_json
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
@@ -53,7 +54,7 @@ def content_file_json(
         "split-offsets": list(metrics.split_offsets),
         "sort-order-id": sort_order_id,
     } | ({"equality-ids": list(equality_field_ids)} if equality_field_ids else {})
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return orjson.dumps(content).decode()
 
 
 def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues) -> list[object]:
@@ -72,7 +73,7 @@ def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
     Raises:
         ValueError: this is no data file, or one of another spec.
     """
-    content = json.loads(text)
+    content = orjson.loads(text)
     if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "data"):
         raise ValueError(
             f"This is no data file of spec {spec.spec_id}: spec {content['spec-id']}, {content['content']}."
@@ -125,6 +126,8 @@ def _value_json(kind: IcebergType, value: Any) -> object:
         to_bytes(cast(PrimitiveType, kind), value)
         if isinstance(kind, UUIDType):
             return str(UUID(bytes=value))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} of the type {kind} cannot be a partition value.")
         return to_json(cast(PrimitiveType, kind), value)
     except (OverflowError, TypeError, struct.error) as error:
         raise ValueError(f"{value!r} of the type {kind} cannot be a partition value.") from error

@@ -36,11 +36,6 @@ class TargetFiles:
         self._files = FileSet(self._plan, bounds)
 
     @property
-    def kept_bytes(self) -> int:
-        """What the rows take that are kept in memory until the end: none."""
-        return 0
-
-    @property
     def open_count(self) -> int:
         """How many files are open."""
         return self._files.open_count

@@ -53,6 +53,7 @@ class _Fan:
         # Those that were written to last come last.
         self._lanes: OrderedDict[WriteTarget, _Lane] = OrderedDict()
         self._targets: list[WriteTarget] = []
+        self._upserts: list[UpsertFiles] = []
         self._buffered_bytes = 0
 
     def add(self, destination: Destination, batch: pa.RecordBatch) -> None:
@@ -87,6 +88,8 @@ class _Fan:
         lane = _Lane(target_files(state, destination.target, self._bounds))
         self._lanes[destination.target] = lane
         self._targets.append(destination.target)
+        if isinstance(lane.files, UpsertFiles):
+            self._upserts.append(lane.files)
         return lane
 
     def _finished_at_once(self, lanes: Sequence[_Lane]) -> Sequence[WriteResult]:
@@ -103,7 +106,7 @@ class _Fan:
         lane.files.allow_open(may_open)
         if lane.batches:
             lane.files.write(lane.batches)
-            check_kept(sum(each.files.kept_bytes for each in self._lanes.values()), self._bounds)
+            self._check_kept()
             lane.batches = []
         return lane.files.finish()
 
@@ -112,10 +115,13 @@ class _Fan:
             return
         lane.files.allow_open(self._bounds.open_files - self._make_room(lane))
         lane.files.write(lane.batches)
-        check_kept(sum(each.files.kept_bytes for each in self._lanes.values()), self._bounds)
+        self._check_kept()
         self._buffered_bytes -= lane.byte_count
         lane.batches, lane.byte_count = [], 0
         self._lanes.move_to_end(lane.files.target)
+
+    def _check_kept(self) -> None:
+        check_kept(sum(each.kept_bytes for each in self._upserts), self._bounds)
 
     def _make_room(self, lane: _Lane) -> int:
         """Closes files of other lanes until one more may be open; how many of theirs still are."""
