@@ -19,7 +19,7 @@ from api.settings import Settings
 from service.errors import CannotStart
 
 _ANSWERING_S = 5
-"""What is left, after the queries have ended, to answer those who waited for them."""
+"""What is left, after the gateway's bound, to answer those who waited for queries and commits."""
 _SWITCH_INTERVAL_S = 0.001
 """For how long a thread that computes keeps the interpreter from those that are back from a disk or socket.
 

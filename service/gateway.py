@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 # A record follows its answer within milliseconds; an explanation waits that long for it, at most.
 RECORD_WAIT_S = 5.0
 SUMMARY_OF = timedelta(days=1)
+ENDING_S = 1.0
+"""What streams and commits have to end where queries took all the time that a stop has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,19 +299,27 @@ class Gateway:
         return Readiness((self._ports.engine.health(), store.result(), cache.result(), *catalogs))
 
     def close(self) -> None:
-        """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts."""
+        """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts.
+
+        What runs has the operator's bound together: whoever waits is answered right after it.
+        """
+        until_ms = self._ports.clock.elapsed_ms() + self._bounds.shutdown_timeout_s * 1000
         self._closing.set()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
         self._workers.close(self._bounds.shutdown_timeout_s)
         self._plannings.close()
         if self._streams is not None:
-            self._streams.close(self._bounds.shutdown_timeout_s)
-        self.ingests.close(self._bounds.shutdown_timeout_s)
+            self._streams.close(self._left_s(until_ms))
+        self.ingests.close(self._left_s(until_ms))
         # What runs is begun anew by the next start; nobody waits for it here.
         self.maintenances.close(0)
         self._ports.journal.close()
         self._on_closed()
+
+    def _left_s(self, until_ms: float) -> float:
+        left_s = (until_ms - self._ports.clock.elapsed_ms()) / 1000
+        return max(left_s, min(ENDING_S, self._bounds.shutdown_timeout_s))
 
     def _rows(self, query_id: UUID, index: int) -> pa.Table:
         try:

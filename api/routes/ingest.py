@@ -25,7 +25,8 @@ from api.routes.documented import Responses, problems
 from api.routes.ingest_openapi import BODIES
 from api.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.schemas.ingest_request import IngestBody, IngestWait
-from service.ingest.ingests import Accepted
+from service.errors import GatewayError
+from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import IngestRecord, IngestState
 
 
@@ -55,6 +56,8 @@ router = APIRouter(tags=["ingest"])
 json_router = APIRouter(tags=["ingest"], route_class=QuickFirst)
 records_router = APIRouter(route_class=RecordsRoute)
 
+_log = structlog.stdlib.get_logger("api.ingest")
+
 COMMIT_WAIT_S = 50.0
 """After so long an answer says ACCEPTED: the commit goes on."""
 
@@ -83,7 +86,7 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
         wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.ingests.read_schema)
         wanted = streamed_records(wanted, spool.open, kind, packed)
         accepted = await edge.door.call_long(gateway.ingests.accept, wanted, caller)
-    return await _answered(edge, caller, request, accepted, asked.wait)
+    return await _answered(edge, gateway.ingests, caller, request, accepted, asked.wait)
 
 
 @json_router.post(
@@ -109,7 +112,7 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
     call = edge.door.call if asked.executed is None else edge.door.call_long
     accepted = await call(gateway.ingests.accept, asked, caller)
-    return await _answered(edge, caller, request, accepted, body.wait)
+    return await _answered(edge, gateway.ingests, caller, request, accepted, body.wait)
 
 
 async def _quickly(request: Request) -> Response | None:
@@ -124,7 +127,7 @@ async def _quickly(request: Request) -> Response | None:
     edge, caller = await edge_of(request), await caller_of(request)
     ingests = edge.door.gateway.ingests
     accepted = await edge.door.call(lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller))
-    return await _answered(edge, caller, request, accepted, quick.body.wait)
+    return await _answered(edge, ingests, caller, request, accepted, quick.body.wait)
 
 
 @router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
@@ -135,16 +138,26 @@ async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Respon
 
 
 async def _answered(
-    edge: Edge, caller: str, request: Request, accepted: Accepted, wait: IngestWait
+    edge: Edge, ingests: Ingests, caller: str, request: Request, accepted: Accepted, wait: IngestWait
 ) -> Response:
+    """What became of it by then. `ingests` are those that accepted it: the door may be closing meanwhile."""
     record = accepted.record
     structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
     if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
         await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
-        record = await edge.door.call(edge.door.gateway.ingests.find, record.ingest_id, caller)
+        record = await edge.door.call(_newest, ingests, record, caller)
     if record.state is IngestState.FAILED:
         return failed_ingest_response(record, request.url.path)
     return _response(record)
+
+
+def _newest(ingests: Ingests, accepted: IngestRecord, caller: str) -> IngestRecord:
+    try:
+        return ingests.find(accepted.ingest_id, caller)
+    except GatewayError as down:
+        # It is durable, whatever cannot be asked now: after an error, the caller would send it again.
+        _log.warning("accepted_ingest_not_found", reason=down.detail)
+        return accepted
 
 
 def _response(record: IngestRecord) -> Response:

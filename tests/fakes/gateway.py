@@ -268,6 +268,7 @@ class FakeGateway(Gateway):
         for query in self.queries.values():
             if not query.record.state.is_final:
                 self._end(query, QueryState.CANCELED, QueryCanceled())
+        self.ingests.close(0)
         self.is_closed = True
 
     def _query(self, query_id: UUID, caller: str) -> Query:

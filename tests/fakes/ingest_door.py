@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from service.errors import IngestInvalid, IngestNotFound
+from service.errors import IngestInvalid, IngestNotFound, MetricsStoreDown
 from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
 from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
@@ -24,18 +24,22 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 class FakeIngestDoor(Ingests):
     """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`.
 
+    What it holds is committed when it is closed. Nothing is found while its log `is_down`.
     With a `commit_error`, a code and its detail, no table takes its part, or all but the `refusing_table`.
     """
 
     def __init__(self) -> None:
         self.refusal: Exception | None = None
         self.holds_commits = False
+        self.is_down = False
         self.commit_error: tuple[str, str] | None = None
         self.refusing_table: TableName | None = None
         self.records: dict[UUID, IngestRecord] = {}
+        self.held: dict[UUID, Future[None]] = {}
         self.requests: list[IngestRequest] = []
         self.bodies: list[bytes] = []
         self.has_begun = threading.Event()
+        self.is_held = threading.Event()
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.spools = FakeSpools()
@@ -59,11 +63,20 @@ class FakeIngestDoor(Ingests):
             self.bodies.append(request.shared.open().read())
         self.records[record.ingest_id] = record
         settled: Future[None] = Future()
+        self.held[record.ingest_id] = settled
+        self.is_held.set()
         if not self.holds_commits:
-            done = tuple(self._done(each) for each in commits)
-            self.records[record.ingest_id] = replace(record, commits=done)
-            settled.set_result(None)
+            self.commit_held()
         return Accepted(record, settled)
+
+    def commit_held(self) -> None:
+        """Commits all that waits."""
+        for ingest_id in list(self.held):
+            settled = self.held.pop(ingest_id, None)
+            if settled is not None:
+                record = self.records[ingest_id]
+                self.records[ingest_id] = replace(record, commits=tuple(map(self._done, record.commits)))
+                settled.set_result(None)
 
     def _done(self, commit: IngestCommit) -> IngestCommit:
         if self.commit_error is None or self.refusing_table not in (None, commit.key.table):
@@ -72,6 +85,8 @@ class FakeIngestDoor(Ingests):
         return replace(commit, error_code=code, error_detail=detail)
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
+        if self.is_down:
+            raise MetricsStoreDown
         found = self.records.get(ingest_id)
         if found is None or found.caller != caller:
             raise IngestNotFound
@@ -111,3 +126,6 @@ class FakeIngestDoor(Ingests):
 
     def stop_taking(self) -> None:
         pass
+
+    def close(self, timeout_s: float) -> None:  # noqa: ARG002
+        self.commit_held()

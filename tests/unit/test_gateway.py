@@ -25,7 +25,7 @@ from service.errors import (
     TableNotFound,
     TooManyQueries,
 )
-from service.gateway import Gateway, GatewayBounds
+from service.gateway import ENDING_S, Gateway, GatewayBounds
 from service.model.health import PartHealth, PartState
 from service.model.history import QueryListing
 from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
@@ -76,6 +76,7 @@ class House:
         store: CountingStore | None = None,
         filter_cache: FakeFilterCache | None = None,
         catalogs: FakeCatalogs | None = None,
+        ingests: FakeIngests | None = None,
     ) -> None:
         self.engine = engine
         self.clock = clock or FakeClock()
@@ -104,7 +105,7 @@ class House:
             self.filter_cache,
             FakeQueryHistory(self.store),
             self.meters,
-            FakeIngests(),
+            ingests or FakeIngests(),
             FakeMaintenances(self.catalogs, self.clock),
             bounds,
             on_closed=self._on_closed,
@@ -623,6 +624,41 @@ def test_closing_cancels_what_is_late_and_records_it(build: Build) -> None:
         assert record.error is not None
         assert record.error.detail == "The gateway is shutting down."
     assert [each.query_id for each in house.engine.runs] == [running]
+
+
+class SlowEngine(FakeEngine):
+    """Its queries end only so long after the stop began."""
+
+    def __init__(self, clock: FakeClock, seconds: float) -> None:
+        super().__init__()
+        self._clock = clock
+        self._seconds = seconds
+
+    def close(self) -> None:
+        self._clock.advance(timedelta(seconds=self._seconds))
+        super().close()
+
+
+class TimedIngests(FakeIngests):
+    """Notes how long it was told to wait for its commits."""
+
+    timeouts_s: tuple[float, ...] = ()
+
+    def close(self, timeout_s: float) -> None:
+        self.timeouts_s += (timeout_s,)
+        super().close(timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("bound_s", "queries_s", "commits_s"), [(20.0, 15.0, 5.0), (20.0, 19.9, ENDING_S), (0.0, 3.0, 0.0)]
+)
+def test_commits_have_what_the_queries_left_of_the_time_that_a_stop_may_take(
+    build: Build, bound_s: float, queries_s: float, commits_s: float
+) -> None:
+    clock, ingests = FakeClock(), TimedIngests()
+    house = build(SlowEngine(clock, queries_s), clock=clock, ingests=ingests, shutdown_timeout_s=bound_s)
+    house.gateway.close()
+    assert ingests.timeouts_s == (commits_s,)
 
 
 class ClosingClock(FakeClock):
