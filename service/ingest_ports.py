@@ -43,6 +43,14 @@ def always_open() -> bool:
     return True
 
 
+OnRefused = Callable[[int], None]
+"""Is told how many accepted ingests one of their tables has just refused."""
+
+
+def told_to_nobody(_: int) -> None:
+    """For those who count nothing."""
+
+
 class RoundEnded(Exception):
     """Somebody else has ended the round, or put other files into it."""
 
@@ -233,11 +241,14 @@ class IngestLog(Protocol):
             MetricsStoreDown: the log does not answer.
         """
 
-    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
+    def round(
+        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+    ) -> AbstractContextManager[PendingRound | None]:
         """What waits for one table and branch, as one round that nobody else has for as long as it is open.
 
         None: nothing waits, or another replica has the round. A round that a crash left open is given again,
-        with the same id and the same files, before anything new.
+        with the same id and the same files, before anything new. `on_refused` is told how many of its
+        ingests are refused, some or all, as soon as the log has it.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -299,7 +310,10 @@ class IngestMeters(Protocol):
         """Counts records that did not fit."""
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
-        """Counts a commit round; `error_code`: it was refused, with all that was in it."""
+        """Counts a commit round, and its ingests unless it was refused, with an `error_code`."""
+
+    def failed(self, ingest_count: int) -> None:
+        """Counts accepted ingests that one of their tables has refused."""
 
     def backlog(self, backlog: IngestBacklog) -> None:
         """Sets what waits now."""

@@ -74,10 +74,14 @@ class RegisteredIngestMeters:
         self._rejected.inc(record_count)
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
-        """Counts a commit round; `error_code`: it was refused, with all that was in it."""
-        state = IngestState.COMMITTED if error_code is None else IngestState.FAILED
-        self._ingests.labels(state.value).inc(len(committable.ingest_ids))
+        """Counts a commit round, and its ingests unless it was refused, with an `error_code`."""
+        if error_code is None:
+            self._ingests.labels(IngestState.COMMITTED.value).inc(len(committable.ingest_ids))
         self._rounds.count(committable, error_code, took_ms)
+
+    def failed(self, ingest_count: int) -> None:
+        """Counts accepted ingests that one of their tables has refused."""
+        self._ingests.labels(IngestState.FAILED.value).inc(ingest_count)
 
     def backlog(self, backlog: IngestBacklog) -> None:
         """Sets what waits now."""

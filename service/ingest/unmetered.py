@@ -21,5 +21,8 @@ class Unmetered:
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
         """Does nothing."""
 
+    def failed(self, ingest_count: int) -> None:
+        """Does nothing."""
+
     def backlog(self, backlog: IngestBacklog) -> None:
         """Does nothing."""

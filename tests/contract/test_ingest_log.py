@@ -344,6 +344,28 @@ def test_a_round_of_which_every_ingest_is_refused_is_over(log: IngestLog) -> Non
     assert log.waiting().keys == []
 
 
+def test_all_that_is_refused_is_counted_once(log: IngestLog) -> None:
+    records = [accept(log, [write_result()]) for _ in range(4)]
+    refusals = [RoundRevision(each.ingest_id, refusal="gone") for each in records[:2]]
+    rewritten = RoundRevision(records[2].ingest_id, (write_result(spec_id=1),))
+    counts: list[int] = []
+    with log.round(LOGS, MANY, counts.append) as pending:
+        assert pending is not None
+        revised = pending.revise([*refusals, rewritten], "TABLE_CHANGED")
+        assert sum(counts) == 2
+        pending.revise(refusals, "TABLE_CHANGED")
+        assert sum(counts) == 2
+        assert revised.pending is not None
+        revised.pending.refused("TABLE_CHANGED", "other spec")
+    assert sum(counts) == 4
+    accept(log, [write_result()])
+    with log.round(LOGS, MANY, counts.append) as pending:
+        assert pending is not None
+        committed_as(pending, 1)
+        pending.refused("TABLE_CHANGED", "too late")
+    assert sum(counts) == 4
+
+
 def test_what_was_revised_meanwhile_is_neither_revised_nor_refused_unseen(log: IngestLog) -> None:
     record = accept(log, [write_result()])
     with log.round(LOGS, MANY) as pending:
@@ -528,6 +550,9 @@ def test_what_cannot_be_read_any_more_is_refused_and_holds_up_nothing(
     execute(
         metrics_url, f"UPDATE ingest_commits SET results = 'rubbish' WHERE ingest_id = '{broken.ingest_id}'"
     )
+    counts: list[int] = []
+    with real_log.round(LOGS, MANY, counts.append):
+        assert counts == [1]
     assert rounds(real_log) == [(whole.ingest_id,)]
     found = real_log.find(broken.ingest_id)
     assert found is not None

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from service.adapters.postgres.next_round import WaitingCommit, next_round
 from service.errors import MetricsStoreDown
+from service.ingest_ports import OnRefused, told_to_nobody
 from service.model.ingest import (
     IngestCommit,
     IngestRecord,
@@ -81,11 +82,13 @@ class FakeIngestLog:
             keys = list(dict.fromkeys(each.commit.key for each in rows))
             return WaitingIngests(keys, len({each.ingest_id for each in rows}))
 
-    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
-        return self._round(key, max_files)
+    def round(
+        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+    ) -> AbstractContextManager[PendingRound | None]:
+        return self._round(key, max_files, on_refused)
 
     @contextmanager
-    def _round(self, key: TableKey, max_files: int) -> Iterator[PendingRound | None]:
+    def _round(self, key: TableKey, max_files: int, on_refused: OnRefused) -> Iterator[PendingRound | None]:
         self.before_round(key)
         with self._lock:
             self._require_up()
@@ -97,7 +100,7 @@ class FakeIngestLog:
             yield None
             return
         try:
-            yield self._pending(key, rows)
+            yield self._pending(key, rows, on_refused)
         finally:
             self._locked.discard(key)
 
@@ -113,7 +116,7 @@ class FakeIngestLog:
             each.round_id = round_id
         return members
 
-    def _pending(self, key: TableKey, rows: list[_Row]) -> PendingRound:
+    def _pending(self, key: TableKey, rows: list[_Row], on_refused: OnRefused) -> PendingRound:
         [round_id] = {each.round_id for each in rows}
         assert round_id is not None
         results = tuple(result for each in rows for result in each.results)
@@ -131,7 +134,7 @@ class FakeIngestLog:
 
         def refused(code: str, detail: str) -> None:
             same = [each for each in rows if each.results == read[each.ingest_id]]
-            self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail))
+            on_refused(self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail)))
 
         def is_open() -> bool:
             with self._lock:
@@ -145,8 +148,9 @@ class FakeIngestLog:
             taken = frozenset(
                 each.ingest_id for each in revisions if self._revise(each, code, round_id, read)
             )
+            on_refused(sum(each.refusal is not None and each.ingest_id in taken for each in revisions))
             still = [each for each in rows if each.waits]
-            return RevisedRound(taken, self._pending(key, still) if still else None)
+            return RevisedRound(taken, self._pending(key, still, on_refused) if still else None)
 
         read = {each.ingest_id: each.results for each in rows}
         parts = tuple(RoundPart(*each) for each in read.items())
@@ -173,14 +177,15 @@ class FakeIngestLog:
                 row.commit = replace(row.commit, error_code=code, error_detail=revision.refusal)
             return True
 
-    def _mark(self, rows: list[_Row], change: Callable[[IngestCommit], IngestCommit]) -> None:
+    def _mark(self, rows: list[_Row], change: Callable[[IngestCommit], IngestCommit]) -> int:
         with self._lock:
             self._require_up()
             if not self.has_marks:
                 raise MetricsStoreDown()
-            for each in rows:
-                if each.waits:
-                    each.commit = change(each.commit)
+            waiting = [each for each in rows if each.waits]
+            for each in waiting:
+                each.commit = change(each.commit)
+            return len(waiting)
 
     def _find(self, ingest_id: UUID) -> IngestRecord | None:
         record = self._records.get(ingest_id)

@@ -11,6 +11,7 @@ class FakeIngestMeters:
         self.records: list[IngestRecord] = []
         self.codes: list[str] = []
         self.rejected_count = 0
+        self.failed_count = 0
         self.rounds: list[tuple[Committable, str | None]] = []
         self.waiting: IngestBacklog | None = None
 
@@ -25,6 +26,9 @@ class FakeIngestMeters:
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:  # noqa: ARG002
         self.rounds.append((committable, error_code))
+
+    def failed(self, ingest_count: int) -> None:
+        self.failed_count += ingest_count
 
     def backlog(self, backlog: IngestBacklog) -> None:
         self.waiting = backlog

@@ -25,6 +25,7 @@ from service.adapters.postgres.metrics_store import DURABLE
 from service.adapters.postgres.next_round import WaitingCommit, next_round
 from service.adapters.postgres.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
+from service.ingest_ports import OnRefused
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
 from service.model.writing import Committable, TableKey
@@ -64,11 +65,14 @@ class PostgresCommitRounds:
         )
 
     @contextmanager
-    def round(self, key: TableKey, max_files: int) -> Iterator[PendingRound | None]:
+    def round(self, key: TableKey, max_files: int, on_refused: OnRefused) -> Iterator[PendingRound | None]:
         """As the port's `round`."""
         try:
             with advisory_lock(self._engine, *_lock_words(key)) as connection:
-                yield None if connection is None else _pending(connection, key, max_files, self._bounds)
+                if connection is None:
+                    yield None
+                else:
+                    yield _pending(connection, key, max_files, self._bounds, on_refused)
         except SQLAlchemyError as error:
             # The driver's own message may hold the address, the user and the values.
             raise MetricsStoreDown() from error
@@ -83,15 +87,17 @@ def _lock_words(key: TableKey) -> tuple[str, ...]:
 
 
 def _pending(
-    connection: Connection, key: TableKey, max_files: int, bounds: RoundBounds
+    connection: Connection, key: TableKey, max_files: int, bounds: RoundBounds, on_refused: OnRefused
 ) -> PendingRound | None:
     round_id = _open_round(connection, key) or _new_round(connection, key, max_files, bounds)
-    return None if round_id is None else _given(connection, key, round_id)
+    return None if round_id is None else _given(connection, key, round_id, on_refused)
 
 
-def _given(connection: Connection, key: TableKey, round_id: UUID) -> PendingRound | None:
+def _given(
+    connection: Connection, key: TableKey, round_id: UUID, on_refused: OnRefused
+) -> PendingRound | None:
     """The round as the log has it now; None: nothing of it waits any more."""
-    members = _members(connection, key, round_id)
+    members = _members(connection, key, round_id, on_refused)
     if not members:
         return None
     committable = Committable(
@@ -102,11 +108,11 @@ def _given(connection: Connection, key: TableKey, round_id: UUID) -> PendingRoun
         tuple(each.stream_batch for each in members if each.stream_batch),
     )
     digests = {each.part.ingest_id: each.digest for each in members}
-    open_round = OpenRound(connection, committable, digests)
+    open_round = OpenRound(connection, committable, digests, on_refused)
 
     def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
         taken = frozenset(each.ingest_id for each in revisions if open_round.revise(each, code))
-        return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id)))
+        return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id, on_refused)))
 
     parts = tuple(each.part for each in members)
     return PendingRound(
@@ -151,7 +157,7 @@ class _Member:
     stream_batch: str | None
 
 
-def _members(connection: Connection, key: TableKey, round_id: UUID) -> list[_Member]:
+def _members(connection: Connection, key: TableKey, round_id: UUID, on_refused: OnRefused) -> list[_Member]:
     row = IngestCommitRow
     sent = select(row.ingest_id, row.results, IngestRow.stream_batch).join(IngestRow)
     statement = sent.where(is_in_round(key, round_id)).order_by(row.arrival)
@@ -163,7 +169,7 @@ def _members(connection: Connection, key: TableKey, round_id: UUID) -> list[_Mem
             log.error("committable_unreadable", ingest_id=str(ingest_id), detail=error.detail)
             is_unreadable = and_(is_in_round(key, round_id), row.ingest_id == ingest_id)
             values = {"error_code": error.code, "error_detail": CommittableUnreadable().detail}
-            connection.execute(update(row).where(is_unreadable).values(values))
+            on_refused(connection.execute(update(row).where(is_unreadable).values(values)).rowcount)
         else:
             members.append(_Member(part, hashlib.sha256(data or b"").digest(), stream_batch))
     return members

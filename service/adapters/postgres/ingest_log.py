@@ -17,6 +17,7 @@ from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import DURABLE
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
+from service.ingest_ports import OnRefused, told_to_nobody
 from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
@@ -103,17 +104,20 @@ class PostgresIngestLog:
         keys = [TableKey(TableName(*table), branch) for _, *table, branch in found]
         return WaitingIngests(keys, found[0][0] if found else 0)
 
-    def round(self, key: TableKey, max_files: int) -> AbstractContextManager[PendingRound | None]:
+    def round(
+        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+    ) -> AbstractContextManager[PendingRound | None]:
         """What waits for one table and branch, as one round that nobody else has for as long as it is open.
 
         None: nothing waits, or another replica has the round. A round that a crash left open is given again,
-        with the same id and the same files, before anything new.
+        with the same id and the same files, before anything new. `on_refused` is told how many of its
+        ingests are refused, those too that cannot be read any more.
 
         Raises:
             MetricsStoreDown: the log does not answer.
             CommittableVersionUnknown: a newer gateway wrote what waits.
         """
-        return self._rounds.round(key, max_files)
+        return self._rounds.round(key, max_files, on_refused)
 
     def close(self) -> None:
         """Closes all connections."""

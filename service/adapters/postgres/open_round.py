@@ -15,6 +15,7 @@ from service.adapters.postgres.ingest_rows import key_values, revised_values
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
+from service.ingest_ports import OnRefused
 from service.model.ingest import RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 
@@ -25,12 +26,18 @@ class OpenRound:
     """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once.
 
     `digests` are SHA-256 of the bytes that each ingest's part was read from: what another replica, which took
-    the lock for lost, has put in their place is not refused or replaced unseen.
+    the lock for lost, has put in their place is not refused or replaced unseen. `on_refused` is told how many
+    ingests were refused, when the log has it.
     """
 
     def __init__(
-        self, connection: Connection, committable: Committable, digests: Mapping[UUID, bytes]
+        self,
+        connection: Connection,
+        committable: Committable,
+        digests: Mapping[UUID, bytes],
+        on_refused: OnRefused,
     ) -> None:
+        self._on_refused = on_refused
         self._connection = connection
         self._committable = committable
         self._digests = digests
@@ -58,7 +65,7 @@ class OpenRound:
             MetricsStoreDown: the log does not answer; the round comes again.
         """
         values = _refusal(code, detail)
-        self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests)))
+        self._on_refused(self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests))))
 
     def postponed(self, detail: str) -> None:
         """All of it still waits, for a reason that whoever asks is told.
@@ -104,7 +111,10 @@ class OpenRound:
             is_in_round(committable.key, committable.round_id), self._is_as_read(revision.ingest_id)
         )
         statement = update(row).where(is_mine).values(**values).returning(row.ingest_id)
-        return self.ask(lambda: self._connection.scalar(statement)) is not None
+        is_taken = self.ask(lambda: self._connection.scalar(statement)) is not None
+        if is_taken and revision.refusal is not None:
+            self._on_refused(1)
+        return is_taken
 
     def ask(self, question: Callable[[], T]) -> T:
         """What the log answers.
@@ -126,7 +136,8 @@ class OpenRound:
         values: Mapping[str, object],
         outcome: Mapping[str, object],
         condition: ColumnElement[bool] | None = None,
-    ) -> None:
+    ) -> int:
+        """How many ingests have ended by this; none, where the round had ended before."""
         row, committable = IngestCommitRow, self._committable
         is_member = is_in_round(committable.key, committable.round_id)
         if condition is not None:
@@ -138,7 +149,9 @@ class OpenRound:
             exists(select(marked))
         )
         statement = insert(CommitRoundRow).from_select([*figures, "ended_at"], chosen)
-        self.ask(lambda: self._connection.execute(statement.on_conflict_do_nothing()))
+        count = select(func.count()).select_from(marked).scalar_subquery()
+        statement = statement.on_conflict_do_nothing()
+        return self.ask(lambda: self._connection.scalar(statement.returning(count))) or 0
 
     def _figures(self) -> dict[str, object]:
         committable = self._committable

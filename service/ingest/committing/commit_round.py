@@ -17,7 +17,7 @@ from service.errors import (
 )
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
-from service.ingest_ports import IngestLog, RoundEnded, TableCommits
+from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, told_to_nobody
 from service.model.ingest import PendingRound, RevisedRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
 
@@ -50,19 +50,21 @@ def commit_round(
     max_files: int,
     rewriting: Rewriting | None = None,
     absences: Absences | None = None,
+    on_refused: OnRefused = told_to_nobody,
 ) -> CommitRound | None:
     """Commits what waits; None when nothing does, or another replica has it, or had it.
 
     Whatever is raised on the way, the round stays in the log, and is given again with the same id. Without
     `rewriting`, files that do not fit their table any more are refused; without `absences`, what is for a
-    table that is not there.
+    table that is not there. `on_refused` is told of all that is refused, also where the round goes on or
+    fails.
 
     Raises:
         StillMissed: the table, or a file that was written for it, is not there, which may pass.
         PartDown: the log, the catalog or the storage does not answer.
     """
     try:
-        with log.round(key, max_files) as pending:
+        with log.round(key, max_files, on_refused) as pending:
             if pending is None:
                 # Whoever has it may miss the table as well.
                 return None

@@ -154,7 +154,13 @@ class Committer:
         started_ms = self._clock.elapsed_ms()
         try:
             ended = commit_round(
-                key, self._log, self._commits, self._pace.max_files, self._rewriting, self._absences
+                key,
+                self._log,
+                self._commits,
+                self._pace.max_files,
+                self._rewriting,
+                self._absences,
+                self._meters.failed,
             )
         except Exception:
             # An ingest may have been refused out of the round, which goes on without it, and fails on and on.

@@ -61,9 +61,18 @@ def test_a_refused_round_counts_by_its_code_and_has_no_commit_time() -> None:
     meters = RecordMeters()
     meters.ingests.round_ended(a_round(write_result(), ingests=3), "TABLE_CHANGED", 50)
     found = numbers(meters)
-    assert found["sluice_ingests_total FAILED"] == 3
     assert found["sluice_commit_rounds_refused_total TABLE_CHANGED"] == 1
     assert found["sluice_commit_rounds_total"] == found["sluice_commit_seconds_count"] == 0
+    assert found["sluice_ingests_total COMMITTED"] == 0
+
+
+def test_ingests_that_were_refused_count_also_where_their_round_is_committed() -> None:
+    meters = RecordMeters()
+    meters.ingests.failed(1)
+    meters.ingests.round_ended(a_round(write_result(), ingests=2), None, 50)
+    found = numbers(meters)
+    assert (found["sluice_ingests_total FAILED"], found["sluice_ingests_total COMMITTED"]) == (1, 2)
+    assert found["sluice_commit_rounds_total"] == 1
 
 
 def test_refused_requests_and_rejected_records_are_counted() -> None:

@@ -13,10 +13,11 @@ from service.adapters.clock import SystemClock
 from service.errors import CatalogDown, CommittableUnreadable, TableChanged
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
-from service.ingest_ports import IngestLog, TableCommits
+from service.ingest_ports import IngestLog, IngestMeters, TableCommits
 from service.model.ingest import IngestRecord, IngestState
 from service.model.writing import Committable, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
+from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits
 from tests.integration.running import until
@@ -57,8 +58,13 @@ def commits() -> FakeTableCommits:
 def start() -> Iterator[Start]:
     with ExitStack() as stack:
 
-        def started(log: IngestLog, commits: TableCommits, pace: CommitPace = PACE) -> Committer:
-            committer = Committer(log, commits, SystemClock(), pace)
+        def started(
+            log: IngestLog,
+            commits: TableCommits,
+            pace: CommitPace = PACE,
+            meters: IngestMeters | None = None,
+        ) -> Committer:
+            committer = Committer(log, commits, SystemClock(), pace, meters)
             stack.callback(committer.close, WITHIN_S)
             return committer
 
@@ -284,6 +290,34 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_told_while_the_rest_is_post
     assert not any(each.done() for each in postponed)
     is_down.clear()
     wait(*postponed)
+
+
+@pytest.mark.parametrize("failures", [0, 2])
+def test_an_ingest_that_is_refused_out_of_a_round_is_counted_also_where_the_round_fails_at_first(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start, failures: int
+) -> None:
+    all_results = [[write_result()] for _ in range(3)]
+    records = [accept(log, results) for results in all_results]
+    commits.failures = [CommittableUnreadable(data_files=all_results[1][0].data_files)]
+    commits.failures += [CatalogDown() for _ in range(failures)]
+    meters = FakeIngestMeters()
+    committer = start(log, commits, PACE, meters)
+    wait(*(committer.follow(each) for each in records))
+    committer.close(WITHIN_S)
+    assert meters.failed_count == 1
+    assert [(len(each.ingest_ids), code) for each, code in meters.rounds] == [(2, None)]
+
+
+def test_all_ingests_of_a_refused_round_are_counted(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    records = [accept(log, [write_result()]) for _ in range(3)]
+    commits.failures = [TableChanged("other spec")]
+    meters = FakeIngestMeters()
+    committer = start(log, commits, PACE, meters)
+    wait(*(committer.follow(each) for each in records))
+    committer.close(WITHIN_S)
+    assert (meters.failed_count, [code for _, code in meters.rounds]) == (3, ["TABLE_CHANGED"])
 
 
 def test_an_ingest_that_is_committed_already_is_not_waited_for(
