@@ -53,7 +53,7 @@ class TableIngestsAnswer(WireModel):
     rejected_records: Annotated[
         int, Field(description="that went to the dead letters, whose table has them as its own records")
     ]
-    data_files: int
+    data_files: Annotated[int, Field(description="without the delete files of upserts, as `bytes` are")]
     bytes: int
     write_ms: Annotated[
         SpreadAnswer, Field(description="from a request's beginning until its files were written")

@@ -143,6 +143,13 @@ def test_a_summary_has_what_was_written_and_what_came_of_it(archive: Archive) ->
     assert (orders.round_count, orders.ingests_per_round, orders.commit_ms) == (0, 0, Spread())
 
 
+def test_a_summary_counts_data_files_alone(archive: Archive) -> None:
+    archive.accept(write_result(LOGS, 3))
+    archive.accept(replace(write_result(LOGS, 2, is_upsert=True), delete_files=("some deletes",)))
+    [logs] = archive.history.tables(ACCEPTED_AT, None)
+    assert (logs.data_file_count, logs.byte_count) == (5, 5_000)
+
+
 def test_a_summary_begins_where_it_is_asked_to_and_may_be_of_one_table(archive: Archive) -> None:
     archive.accept(write_result(LOGS))
     archive.accept(write_result(LOGS), write_result(ORDERS), days=1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Executable, Row, Select, and_, func, select
+from sqlalchemy import ColumnElement, Executable, Row, Select, and_, case, func, select
 
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.storable import storable
@@ -23,7 +23,7 @@ def accepted(since: datetime, table: str | None) -> Executable:
         func.count(row.ingest_id.distinct()).label("ingest_count"),
         func.count(row.ingest_id.distinct()).filter(waits).label("waiting_count"),
         func.sum(row.record_count).label("record_count"),
-        func.sum(row.file_count).label("data_file_count"),
+        func.sum(_data_file_count(row)).label("data_file_count"),
         func.sum(row.byte_count).label("byte_count"),
         *_spread(IngestRow.write_ms),
     )
@@ -63,6 +63,11 @@ def table_ingests(
     for row in failed:
         values[row.name].setdefault("failed_by_code", {})[row.error_code] = row.ingest_count
     return [TableIngests(name, **values[name]) for name in sorted(values)]
+
+
+def _data_file_count(row: type[IngestCommitRow]) -> ColumnElement[int]:
+    # Upserts alone have other files, too, and an upsert is alone with its table.
+    return case((row.is_upsert, row.targets[0]["data_file_count"].as_integer()), else_=row.file_count)
 
 
 def _name(row: Named) -> ColumnElement[str]:
