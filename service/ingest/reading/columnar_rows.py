@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.exact_arrays import Misfit, exact_array
 from service.ingest.reading.known_columns import check_columns, check_names
+from service.ingest.reading.note_names import note_names
 from service.ingest.reading.partition_misfits import partition_misfits
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.row_payload import row_payload
@@ -40,7 +41,7 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
 def columnar_names(
     batches: Iterator[pa.RecordBatch], route: Route | None, known: Sequence[Set[str]]
 ) -> list[set[str]]:
-    """The known names of each target that have a value in at least one of its rows.
+    """The names of each target, as `note_names` keeps them, that have a value in one of its rows.
 
     Raises:
         IngestInvalid: a column is there twice.
@@ -53,7 +54,7 @@ def columnar_names(
             if target is not None:
                 columns = zip(rows.schema.names, rows.columns, strict=True)
                 present = {name for name, column in columns if column.null_count < len(column)}
-                found[target] |= present & known[target]
+                note_names(found[target], present, known[target])
     return found
 
 

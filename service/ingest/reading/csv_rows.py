@@ -9,6 +9,7 @@ from typing import BinaryIO
 from service.errors import IngestInvalid
 from service.ingest.reading.csv_records import CsvRecord, NoCsv, csv_records
 from service.ingest.reading.known_columns import check_columns
+from service.ingest.reading.note_names import note_names
 from service.ingest.reading.plan import ReadPlan
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
@@ -46,7 +47,7 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBoun
 def csv_names(
     stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], bounds: ReadBounds
 ) -> list[set[str]]:
-    """The known names of each target that have a value in at least one of its records."""
+    """The names of each target, as `note_names` keeps them, that have a value in one of its records."""
     found: list[set[str]] = [set() for _ in known]
     records = csv_records(stream, bounds.line_bytes)
     names = _names(_header(records))
@@ -57,7 +58,8 @@ def csv_names(
             continue
         target = 0 if route is None else route.target(values.get(route.field))
         if target is not None:
-            found[target] |= {name for name, value in values.items() if value is not None} & known[target]
+            present = {name for name, value in values.items() if value is not None}
+            note_names(found[target], present, known[target])
     return found
 
 

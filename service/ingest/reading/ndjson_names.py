@@ -10,13 +10,16 @@ import msgspec
 from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.json_lines import NoJson, parsed
 from service.ingest.reading.line_blocks import line_blocks
+from service.ingest.reading.note_names import note_names
 from service.model.ingest import Route
 
 
 def ndjson_names(
     stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], max_line_bytes: int
 ) -> list[set[str]]:
-    """The known names of each target that at least one of its records has. What is no JSON does not count.
+    """The names of each target, as `note_names` keeps them, that at least one of its records has.
+
+    What is no JSON does not count.
 
     Raises:
         IngestInvalid: a line is too long.
@@ -24,7 +27,7 @@ def ndjson_names(
     found: list[set[str]] = [set() for _ in known]
     for fields, target in _fields(stream, route, max_line_bytes):
         if target is not None and not fields.keys() <= found[target]:
-            found[target] |= fields.keys() & known[target]
+            note_names(found[target], fields.keys(), known[target])
     return found
 
 

@@ -21,7 +21,9 @@ def present_names(
     known: Sequence[Set[str]],
     bounds: ReadBounds,
 ) -> list[set[str]]:
-    """The names among those that are known of each target. A name counts where it stands beside a null.
+    """The names among those that are known of each target; of one that has none of them, a few others.
+
+    A name counts where it stands beside a null.
 
     In formats where each record has every column, those count that have a value.
 

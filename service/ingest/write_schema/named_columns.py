@@ -45,6 +45,12 @@ def named_columns(
     return tuple(found), tuple(violations)
 
 
+def unknown_columns(names: Sequence[str], columns: tuple[Field, ...]) -> tuple[Violation, ...]:
+    """What is wrong with these names, none of which is that of a column."""
+    known = {each.name: each for each in columns}
+    return tuple(_unknown(name, known, has_nearest=at < _WITH_NEAREST) for at, name in enumerate(names))
+
+
 def _reachable(fields: tuple[Field, ...], parents: tuple[str, ...]) -> Iterator[tuple[str, Field]]:
     """Columns first, then what lies in structs: elements of lists and maps are written whole."""
     for field in fields:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 
 from service.ingest.reading.ndjson_names import ndjson_names
+from service.ingest.reading.note_names import note_names
 from service.ingest.reading.present_names import present_names
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.sought import opened_records
 from service.ingest_ports import Spools
-from service.model.ingest import InferredColumns, IngestRequest, StreamedRecords
+from service.model.ingest import InferredColumns, IngestRequest, Route, StreamedRecords
 from service.model.json_records import JsonRecords
 from service.model.writing import TableKey, WritableTable
 
@@ -19,6 +20,8 @@ def present_columns(
     request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds, spools: Spools
 ) -> tuple[frozenset[str], ...]:
     """The table's columns that at least one record of the write has, for each write; nothing if none asks.
+
+    Of a write whose records have none of them, there are some names that the table does not have.
 
     A body is read twice then: once for its columns, and once for its rows. Records that do not fit count.
     Of a table that is not among the tables there are none.
@@ -31,7 +34,12 @@ def present_columns(
         return (frozenset(),) * len(request.writes)
     known = [_columns(tables.get(write.key)) for write in request.writes]
     found = _names(request, known, bounds, spools)
-    return tuple(frozenset(names & own) for names, own in zip(found, known, strict=True))
+    return tuple(_present(names, own, request.route) for names, own in zip(found, known, strict=True))
+
+
+def _present(names: set[str], own: set[str], route: Route | None) -> frozenset[str]:
+    # What routes need not be a column.
+    return frozenset(names & own or names - ({route.field} if route else set()))
 
 
 def _columns(table: WritableTable | None) -> set[str]:
@@ -51,18 +59,21 @@ def _names(
         case JsonRecords() as sent:
             return ndjson_names(BytesIO(sent.lines), request.route, known, len(sent.lines))
         case records:
-            return [_names_in(each) for each in _routed(request, records)]
+            return [_names_in(*each) for each in zip(_routed(request, records), known, strict=True)]
 
 
 def _names_of(records: Sequence[Mapping[str, object]], known: set[str]) -> set[str]:
     if isinstance(records, JsonRecords):
         [found] = ndjson_names(BytesIO(records.lines), None, [known], len(records.lines))
         return found
-    return _names_in(records)
+    return _names_in(records, known)
 
 
-def _names_in(records: Iterable[Mapping[str, object]]) -> set[str]:
-    return {name for record in records for name in record}
+def _names_in(records: Iterable[Mapping[str, object]], known: set[str]) -> set[str]:
+    found: set[str] = set()
+    for record in records:
+        note_names(found, record.keys(), known)
+    return found
 
 
 def _routed(

@@ -8,7 +8,7 @@ from service.errors import WriteSchemaInvalid
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.inferred_columns import inferred_columns
-from service.ingest.write_schema.named_columns import named_columns
+from service.ingest.write_schema.named_columns import named_columns, unknown_columns
 from service.ingest.write_schema.projection import Projection
 from service.model.ingest import (
     ColumnFields,
@@ -61,4 +61,5 @@ def _columns(
         case ColumnFields(columns):
             return given_columns(columns, table.schema.columns)
         case InferredColumns():
-            return inferred_columns(present, table, equality_field_ids), ()
+            ids = inferred_columns(present, table, equality_field_ids)
+            return ids, (() if ids else unknown_columns(sorted(present), table.schema.columns))

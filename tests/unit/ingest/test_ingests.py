@@ -43,6 +43,7 @@ from service.model.ingest import (
     Violation,
     Write,
     WriteFault,
+    WriteRule,
 )
 from service.model.record_formats import Compression, RecordFormat
 from service.model.schemas import Field, Primitive
@@ -367,6 +368,47 @@ def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(i
     )
     targets = ingests.accept(routed, "ann").record.commits[0].targets
     assert sorted(str(each.column_ids) for each in targets) == ["(1, 2)", "(1, 2, 6)"]
+
+
+PLAIN = with_columns(Field(1, "note", Primitive("string")), Field(2, "user.name", Primitive("string")))
+INFERRED = Write(PLAIN.key, (), InferredColumns.INFER)
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (request(replace(INFERRED, records=[{"nope": 1}, {"nope": 2, "not": 3}])), ["nope", "not"]),
+        (replace(streamed('{"nope":1}', '{"not":3}'), writes=(INFERRED,)), ["nope", "not"]),
+        (
+            replace(
+                request(INFERRED), shared=StreamedRecords(lambda: BytesIO(b"nope,not\n1,"), RecordFormat.CSV)
+            ),
+            ["nope"],
+        ),
+        (
+            replace(streamed('{"kind":"a","nope":1}'), writes=(INFERRED,), route=Route("kind", {"a": 0})),
+            ["nope"],
+        ),
+        (
+            replace(streamed("{" + ",".join(f'"n{each}":1' for each in range(99)) + "}"), writes=(INFERRED,)),
+            10,
+        ),
+        (replace(streamed('{"' + "x" * 5000 + '":1}'), writes=(INFERRED,)), ["x" * 100]),
+    ],
+    ids=["records", "lines", "csv", "route", "many", "long"],
+)
+def test_where_no_field_is_a_column_of_the_table_the_inferred_write_schema_names_the_fields(
+    sent: IngestRequest, told: list[str] | int
+) -> None:
+    made = FakeIngests(PLAIN)
+    with pytest.raises(WriteSchemaInvalid) as refused:
+        made.accept(sent, "ann")
+    made.close(WITHIN_S)
+    found = [each for each in refused.value.violations if isinstance(each, Violation)]
+    assert {each.rule for each in found} == {WriteRule.UNKNOWN_COLUMN}
+    names = [each.column for each in found]
+    assert (len(names) if isinstance(told, int) else names) == told
+    assert f"The table has no column {names[0]}." in refused.value.detail
 
 
 def columnar(table: pa.Table, record_format: RecordFormat) -> bytes:

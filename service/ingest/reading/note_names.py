@@ -1,0 +1,29 @@
+"""Which of the names in records are kept, where columns are inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+FOREIGN_AT_MOST = 10
+_LONGEST = 100
+
+
+def note_names(found: set[str], names: Set[str], known: Set[str]) -> None:
+    """Adds those that are known. While there is none, a few of the others are kept, to tell what was sent.
+
+    Of a long one that is its beginning.
+
+    >>> found: set[str] = set()
+    >>> note_names(found, {"nope"}, {"id", "name"})
+    >>> found
+    {'nope'}
+    >>> note_names(found, {"nope", "id"}, {"id", "name"})
+    >>> found
+    {'id'}
+    """
+    if not known.isdisjoint(names):
+        found &= known
+        found |= names & known
+    elif known.isdisjoint(found):
+        room = max(0, FOREIGN_AT_MOST - len(found))
+        found.update(each[:_LONGEST] for each in sorted(names - found)[:room])
