@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from api.schemas.schema_json import SchemaJson
 from api.schemas.table_creation import CreateBody
@@ -27,3 +27,11 @@ class MatchedTable(StrictModel):
     schema_: Annotated[SchemaJson | None, Field(alias="schema", description=_SCHEMA)] = None
     evolve: Annotated[bool, Field(description=_EVOLVE)] = False
     create: Annotated[CreateBody | None, Field(description=_CREATE)] = None
+
+    @field_validator("evolve")
+    @classmethod
+    def _has_a_schema(cls, evolves: bool, info: ValidationInfo) -> bool:
+        # What was sent as schema is not in the data where it is none: that is told by itself.
+        if evolves and "schema_" in info.data and info.data["schema_"] is None:
+            raise ValueError("a table evolves to a schema: send it as schema, or leave evolve out")
+        return evolves

@@ -314,8 +314,28 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
 async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     await send(client, **EVENTS)
     assert gateway.ingests.requests[0].writes[0].schema is None
-    await send(client, **EVENTS, evolve=True, create={})
-    assert gateway.ingests.requests[1].writes[0].schema == RequestedSchema(None, True, TableLayout())
+    await send(client, **EVENTS, create={})
+    assert gateway.ingests.requests[1].writes[0].schema == RequestedSchema(None, False, TableLayout())
+
+
+@pytest.mark.parametrize("more", [{}, {"create": {}}, {"schema": None}])
+async def test_a_table_does_not_evolve_to_no_schema(client: httpx.AsyncClient, more: dict[str, Any]) -> None:
+    asked = {**EVENTS, "evolve": True, **more}
+    routed = {"route": {"field": "id", "to": {"1": {"table": EVENTS["table"], "evolve": True, **more}}}}
+    for body, pointer in (
+        (asked, "/evolve"),
+        ({"writes": [EVENTS, asked]}, "/writes/1/evolve"),
+        ({**routed, "records": EVENTS["records"]}, "/route/to/1/evolve"),
+    ):
+        response = await send(client, **body)
+        assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+        [error] = response.json()["errors"]
+        assert error["pointer"] == pointer
+        assert "send it as schema" in error["detail"]
+    # It says nothing where nothing is to change, nor of a schema that is none.
+    assert (await send(client, **EVENTS, evolve=False, **more)).status_code == 200
+    refused = await send(client, **EVENTS, evolve=True, schema=1)
+    assert [each["pointer"] for each in refused.json()["errors"]] == ["/schema"]
 
 
 @pytest.mark.parametrize(

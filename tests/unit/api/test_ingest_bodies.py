@@ -187,6 +187,7 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
         ({"schema": "{"}, "/query/schema"),
         ({"evolve": "yes"}, "/query/evolve"),
         ({"evolve": "1"}, "/query/evolve"),
+        ({"evolve": "true"}, "/query/evolve"),
         ({"create": "[]"}, "/query/create"),
         ({"onError": "IGNORE"}, "/query/onError"),
     ],
