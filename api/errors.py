@@ -18,6 +18,10 @@ class Fault:
     detail: str
     pointer: str
 
+    def __str__(self) -> str:
+        # What is wrong with the whole stands at no place in it.
+        return f"{self.pointer}: {self.detail}" if self.pointer else self.detail
+
 
 class InvalidRequest(CallerError):
     """The request is well-formed, but its fields are not what this gateway expects."""
@@ -25,7 +29,7 @@ class InvalidRequest(CallerError):
     code = "INVALID_REQUEST"
 
     def __init__(self, faults: Sequence[Fault] = ()) -> None:
-        super().__init__("; ".join(f"{each.pointer}: {each.detail}" for each in faults[:3]) or None)
+        super().__init__("; ".join(map(str, faults[:3])) or None)
         self.faults = tuple(faults)
 
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from api.errors import (
     BodyTooLarge,
     BodyTooSlow,
+    Fault,
     InvalidRequest,
     MethodNotAllowed,
     NotJson,
@@ -207,19 +208,19 @@ async def _gateway_error(request: Request, error: Exception) -> Response:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    if any(each["type"] == "json_invalid" or each["loc"] == ("body",) for each in error.errors()):
+    if not isinstance(error.body, dict) and any(each["loc"][0] == "body" for each in error.errors()):
         # Not JSON, or nothing, or not an object: no field can be named.
-        return problem_response(_not_json(error), request.url.path)
+        return problem_response(_no_object(error), request.url.path)
     return problem_response(InvalidRequest(faults_of(error)), request.url.path)
 
 
-def _not_json(error: RequestValidationError) -> GatewayError:
+def _no_object(error: RequestValidationError) -> GatewayError:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return NotJson(f"The body is not JSON: {first['ctx']['error']} (character {first['loc'][1]}).")
     if first["type"] == "missing":
         return NotJson("The body is empty. Send one JSON object.")
-    return InvalidRequest(faults_of(error))
+    return InvalidRequest([Fault("The body is JSON, but no object. Send one JSON object.", "")])
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -101,6 +101,19 @@ async def test_what_is_not_json_is_a_400(client: httpx.AsyncClient, body: bytes)
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("path", ["/query", "/explain", "/ingest", "/streams"])
+@pytest.mark.parametrize("body", [b"[]", b"[{}]", b"5", b'"text"', b"null"])
+async def test_json_that_is_no_object_is_told_in_a_sentence(
+    client: httpx.AsyncClient, path: str, body: bytes
+) -> None:
+    response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+    told = "The body is JSON, but no object. Send one JSON object."
+    assert response.json()["detail"] == told
+    assert response.json()["errors"] == [{"detail": told, "pointer": ""}]
+
+
+@pytest.mark.anyio
 async def test_half_of_a_surrogate_pair_is_refused_in_names_and_values(client: httpx.AsyncClient) -> None:
     body = rb'{"sql": "select \ud800", "\udc00": 1}'
     response = await client.post("/query", content=body, headers={"Content-Type": "application/json"})
