@@ -104,14 +104,12 @@ class Streams:
         if any(each.is_inferred for each in definition.writes):
             raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)
-        if len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most:
+        if self._is_full():
             # The last place may be that of the same request, sent to another replica meanwhile.
             before = self._sent_before(request_id, caller)
             if before is not None:
                 return _same(before, fingerprint)
-            raise StreamInvalid(
-                f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
-            )
+            raise self._too_many()
         # The last of all: tables may be made for it.
         self._ingests.check(
             IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
@@ -154,9 +152,13 @@ class Streams:
 
         Raises:
             StreamNotFound: this caller has no such stream.
+            StreamInvalid: as many streams run as may; one that runs already may be resumed all the same.
             MetricsStoreDown: the store does not answer.
         """
-        self.find(stream_id, caller)
+        found = self.find(stream_id, caller)
+        begins = state is StreamState.RUNNING and found.state is not StreamState.RUNNING
+        if begins and self._is_full():
+            raise self._too_many()
         self._ports.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
         self._pauses.pop(stream_id, None)
         self._wake.set()
@@ -168,6 +170,14 @@ class Streams:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+
+    def _is_full(self) -> bool:
+        return len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most
+
+    def _too_many(self) -> StreamInvalid:
+        return StreamInvalid(
+            f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
+        )
 
     def _sent_before(self, request_id: UUID | None, caller: str) -> StreamRecord | None:
         if request_id is None:

@@ -735,6 +735,19 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
         running.create()
 
 
+def test_no_more_streams_are_resumed_than_may_run(running: Running) -> None:
+    stopped = running.create()
+    running.streams.move(stopped, StreamState.STOPPED, "ann")
+    others = [running.create() for _ in range(PACE.running_at_most)]
+    with pytest.raises(StreamInvalid, match="stream_max_running"):
+        running.streams.move(stopped, StreamState.RUNNING, "ann")
+    assert running.streams.find(stopped, "ann").state is StreamState.STOPPED
+    # One that has its place already keeps it.
+    assert running.streams.move(others[0], StreamState.RUNNING, "ann").state is StreamState.RUNNING
+    running.streams.move(others[0], StreamState.STOPPED, "ann")
+    assert running.streams.move(stopped, StreamState.RUNNING, "ann").state is StreamState.RUNNING
+
+
 def test_a_stream_into_a_tag_is_refused_at_once(running: Running) -> None:
     running.ingests.tables.tag(TABLE.key.table, TABLE.key.branch)
     with pytest.raises(IngestInvalid, match="is a tag"):
