@@ -59,7 +59,8 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
         case IngestInvalid():
             return [_violation(each) for each in error.violations]
         case TableNotFound():
-            entry = {"nearest": list(error.nearest)}
+            missing = (error, *error.others)
+            return [{"detail": each.detail, "nearest": list(each.nearest)} for each in missing]
         case _:
             return []
     return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]

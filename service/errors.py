@@ -76,14 +76,18 @@ class StatementNotAllowed(CallerError):
 
 
 class TableNotFound(CallerError):
-    """There is no such table. `nearest` holds the names that look most like it."""
+    """There is no such table. `nearest` holds the names that look most like it.
+
+    `others` are more of the same request's that are not there.
+    """
 
     code = "TABLE_NOT_FOUND"
 
-    def __init__(self, table: str, nearest: Sequence[str] = ()) -> None:
+    def __init__(self, table: str, nearest: Sequence[str] = (), others: Sequence[TableNotFound] = ()) -> None:
         super().__init__(f"There is no table {table}.{did_you_mean(nearest)}")
         self.table = table
         self.nearest = tuple(nearest)
+        self.others = tuple(others)
 
 
 class ColumnNotFound(CallerError):

@@ -29,13 +29,17 @@ class OneRefusal:
         """Whether nothing was refused so far."""
         return not self._found
 
+    def add(self, refused: IngestInvalid) -> None:
+        """Keeps this, too."""
+        self._found.append(refused)
+
     @contextmanager
     def gathering(self) -> Iterator[None]:
         """What is refused inside is kept, and the rest of it is left out."""
         try:
             yield
         except IngestInvalid as refused:
-            self._found.append(refused)
+            self.add(refused)
 
     def check(self) -> None:
         """Returns where nothing was refused.

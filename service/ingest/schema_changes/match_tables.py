@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.errors import CreationInvalid, TableChanged, TableNotFound
+from service.errors import CreationInvalid, IngestInvalid, TableChanged, TableNotFound
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.evolutions import Evolutions, telling
 from service.ingest.schema_changes.plan_table import TablePlan, plan_table
 from service.ingest_ports import TableChanges, WritableTables
-from service.model.ingest import Write
+from service.model.ingest import Write, WriteFault
 from service.model.schema_changes import TableEvolution
 from service.model.table_creation import TableCreation
 from service.model.tables import TableName
@@ -47,7 +47,7 @@ def match_tables(
     that of two who add the same column one does.
 
     Raises:
-        TableNotFound: there is no such table, and nobody asks for it to be made.
+        TableNotFound: there is no such table, and nobody asks for it to be made; nothing else is wrong.
         SchemaMismatch, CreationInvalid: with every reason at once.
         WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so, or the check;
             or what a write calls a branch is a tag.
@@ -93,21 +93,37 @@ def _plans(
         own.setdefault(each.key.table, []).append(each)
     found: dict[TableName, WritableTable | None] = {}
     plans: dict[TableName, TablePlan] = {}
+    missing: dict[TableName, TableNotFound] = {}
     refusal = OneRefusal()
     for name, of_table in own.items():
-        with refusal.gathering():
-            found[name] = _found(name, of_table, tables)
+        try:
+            with refusal.gathering():
+                found[name] = _found(name, of_table, tables)
+        except TableNotFound as error:
+            missing[name] = error
     for name, table in found.items():
         with refusal.gathering():
             plan = plan_table(name, own[name], table, rules)
             if plan.creation is not None:
                 changes.check_creation(name, plan.creation)
             plans[name] = plan
-    if not refusal.is_empty or any(each.is_change for each in plans.values()):
+    if missing or not refusal.is_empty or any(each.is_change for each in plans.values()):
         with refusal.gathering():
             check(_as_planned(writes, plans), _by_key(writes, plans))
+    _add_missing(missing, own, refusal)
     refusal.check()
     return plans
+
+
+def _add_missing(
+    missing: Mapping[TableName, TableNotFound], own: Mapping[TableName, list[Write]], refusal: OneRefusal
+) -> None:
+    """Tells them together with what else is wrong, or raises TableNotFound where nothing is."""
+    if missing and refusal.is_empty:
+        first, *others = missing.values()
+        raise TableNotFound(first.table, first.nearest, others)
+    for name, error in missing.items():
+        refusal.add(IngestInvalid(error.detail, [WriteFault(f"{own[name][0].place}/table", error.detail)]))
 
 
 def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> WritableTable | None:

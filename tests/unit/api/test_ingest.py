@@ -16,6 +16,7 @@ from service.errors import (
     RecordsInvalid,
     SchemaMismatch,
     ShuttingDown,
+    TableNotFound,
     WriteSchemaInvalid,
 )
 from service.model.ingest import (
@@ -316,6 +317,16 @@ async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, ga
     assert gateway.ingests.requests[0].writes[0].schema is None
     await send(client, **EVENTS, create={})
     assert gateway.ingests.requests[1].writes[0].schema == RequestedSchema(None, False, TableLayout())
+
+
+async def test_every_table_that_is_not_there_is_told(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.ingests.refusal = TableNotFound("a.b.c", (), [TableNotFound("a.b.d", ["a.b.e"])])
+    response = await send(client, **EVENTS)
+    assert (response.status_code, response.json()["detail"]) == (404, "There is no table a.b.c.")
+    assert response.json()["errors"] == [
+        {"detail": "There is no table a.b.c.", "nearest": []},
+        {"detail": "There is no table a.b.d. Did you mean a.b.e?", "nearest": ["a.b.e"]},
+    ]
 
 
 @pytest.mark.parametrize("more", [{}, {"create": {}}, {"schema": None}])

@@ -350,6 +350,28 @@ def test_a_missing_table_that_nobody_asks_for_is_told_before_any_other_is_made(i
     assert not ingests.changes.created
 
 
+def test_a_missing_table_is_told_together_with_what_else_is_wrong(ingests: FakeIngests) -> None:
+    nothing = replace(write({"id": 1}, table=TableName("lake", "new", "others")), place="/writes/0")
+    wrong = replace(write({"id": 1}, write_schema=("id", "nothing")), place="/writes/1")
+    with pytest.raises(IngestInvalid) as refused:
+        send(ingests, nothing, wrong)
+    assert refused.value.code == "INGEST_INVALID"
+    [unknown, missing] = refused.value.violations
+    assert isinstance(unknown, Violation)
+    assert (unknown.place, unknown.column) == ("/writes/1", "nothing")
+    assert isinstance(missing, WriteFault)
+    assert missing.place == "/writes/0/table"
+    assert missing.reason.startswith("There is no table lake.new.others.")
+    assert not ingests.files.files
+
+
+def test_all_missing_tables_are_told(ingests: FakeIngests) -> None:
+    names = [TableName("lake", "new", name) for name in ("a", "b")]
+    with pytest.raises(TableNotFound) as refused:
+        send(ingests, write({"id": 1}), *(write({"id": 1}, table=each) for each in names))
+    assert [each.table for each in (refused.value, *refused.value.others)] == list(map(str, names))
+
+
 def test_a_table_is_made_from_a_schema_only(ingests: FakeIngests) -> None:
     create = RequestedSchema(None, create=TableLayout())
     with pytest.raises(CreationInvalid, match="from a schema that has columns"):
