@@ -7,8 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from service.errors import GatewayError
-from service.model.micro_batches import MicroBatch
-from service.model.sources import SourceFile
+from service.model.micro_batches import FoundFiles, MicroBatch
 from service.model.streams import BatchDone, StreamRecord, StreamSource, StreamState
 
 
@@ -113,11 +112,11 @@ class StreamSources(Protocol):
             StreamInvalid: it is no source for a stream.
         """
 
-    def files(self, uris: Sequence[str]) -> Sequence[SourceFile]:
-        """These very files of a folder, as they are now.
+    def files(self, uris: Sequence[str]) -> FoundFiles:
+        """These very files of a folder, as they are now, and those that are gone.
 
         Raises:
             SourceNotAllowed: one lies outside of what may be read.
-            SourceChanged: one is gone.
+            StreamSourceDown: one is gone, and so is the folder.
             StorageDown: the storage does not answer.
         """

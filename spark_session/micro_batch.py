@@ -14,6 +14,7 @@ from service.errors import ExecutorsFailed
 from service.model.micro_batches import Message
 from spark_session.executors import spark_errors
 from spark_session.partitions import of_partition
+from spark_session.stream_checkpoint import StreamCheckpoint
 from spark_session.stream_failures import StreamFailures
 from spark_session.warm_session import WarmSession
 
@@ -28,7 +29,7 @@ class SparkMicroBatch:
     def __init__(
         self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures, checkpoint: str
     ) -> None:
-        self._checkpoint = checkpoint
+        self._checkpoint = StreamCheckpoint(session, checkpoint)
         self._session = session
         self._failures = failures
         self._rows = rows
@@ -38,24 +39,13 @@ class SparkMicroBatch:
 
     def position(self) -> str:
         """See `service.model.micro_batches.MicroBatch`."""
-        jvm = self._session.jvm.gateway.jvm
-        with spark_errors(self._session):
-            path = jvm.org.apache.hadoop.fs.Path(f"{self._checkpoint}/offsets/{self.batch_id}")
-            configuration = self._session.root._jsparkSession.sessionState().newHadoopConf()
-            stream = path.getFileSystem(configuration).open(path)
-            try:
-                text = jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
-            finally:
-                stream.close()
-        # Before the offsets of the sources stand the version, and the time and settings of the planning.
-        return sha256("\n".join(text.splitlines()[2:]).encode()).hexdigest()
+        return sha256("\n".join(self._checkpoint.offsets(self.batch_id)).encode()).hexdigest()
 
     def files(self) -> Sequence[str]:
         """See `service.model.micro_batches.MicroBatch`."""
         if self._files is None:
-            with spark_errors(self._session):
-                # Where the name of one looks like a pattern, Spark lists others twice.
-                self._files = sorted({row[0] for row in self._rows.collect()})
+            # Not as the rows have them: of those, files that are gone are left out without a word.
+            self._files = sorted(set(self._checkpoint.planned_files(self.batch_id)))
         return self._files
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:

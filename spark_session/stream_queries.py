@@ -98,7 +98,7 @@ class SparkStreamQueries:
         return running
 
     def _rows(self, spark: SparkSession, source: StreamSource) -> DataFrame:
-        """The addresses of files, which are read by what reads sources, or messages and where they stand."""
+        """Messages and where they stand; or files, of which Spark but notes the names as they come."""
         match source:
             case DirectorySource():
                 # Whatever they hold: without their content nothing of it is read.

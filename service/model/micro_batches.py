@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
 
+from service.errors import CallerError
 from service.model.judged_by import Judging, UnreadableFile
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
@@ -31,7 +32,7 @@ class MicroBatch(Protocol):
         """Where its source stood when it was planned; another text if it was planned anew with more."""
 
     def files(self) -> Sequence[str]:
-        """The addresses of the files that have come, if a folder is read."""
+        """The addresses of the files that have come, if a folder is read; they may be gone again."""
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """What the function, which is picklable, makes of each part's messages, on executors."""
@@ -51,11 +52,37 @@ class MicroBatchRecords:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfoundFile:
+    """A file that was to be read and is not there; `failure` tells it where nothing goes on without it."""
+
+    file: UnreadableFile
+    failure: CallerError
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """Files of a micro-batch as they are now."""
+
+    files: Sequence[SourceFile] = ()
+    unfound: Sequence[UnfoundFile] = ()
+
+    def all(self) -> Sequence[SourceFile]:
+        """The files, if they are all there.
+
+        Raises:
+            CallerError: one is not.
+        """
+        for each in self.unfound:
+            raise each.failure
+        return self.files
+
+
+@dataclass(frozen=True, slots=True)
 class MicroBatchFiles:
     """The files of a micro-batch, whose records are as those of a source.
 
-    `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says, and
-    SourceChanged where one is gone. `left_out` and `judging` are as of messages.
+    `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says.
+    `left_out` and `judging` are as of messages.
 
     An earlier try may have settled tables without the files that are `unreadable`, and they stay left out,
     whatever is in them by now. With `are_taken` the rows of all others are in tables, or their dead letters
@@ -64,7 +91,7 @@ class MicroBatchFiles:
 
     batch: MicroBatch
     records: SourceRecords
-    found: Callable[[Sequence[str]], Sequence[SourceFile]]
+    found: Callable[[Sequence[str]], FoundFiles]
     left_out: frozenset[TableKey] = frozenset()
     judging: Judging | None = None
     unreadable: tuple[UnreadableFile, ...] = ()

@@ -163,6 +163,70 @@ def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: T
     assert ids(log_table) == []
 
 
+def test_a_file_that_is_gone_before_it_was_read_is_never_passed_over(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    # Ten batches: the last one's names stand in a file in which Spark puts together all those before.
+    for number in range(9):
+        put(inbox, f"{number}.json", lines([{"id": number}]), age=timedelta(hours=9 - number))
+    put(inbox, "a [9] 50%.json", lines([{"id": "nine"}]))
+    source = {"directory": inbox.as_uri(), "filesPerBatch": 1}
+    link = gateway.post("/streams", json=stream(log_table, inbox, source=source)).json()["links"]["self"]
+
+    def failed() -> dict[str, Any]:
+        found: dict[str, Any] = until(
+            lambda: (found := gateway.get(link).json())["state"] == "FAILED" and found, 120
+        )
+        return found
+
+    assert failed()["error"]["code"] == "RECORDS_INVALID"
+    (inbox / "a [9] 50%.json").rename(inbox / ".away")
+    gateway.post(f"{link}/resume")
+    told = failed()
+    assert (told["error"]["code"], told["progress"]["batches"]) == ("SOURCE_CHANGED", 9)
+    assert "a [9] 50%.json is not there any more" in told["error"]["detail"]
+    put(inbox, "a [9] 50%.json", lines([{"id": 9}]))
+    put(inbox, "b.json", lines([{"id": 10}]))
+    gateway.post(f"{link}/resume")
+    until(lambda: gateway.get(link).json()["progress"]["records"] == 11, 60)
+    assert ids(log_table) == list(range(11))
+    gateway.delete(link)
+
+
+def test_a_file_that_is_gone_before_it_was_read_is_a_dead_letter(folder: Path) -> None:
+    data_dir, inbox = folder / "taken-away", folder / "taken-away-inbox"
+    inbox.mkdir()
+    settings = {
+        "SLUICE_SPARK_MASTER": "local[1]",
+        "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_INGEST_SOURCE_PREFIXES": inbox.as_uri(),
+    }
+    running = RunningGateway.start(data_dir, settings)
+    with closing(embedded_catalog(data_dir)) as lake:
+        lake.create_namespace_if_not_exists("logs")
+        table = lake.create_table_if_not_exists("logs.taken_away", LOG_SCHEMA)
+    put(inbox, "a.json", lines([{"id": 1}]))
+    body = stream(table, inbox, onError="DEAD_LETTER")
+    link = running.client.post("/streams", json=body).json()["links"]["self"]
+    until(lambda: running.client.get(link).json()["progress"]["records"] == 1, 60)
+    [checkpoint] = (path for path in data_dir.rglob(link.rsplit("/", 1)[1]) if path.is_dir())
+    until((checkpoint / "commits" / "0").exists, 60)
+    running.stop()
+    # As after a crash between the planning of a batch and its reading.
+    planned = (checkpoint / "sources" / "0" / "0").read_text().replace("a.json", "b%20c.json")
+    (checkpoint / "sources" / "0" / "1").write_text(planned.replace('"batchId":0', '"batchId":1'))
+    offsets = (checkpoint / "offsets" / "0").read_text()
+    (checkpoint / "offsets" / "1").write_text(offsets.replace('"logOffset":0', '"logOffset":1'))
+    running = RunningGateway.start(data_dir, settings)
+    until(lambda: running.client.get(link).json()["progress"]["rejected"] == 1, 90)
+    put(inbox, "d.json", lines([{"id": 2}]))
+    until(lambda: running.client.get(link).json()["progress"]["records"] == 2, 60)
+    found = rows(running.client, f"SELECT position, reason FROM {named(table)}__dead_letter")
+    gone = f"{inbox.as_uri()}/b c.json"
+    assert found == [[gone, f"{gone}: It is not there any more."]]
+    running.stop()
+
+
 def test_a_stream_waits_for_its_folder(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
     missing = inbox / "later"
     created = gateway.post("/streams", json=stream(log_table, missing))

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from service.adapters.sources.find import FoundSources
-from service.adapters.sources.storage import SourceAccess, entry
-from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid
-from service.model.source_uris import address_of
+from service.adapters.sources.storage import Entry, SourceAccess, entry
+from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid, StreamSourceDown
+from service.model.judged_by import UnreadableFile
+from service.model.micro_batches import FoundFiles, UnfoundFile
+from service.model.source_uris import SourceUri, address_of
 from service.model.sources import SourceFile
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
 
@@ -70,25 +72,37 @@ class AllowedStreamSources:
             case KafkaSource():
                 self._topics.check(source)
 
-    def files(self, uris: Sequence[str]) -> Sequence[SourceFile]:
-        """These very files of a folder, as they are now.
+    def files(self, uris: Sequence[str]) -> FoundFiles:
+        """These very files of a folder, as they are now, and those that are gone.
 
         Raises:
             SourceInvalid: a name has what no address has.
             SourceNotAllowed: one lies outside of what may be read.
-            SourceChanged: one is gone.
+            StreamSourceDown: one is gone, and so is the folder.
             StorageDown: the storage does not answer.
         """
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(self._file, map(address_of, uris)))
+            told = list(pool.map(self._file, map(address_of, uris)))
+        return FoundFiles(
+            tuple(each for each in told if isinstance(each, SourceFile)),
+            tuple(each for each in told if isinstance(each, UnfoundFile)),
+        )
 
-    def _file(self, address: str) -> SourceFile:
+    def _file(self, address: str) -> SourceFile | UnfoundFile:
         uri = self._found.checked(address)
         self._access.check_real(uri)
+        found = self._entry(uri)
+        if found is not None and not found.is_folder:
+            return SourceFile(address, found.byte_count, found.modified_ns)
+        folder = SourceUri(uri.scheme, uri.authority, uri.segments[:-1])
+        if self._entry(folder) is None:
+            # As when a disk is not mounted: nothing is said of the file by that.
+            raise StreamSourceDown(f"There is no folder {folder}. The stream goes on as soon as there is.")
+        gone = f"{uri} is not there any more. Nothing was accepted: put it back, and resume the stream."
+        return UnfoundFile(UnreadableFile(address, "It is not there any more."), SourceChanged(gone))
+
+    def _entry(self, uri: SourceUri) -> Entry | None:
         try:
-            found = entry(self._access, uri)
+            return entry(self._access, uri)
         except OSError as error:
             raise StorageDown(f"The storage of {uri} does not answer.") from error
-        if found is None or found.is_folder:
-            raise SourceChanged(f"{uri} is not there any more. Nothing was accepted.")
-        return SourceFile(address, found.byte_count, found.modified_ns)

@@ -14,6 +14,7 @@ from service.ingest.executing.split_task import SplitTask
 from service.ingest.request_rows import Unfit
 from service.model.ingest import BadRecord
 from service.model.judged_by import UnreadableFile
+from service.model.micro_batches import FoundFiles
 from service.model.record_formats import RecordFormat
 from service.model.source_uris import address_of
 from service.model.sources import SourceFile
@@ -33,7 +34,7 @@ class FolderOutcomes:
 
 def write_readable(
     task: SplitTask,
-    files: Sequence[SourceFile],
+    found: FoundFiles,
     mapped: MapFiles,
     discard: Callable[[SplitOutcome], None],
     *,
@@ -41,22 +42,28 @@ def write_readable(
 ) -> FolderOutcomes:
     """Of a file all rows are written, or none; those without are told as one bad record each.
 
+    A file that is gone counts as one that cannot be read: whoever took it away may never bring it back.
+
     Raises:
-        StreamFailed: one cannot be read, and `are_taken`: tables have rows of these files already.
+        CallerError: one is gone, and `are_taken`: tables have rows of these files already.
+        StreamFailed: the same of one that cannot be read.
     """
+    files = found.all() if are_taken else found.files
     outcomes = mapped(replace(task, tells_unreadable=True), files)
-    found = {each.uri: each for outcome in outcomes for each in outcome.unreadable}
-    if not found or any(each.failure for each in outcomes):
+    if any(each.failure for each in outcomes):
         return FolderOutcomes(outcomes)
-    # Other parts of these files may have been read by other tasks.
-    for each in outcomes:
-        discard(each)
-    unreadable = tuple(found.values())
-    if are_taken:
-        raise _taken_before(unreadable[0])
+    unfound = tuple(each.file for each in found.unfound)
+    broken = tuple({each.uri: each for outcome in outcomes for each in outcome.unreadable}.values())
+    if broken:
+        # Other parts of these files may have been read by other tasks.
+        for each in outcomes:
+            discard(each)
+        if are_taken:
+            raise _taken_before(broken[0])
+        outcomes = mapped(task, without(files, broken))
+    unreadable = (*unfound, *broken)
     bad = tuple(map(_told, unreadable))
-    again = mapped(task, without(files, unreadable))
-    return FolderOutcomes([*again, SplitOutcome(bad=bad, bad_count=len(bad))], unreadable)
+    return FolderOutcomes([*outcomes, SplitOutcome(bad=bad, bad_count=len(bad))], unreadable)
 
 
 def without(files: Sequence[SourceFile], unreadable: Sequence[UnreadableFile]) -> Sequence[SourceFile]:

@@ -162,22 +162,22 @@ class ExecutedWrite:
         source, judging = folder.records, self._request.judging
         unreadable = folder.unreadable if judging is None else judging.unreadable
         # Whoever tidies up may have taken away what is a dead letter, or will be.
-        files = folder.found(without_names(folder.batch.files(), unreadable))
+        found = folder.found(without_names(folder.batch.files(), unreadable))
 
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
             return self._mapped(task, self._parts_of(source, files))
 
         if self._has_letters_later:
-            found = write_readable(
+            written = write_readable(
                 task,
-                files,
+                found,
                 mapped,
                 lambda each: self._discard(_results(each)),
                 are_taken=folder.are_taken,
             )
-            self._unreadable = found.unreadable
-            return found.outcomes
-        outcomes = mapped(task, files)
+            self._unreadable = written.unreadable
+            return written.outcomes
+        outcomes = mapped(task, found.all())
         if judging is None or task.letters is None:
             return outcomes
         write = None if self._request.route else 0

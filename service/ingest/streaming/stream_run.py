@@ -21,8 +21,7 @@ from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
 from service.model.judged_by import Judging
-from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
-from service.model.sources import SourceFile
+from service.model.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.streams import (
     BatchDone,
     DirectorySource,
@@ -58,7 +57,7 @@ class StreamRun:
         ingests: Ingests,
         store: StreamStore,
         clock: Clock,
-        found: Callable[[Sequence[str]], Sequence[SourceFile]],
+        found: Callable[[Sequence[str]], FoundFiles],
     ) -> None:
         self.record = record
         self.lease = lease
@@ -121,14 +120,7 @@ class StreamRun:
         """A batch that is in the tables must be what it was then, or records would be passed over."""
         request_id = batch_request_id(batch.checkpoint_id, batch.batch_id)
         known = self._ingests.sent_before(request_id, self.record.caller)
-        if known is None:
-            return
-        try:
-            is_same = known.fingerprint == self._fingerprint(batch)
-        except GatewayError:
-            # Files that are in the tables may be gone by now.
-            is_same = known.fingerprint.startswith(_planned(batch))
-        if not is_same:
+        if known is not None and known.fingerprint != self._fingerprint(batch):
             raise _planned_anew(batch)
 
     def _fingerprint(self, batch: MicroBatch) -> str:

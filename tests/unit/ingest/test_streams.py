@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -218,24 +218,14 @@ def test_a_batch_that_a_crash_cut_off_must_be_the_same_when_it_is_given_again(ru
 class Planned(FakeMicroBatch):
     """Of a folder, whose own position is but a number."""
 
-    are_gone = False
-
     def position(self) -> str:
         return '{"logOffset":0}'
-
-    def files(self) -> Sequence[str]:
-        if self.are_gone:
-            raise SourceChanged("It is gone.")
-        return super().files()
 
 
 def test_a_batch_of_a_folder_that_was_planned_anew_is_told_by_its_files(running: Running) -> None:
     stream_id = running.create(uri=running.folder.as_uri())
     first = Planned(CHECKPOINT, 0)
     running.give(stream_id, first)
-    running.give(stream_id, first)
-    # Whoever tidies up takes away what is in the tables.
-    first.are_gone = True
     running.give(stream_id, first)
     with pytest.raises(StreamFailed, match="checkpoint has gone back"):
         running.give(stream_id, Planned(CHECKPOINT, 0, files=[f"{running.folder.as_uri()}/1.ndjson"]))
@@ -617,6 +607,83 @@ def test_a_file_that_is_a_dead_letter_need_not_be_there_any_more(folder: Running
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=named))
     assert ("letter", files[2]) in delivered(folder)
     assert folder.record(stream_id).rejected_count == 3
+
+
+@pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
+def test_what_is_in_the_tables_may_be_gone_when_its_batch_is_given_again(
+    folder: Running, on_error: str
+) -> None:
+    files = [put(folder.folder, name, b'{"id": 1}') for name in ("a.json", "b.json")]
+    asked = {"uri": folder.folder.as_uri(), "onError": on_error}
+    first, second = folder.create(**asked), folder.create(**asked)
+    folder.give(first, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    (folder.folder / "a.json").unlink()
+    folder.give(first, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    folder.give(second, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("row", 1), ("row", 1)]
+
+
+def test_a_batch_stays_open_until_a_file_that_was_taken_away_is_back(folder: Running) -> None:
+    files = [put(folder.folder, name, b'{"id": 1}') for name in ("a.json", "b.json")]
+    (folder.folder / "a.json").unlink()
+    stream_id = folder.create(uri=folder.folder.as_uri())
+    for _ in range(2):
+        with pytest.raises(SourceChanged, match=r"a\.json is not there any more"):
+            folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+        folder.resume(stream_id)
+    assert (delivered(folder), folder.record(stream_id).batch_count) == ([], 0)
+    put(folder.folder, "a.json", b'{"id": 2}')
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("row", 1), ("row", 2)]
+
+
+def test_a_file_that_was_taken_away_is_one_dead_letter_and_stays_it(folder: Running) -> None:
+    files = [put(folder.folder, name, b'{"id": 1}') for name in ("a.json", "b.json")]
+    (folder.folder / "a.json").unlink()
+    others_refused_once(folder, lambda: put(folder.folder, "a.json", b'{"id": 2}'))
+    asked = {"uri": folder.folder.as_uri(), "onError": "DEAD_LETTER", "others": "2"}
+    put(folder.folder, "b.json", b'{"id": 1}', b'{"id": 2}', b'{"id": "x"}')
+    stream_id, again = folder.create(**asked), folder.create(**asked)
+    for each in (stream_id, again):
+        folder.give(each, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    letters: list[tuple[str, object]] = [("letter", files[0]), ("letter", f"{files[1]}, line 3")]
+    assert delivered(folder) == [*letters, ("row", 1), ("row", 2)]
+    assert [folder.record(each).rejected_count for each in (stream_id, again)] == [2, 2]
+    rows = [row for each in folder.ingests.files.files.values() for row in each]
+    [reason] = [row["reason"] for row in rows if row.get("position") == files[0]]
+    assert reason == f"{files[0]}: It is not there any more."
+
+
+def test_a_batch_of_which_all_files_were_taken_away_has_dead_letters_alone(folder: Running) -> None:
+    files = [(folder.folder / name).as_uri() for name in ("a.json", "b.json")]
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("letter", each) for each in files]
+
+
+def test_a_file_of_which_one_table_has_its_rows_must_be_there_for_the_others(folder: Running) -> None:
+    files = [put(folder.folder, "a.json", *OF_BOTH)]
+    others_refused_once(folder, (folder.folder / "a.json").unlink)
+    stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
+    with pytest.raises(SourceChanged, match=r"a\.json is not there any more"):
+        folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("row", 1)]
+    folder.resume(stream_id)
+    put(folder.folder, "a.json", *OF_BOTH)
+    folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("letter", f"{files[0]}, line 2"), ("row", 1), ("row", 2)]
+
+
+def test_a_folder_that_is_gone_is_waited_for_and_its_files_are_no_dead_letters(folder: Running) -> None:
+    inbox = folder.folder / "in"
+    inbox.mkdir()
+    stream_id = folder.create(uri=inbox.as_uri(), onError="DEAD_LETTER")
+    until(lambda: stream_id in folder.queries.running)
+    inbox.rmdir()
+    with pytest.raises(StreamSourceDown, match="no folder"):
+        folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=[(inbox / "a.json").as_uri()]))
+    assert (delivered(folder), folder.record(stream_id).state) == ([], StreamState.RUNNING)
 
 
 def test_a_file_that_cannot_be_read_ends_a_stream_without_dead_letters(folder: Running) -> None:

@@ -32,10 +32,10 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
-from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
 from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, Primitive, TableSchema
-from service.model.sources import SourceFile, SourceRecords
+from service.model.sources import SourceRecords
 from service.model.table_creation import RequestedSchema
 from service.model.tables import TableName
 from service.model.writing import TableKey
@@ -203,11 +203,13 @@ def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeInges
     (tmp_path / "a.csv").write_bytes(b"id,note\n1,a\n2,b\n")
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"note,id\na,3\n"))
     (tmp_path / "not-of-this-batch.csv").write_bytes(b"id\n4\n")
-    batch = FakeMicroBatch(uuid4(), 0, files=["a.csv", "b.csv.gz"])
+    batch = FakeMicroBatch(
+        uuid4(), 0, files=[f"{tmp_path.as_uri()}/{each}" for each in ("a.csv", "b.csv.gz")]
+    )
     records = SourceRecords(tmp_path.as_uri(), RecordFormat.CSV)
 
-    def found(names: Sequence[str]) -> Sequence[SourceFile]:
-        return [file for each in names for file in ingests.sources.files(f"{tmp_path.as_uri()}/{each}")]
+    def found(names: Sequence[str]) -> FoundFiles:
+        return FoundFiles([file for each in names for file in ingests.sources.files(each)])
 
     route = Route("note", {"a": 0}, otherwise=1)
     writes = (WRITE, Write(OTHER.key, (), ColumnNames(("id", "note"))))
@@ -220,7 +222,7 @@ def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeInges
 def test_a_micro_batch_may_be_empty(ingests: FakeIngests) -> None:
     batch = FakeMicroBatch(uuid4(), 0)
     records = SourceRecords("file:///in", RecordFormat.NDJSON)
-    executed = MicroBatchFiles(batch, records, lambda _: ())
+    executed = MicroBatchFiles(batch, records, lambda _: FoundFiles())
     record = ended(ingests, IngestRequest((WRITE,), "f", stream_batch="1/0", executed=executed))
     assert not record.commits
 

@@ -9,7 +9,7 @@ import pytest
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import SourceChanged, SourceNotAllowed
+from service.errors import SourceChanged, SourceNotAllowed, StreamSourceDown
 from service.model.sources import SourceBounds
 from service.model.streams import KafkaSource
 
@@ -65,16 +65,33 @@ def test_files_are_found_by_the_very_names_that_they_have(
     for name in names:
         (tmp_path / "in" / name).write_bytes(b"1234")
     (tmp_path / "in" / "a.json").write_bytes(b"1")
-    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in names])
+    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in names]).all()
     assert [each.uri for each in found] == [f"file://{tmp_path}/in/{each}" for each in names]
     assert {each.byte_count for each in found} == {4}
 
 
-def test_files_that_are_elsewhere_or_gone_are_told(sources: AllowedStreamSources, tmp_path: Path) -> None:
+def test_files_that_are_elsewhere_are_refused(sources: AllowedStreamSources, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"1")
     (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
     for each in (tmp_path / "in" / "link", tmp_path / "secret"):
         with pytest.raises(SourceNotAllowed):
             sources.files([as_spark_says(each)])
-    with pytest.raises(SourceChanged, match="not there any more"):
+
+
+def test_files_that_are_gone_are_told_beside_those_that_are_there(
+    sources: AllowedStreamSources, tmp_path: Path
+) -> None:
+    (tmp_path / "in" / "here").write_bytes(b"1")
+    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in ("gone", "here")])
+    assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
+    assert [each.file.uri for each in found.unfound] == [(tmp_path / "in" / "gone").as_uri()]
+    with pytest.raises(SourceChanged, match="gone is not there any more"):
+        found.all()
+
+
+def test_of_a_folder_that_is_gone_no_file_counts_as_gone(
+    sources: AllowedStreamSources, tmp_path: Path
+) -> None:
+    (tmp_path / "in").rmdir()
+    with pytest.raises(StreamSourceDown, match="no folder file://"):
         sources.files([as_spark_says(tmp_path / "in" / "gone")])
