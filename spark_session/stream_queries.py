@@ -178,7 +178,13 @@ def _reader(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataS
 
 
 def _folder_options(source: DirectorySource) -> dict[str, str]:
-    options = {"maxFilesPerTrigger": str(source.files_per_batch), "maxFileAge": _ANY_AGE}
+    options = {
+        "maxFilesPerTrigger": str(source.files_per_batch),
+        "maxFileAge": _ANY_AGE,
+        # Else folders called `day=1` would be partitions, and beside others an error. So all of them are
+        # listed, and who reads leaves out what is in them.
+        "recursiveFileLookup": "true",
+    }
     return options | ({} if source.glob is None else {"pathGlobFilter": source.glob})
 
 

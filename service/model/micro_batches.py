@@ -32,7 +32,10 @@ class MicroBatch(Protocol):
         """Where its source stood when it was planned; another text if it was planned anew with more."""
 
     def files(self) -> Sequence[str]:
-        """The addresses of the files that have come, if a folder is read; they may be gone again."""
+        """The addresses of the files that have come, if a folder is read; they may be gone again.
+
+        What has come into its subfolders may be among them, and is not meant.
+        """
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """What the function, which is picklable, makes of each part's messages, on executors."""

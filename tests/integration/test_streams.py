@@ -227,6 +227,33 @@ def test_a_file_that_is_gone_before_it_was_read_is_a_dead_letter(folder: Path) -
     running.stop()
 
 
+def test_files_of_subfolders_are_not_read_whatever_these_are_called(
+    gateway: httpx.Client, log_table: Table, inbox: Path
+) -> None:
+    for number, name in enumerate(("plain", "day=1", "day=2/hour=x")):
+        (inbox / name).mkdir(parents=True)
+        put(inbox / name, "below.json", lines([{"id": 100 + number}]))
+    links = []
+    for number, glob in enumerate((None, "*.json")):
+        source = {"directory": f"{inbox.as_uri()}/", "filesPerBatch": 2}
+        sent = stream(log_table, inbox, source=source if glob is None else source | {"glob": glob})
+        links.append(gateway.post("/streams", json=sent).json()["links"]["self"])
+        put(inbox, f"{number}.json", lines([{"id": number}]))
+
+    def told() -> list[dict[str, Any]]:
+        return [gateway.get(each).json() for each in links]
+
+    until(lambda: all(each["progress"]["records"] == 2 for each in told()), 120)
+    (inbox / "day=3").mkdir()
+    put(inbox / "day=3", "below.json", lines([{"id": 200}]))
+    put(inbox, "2.json", lines([{"id": 2}]))
+    until(lambda: all(each["progress"]["records"] == 3 for each in told()), 60)
+    assert ids(log_table) == [0, 0, 1, 1, 2, 2]
+    assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2
+    for each in links:
+        gateway.delete(each)
+
+
 def test_a_stream_waits_for_its_folder(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
     missing = inbox / "later"
     created = gateway.post("/streams", json=stream(log_table, missing))

@@ -16,9 +16,12 @@ from service.model.ingest import BadRecord
 from service.model.judged_by import UnreadableFile
 from service.model.micro_batches import FoundFiles
 from service.model.record_formats import RecordFormat
-from service.model.source_uris import address_of
+from service.model.source_uris import SourceUri, address_of
 from service.model.sources import SourceFile
 from service.model.writing import Destination
+
+# `file:`, or another scheme, nothing, and the host or bucket.
+_BEFORE_PATH = 3
 
 MapFiles = Callable[[SplitTask, Sequence[SourceFile]], Sequence[SplitOutcome]]
 """Has a task read files, and write their rows."""
@@ -70,6 +73,17 @@ def without(files: Sequence[SourceFile], unreadable: Sequence[UnreadableFile]) -
     """The files that can be read."""
     uris = {each.uri for each in unreadable}
     return [each for each in files if each.uri not in uris]
+
+
+def names_in_folder(names: Sequence[str], folder: str) -> Sequence[str]:
+    """Those right in the folder, of all that are below it.
+
+    >>> names_in_folder(["file:/in/a.csv", "file:/in/day=1/b.csv", "file:/in/sub/c.csv"], "file:///in/")
+    ['file:/in/a.csv']
+    """
+    depth = len(SourceUri.parse(folder).segments) + 1
+    # Not parsed: they may have what no address has.
+    return [each for each in names if len(address_of(each).split("/")[_BEFORE_PATH:]) == depth]
 
 
 def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) -> Sequence[str]:

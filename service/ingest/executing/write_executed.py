@@ -12,7 +12,12 @@ from uuid import UUID
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import DeadLetters, Letters, LettersLater, LettersOf, dead_letter_name
 from service.ingest.executing.body_splits import is_splittable
-from service.ingest.executing.folder_batch import letters_of_files, without_names, write_readable
+from service.ingest.executing.folder_batch import (
+    letters_of_files,
+    names_in_folder,
+    without_names,
+    write_readable,
+)
 from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
@@ -162,7 +167,8 @@ class ExecutedWrite:
         source, judging = folder.records, self._request.judging
         unreadable = folder.unreadable if judging is None else judging.unreadable
         # Whoever tidies up may have taken away what is a dead letter, or will be.
-        found = folder.found(without_names(folder.batch.files(), unreadable))
+        names = names_in_folder(folder.batch.files(), source.uri)
+        found = folder.found(without_names(names, unreadable))
 
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
             return self._mapped(task, self._parts_of(source, files))

@@ -609,6 +609,24 @@ def test_a_file_that_is_a_dead_letter_need_not_be_there_any_more(folder: Running
     assert folder.record(stream_id).rejected_count == 3
 
 
+def test_files_of_subfolders_are_not_read_but_belong_to_what_a_batch_was_taken_in_with(
+    folder: Running,
+) -> None:
+    for name in ("sub", "day=1"):
+        (folder.folder / name).mkdir()
+    names = ("a.json", "sub/b.json", "day=1/c.json")
+    files = [put(folder.folder, each, b'{"id": 1}').replace("file:///", "file:/") for each in names]
+    stream_id = folder.create(uri=f"{folder.folder.as_uri()}/")
+    folder.give(stream_id, Planned(CHECKPOINT, 0, files=files))
+    assert delivered(folder) == [("row", 1)]
+    # Nothing but theirs.
+    folder.give(stream_id, Planned(CHECKPOINT, 1, files=files[1:]))
+    assert folder.record(stream_id).batch_count == 2
+    # An earlier version read some of them.
+    with pytest.raises(StreamFailed, match="checkpoint has gone back"):
+        folder.give(stream_id, Planned(CHECKPOINT, 0, files=files[:2]))
+
+
 @pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
 def test_what_is_in_the_tables_may_be_gone_when_its_batch_is_given_again(
     folder: Running, on_error: str
