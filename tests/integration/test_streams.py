@@ -125,6 +125,7 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
     unreadable = {
         "unknown.csv": b"id,nothing\n7,a\n",
         "cut.csv.gz": gzip.compress(b"id\n8\n" * 1000)[:-12],
+        "open.csv": b'id,kind\n9,a\n10,"b\n11,c\n',
         "cut.parquet": written.getvalue()[:-20],
     }
     for name, content in unreadable.items():
@@ -139,7 +140,7 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
     def told() -> list[dict[str, Any]]:
         return [gateway.get(each).json() for each in links]
 
-    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 4, 120)
+    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 5, 120)
     put(inbox, "later.csv", b"id\n2\n")
     until(lambda: sum(each["progress"]["records"] for each in told()) == 2, 60)
     assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2
@@ -149,6 +150,7 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
     assert reasons.keys() == {*unreadable, "good.csv, line 3"}
     assert "nothing" in reasons["unknown.csv"]
     assert "gzip" in reasons["cut.csv.gz"]
+    assert "opens on line 3 is never closed" in reasons["open.csv"]
     assert "Parquet" in reasons["cut.parquet"]
     for each in links:
         gateway.delete(each)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from service.errors import IngestInvalid
 from service.ingest.reading.line_blocks import line_blocks, too_long
 
 _FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|\Z)')
@@ -41,27 +42,35 @@ class CsvRecord:
         return list(_quoted_values(text))
 
 
-def csv_records(stream: BinaryIO, max_line_bytes: int) -> Iterator[CsvRecord]:
+def csv_records(stream: BinaryIO, max_line_bytes: int, lines_before: int = 0) -> Iterator[CsvRecord]:
     """The records, the header first. Only a quote at the beginning of a value makes it go on in other lines.
 
+    `lines_before` are before the stream; they count where a line is told in an error.
+
     Raises:
-        IngestInvalid: a record is longer than a line may be.
+        IngestInvalid: a record is longer than a line may be, or the last one ends within quotes.
     """
     begun: list[bytes] = []
-    byte_count = first = 0
+    byte_count = first = opened = 0
     is_inside = False
     for number, line in enumerate(_lines(stream, max_line_bytes), 1):
         first = first or number
         byte_count += len(line) + bool(begun)
         begun.append(line)
         if byte_count > max_line_bytes:
-            raise too_long(f"The record that begins on line {first}", max_line_bytes)
+            raise too_long(f"The record that begins on line {first + lines_before}", max_line_bytes)
+        if not is_inside or _end_of_quoted(line, 0) >= 0:
+            opened = number
         is_inside = is_open(line, is_inside)
         if not is_inside:
             yield CsvRecord(first, b"\n".join(begun).removesuffix(b"\r"))
             begun, byte_count, first = [], 0, 0
     if begun:
-        yield CsvRecord(first, b"\n".join(begun))
+        # Nobody knows which of these lines were records of their own.
+        raise IngestInvalid(
+            f"The quote that opens on line {opened + lines_before} is never closed: the text breaks off, or a"
+            " quote in a value is not doubled."
+        )
 
 
 def is_open(line: bytes, is_inside: bool = False) -> bool:

@@ -24,9 +24,9 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBoun
     """The records behind the header. What is empty, and in no quotes, is null; so may be what is no column.
 
     Raises:
-        IngestInvalid: the header is none, or names what no target has; a record is too long.
+        IngestInvalid: the header is none, or names what no target has; a record is too long, or breaks off.
     """
-    records = csv_records(stream, bounds.line_bytes)
+    records = csv_records(stream, bounds.line_bytes, start.number - 1)
     header = _header(records)
     names = _names(header)
     check_columns(names, plan)

@@ -219,6 +219,26 @@ def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeInges
     assert ids(ingests) == [1, 3]
 
 
+@pytest.mark.parametrize("on_error", list(OnError))
+@pytest.mark.parametrize("is_source", [True, False])
+def test_csv_that_breaks_off_within_quotes_is_refused_as_a_whole(
+    ingests: FakeIngests, tmp_path: Path, on_error: OnError, is_source: bool
+) -> None:
+    # Cut into parts, of which the last one breaks off.
+    body = b"id,note\n" + b'1,"x\ny"\n' * 1000 + b'2,"z\n3,x\n'
+    (tmp_path / "a.csv").write_bytes(body)
+    request = IngestRequest((WRITE,), "f", on_error=on_error)
+    if is_source:
+        source = SourceRecords((tmp_path / "a.csv").as_uri(), RecordFormat.CSV)
+        request = replace(request, executed=source)
+    else:
+        request = replace(request, shared=StreamedRecords(lambda: io.BytesIO(body), RecordFormat.CSV))
+    with pytest.raises(IngestInvalid, match="opens on line 2002 is never closed") as refused:
+        ingests.accept(request, "ann")
+    assert type(refused.value) is IngestInvalid
+    assert ids(ingests) == []
+
+
 def test_a_micro_batch_may_be_empty(ingests: FakeIngests) -> None:
     batch = FakeMicroBatch(uuid4(), 0)
     records = SourceRecords("file:///in", RecordFormat.NDJSON)

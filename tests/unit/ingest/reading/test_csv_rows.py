@@ -43,11 +43,28 @@ def test_records_may_go_over_lines_and_are_told_by_their_first(
     assert records(body) == expected
 
 
-@pytest.mark.parametrize("raw", [b'5" wide', b'a,"b"c', b'"open', b"\xff", b'a"b"'])
+@pytest.mark.parametrize("raw", [b'5" wide', b'a,"b"c', b"\xff", b'a"b"'])
 def test_what_is_no_record_is_told(raw: bytes) -> None:
     [record] = csv_records(io.BytesIO(raw), 1024)
     with pytest.raises(NoCsv):
         record.values()
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        (b'"open', 1),
+        (b'a\n1\n"x\ny\n2\n', 3),
+        (b'a,b\n"x\ny","z""\n1,2', 3),
+        (b'a,b\n"x\n""y"",\n1,2', 2),
+        (b'a\n"x"\n"', 3),
+    ],
+)
+def test_what_breaks_off_within_quotes_is_told_by_the_line_on_which_they_open(body: bytes, line: int) -> None:
+    with pytest.raises(IngestInvalid, match=f"opens on line {line} is never closed"):
+        list(csv_records(io.BytesIO(body), 1024))
+    with pytest.raises(IngestInvalid, match=f"opens on line {line + 7} is never closed"):
+        list(csv_records(io.BytesIO(body), 1024, 7))
 
 
 def test_a_stray_quote_spoils_its_own_line_alone() -> None:
