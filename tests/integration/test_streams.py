@@ -311,6 +311,17 @@ def test_a_stream_reads_only_what_is_allowed(gateway: httpx.Client, log_table: T
     assert "stream_kafka_servers" in refused.json()["detail"]
 
 
+@pytest.mark.parametrize("glob", ["sub/*.json", "[a", "{a"])
+def test_a_glob_that_is_none_is_refused(
+    gateway: httpx.Client, log_table: Table, inbox: Path, glob: str
+) -> None:
+    source = {"directory": inbox.as_uri(), "glob": glob}
+    refused = gateway.post("/streams", json=stream(log_table, inbox, source=source))
+    assert (refused.status_code, refused.json()["code"]) == (422, "STREAM_INVALID")
+    [error] = refused.json()["errors"]
+    assert error["pointer"] == "/source/glob"
+
+
 def test_a_gateway_that_is_killed_amid_micro_batches_writes_each_record_once(folder: Path) -> None:
     data_dir, inbox = folder / "streaming", folder / "streaming-inbox"
     inbox.mkdir()

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from service.adapters.sources.find import FoundSources
+from service.adapters.sources.name_globs import fault_of_glob
 from service.adapters.sources.storage import Entry, SourceAccess, entry
 from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid, StreamSourceDown
+from service.model.ingest import WriteFault
 from service.model.judged_by import UnreadableFile
 from service.model.micro_batches import FoundFiles, UnfoundFile
 from service.model.source_uris import SourceUri, address_of
@@ -17,6 +19,8 @@ from service.model.sources import SourceFile
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
 
 _OWN = "__"
+# Where it stands in what a caller sends.
+_GLOB = "/source/glob"
 # Object stores take their time for each.
 _AT_ONCE = 16
 
@@ -68,6 +72,7 @@ class AllowedStreamSources:
                 # Spark has braces as well.
                 if folder.fixed != folder.segments or set(source.uri) & set("{}"):
                     raise StreamInvalid("A stream's directory has no globs; `glob` is for the names in it.")
+                _check_glob(source.glob)
                 self._access.check_real(folder)
             case KafkaSource():
                 self._topics.check(source)
@@ -106,3 +111,10 @@ class AllowedStreamSources:
             return entry(self._access, uri)
         except OSError as error:
             raise StorageDown(f"The storage of {uri} does not answer.") from error
+
+
+def _check_glob(glob: str | None) -> None:
+    # Spark would find nothing for ever, or end without saying why.
+    if glob is not None and (fault := fault_of_glob(glob)):
+        reason = f"The glob {glob!r:.200} {fault}."
+        raise StreamInvalid(reason, [WriteFault(_GLOB, reason)])

@@ -9,9 +9,11 @@ import pytest
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import SourceChanged, SourceNotAllowed, StreamSourceDown
-from service.model.sources import SourceBounds
-from service.model.streams import KafkaSource
+from service.errors import SourceChanged, SourceNotAllowed, StreamInvalid, StreamSourceDown
+from service.model.ingest import WriteFault
+from service.model.record_formats import RecordFormat
+from service.model.sources import SourceBounds, SourceRecords
+from service.model.streams import DirectorySource, KafkaSource
 
 TOPICS = AllowedTopics(("one:9092", "two:9092"), ("clicks", "logs-*"))
 
@@ -52,6 +54,56 @@ def sources(tmp_path: Path) -> AllowedStreamSources:
     (tmp_path / "in").mkdir()
     access = SourceAccess(((tmp_path / "in").as_uri(),))
     return AllowedStreamSources(FoundSources(access, SourceBounds()), access, AllowedTopics())
+
+
+GLOBS = [
+    None,
+    "*.ndjson",
+    "*.{csv,csv.gz}",
+    "[ab]?-{1,{2,3}}",
+    "[!a-c]*",
+    "[]a]",
+    "[a-]",
+    r"\[a\]\{*",
+    "]}",
+    "**",
+]
+
+
+@pytest.mark.parametrize("glob", GLOBS)
+def test_a_glob_is_for_the_names_in_a_folder(
+    sources: AllowedStreamSources, tmp_path: Path, glob: str | None
+) -> None:
+    records = SourceRecords((tmp_path / "in").as_uri(), RecordFormat.NDJSON)
+    sources.check(DirectorySource(records, glob))
+
+
+@pytest.mark.parametrize(
+    ("glob", "reason"),
+    [
+        ("sub/*.ndjson", "has a slash"),
+        ("**/*.ndjson", "has a slash"),
+        ("../x/*.ndjson", "has a slash"),
+        ("[a", "opens a bracket"),
+        ("[]", "opens a bracket"),
+        ("[!]", "opens a bracket"),
+        (r"[a\]", "opens a bracket"),
+        ("{a", "opens a brace"),
+        ("{a,{b}", "opens a brace"),
+        ("[[a]", r"has a \[ between brackets"),
+        ("{[}]}", r"has a \} between brackets"),
+        ("[z-a]", "comes before its beginning"),
+        ("a\\", "ends with a backslash"),
+        (r"\d.csv", "before a letter or digit"),
+    ],
+)
+def test_a_glob_by_which_nothing_is_ever_found_is_refused(
+    sources: AllowedStreamSources, tmp_path: Path, glob: str, reason: str
+) -> None:
+    records = SourceRecords((tmp_path / "in").as_uri(), RecordFormat.NDJSON)
+    with pytest.raises(StreamInvalid, match=reason) as refused:
+        sources.check(DirectorySource(records, glob))
+    assert refused.value.violations == (WriteFault("/source/glob", refused.value.detail),)
 
 
 def as_spark_says(path: Path) -> str:
