@@ -113,7 +113,7 @@ class StreamSources(Protocol):
         """
 
     def files(self, uris: Sequence[str]) -> FoundFiles:
-        """These very files of a folder, as they are now, and those that are gone.
+        """These very files of a folder, as they are now, and those that are gone or have no address.
 
         Raises:
             SourceNotAllowed: one lies outside of what may be read.

@@ -56,7 +56,7 @@ class MicroBatchRecords:
 
 @dataclass(frozen=True, slots=True)
 class UnfoundFile:
-    """A file that was to be read and is not there; `failure` tells it where nothing goes on without it."""
+    """A file that is not there, or has a name that no address has; `failure` is for who has to have it."""
 
     file: UnreadableFile
     failure: CallerError

@@ -128,6 +128,7 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
         "open.csv": b'id,kind\n9,a\n10,"b\n11,c\n',
         "cut.parquet": written.getvalue()[:-20],
     }
+    unreadable["back\\slash\t.csv"] = b"id\n12\n"
     for name, content in unreadable.items():
         put(inbox, name, content)
     put(inbox, "good.csv", b"id,kind\n1,a\nx,b\n")
@@ -140,7 +141,7 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
     def told() -> list[dict[str, Any]]:
         return [gateway.get(each).json() for each in links]
 
-    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 5, 120)
+    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 6, 120)
     put(inbox, "later.csv", b"id\n2\n")
     until(lambda: sum(each["progress"]["records"] for each in told()) == 2, 60)
     assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2

@@ -10,7 +10,14 @@ from fnmatch import fnmatchcase
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.name_globs import fault_of_glob
 from service.adapters.sources.storage import Entry, SourceAccess, entry
-from service.errors import SourceChanged, SourceNotAllowed, StorageDown, StreamInvalid, StreamSourceDown
+from service.errors import (
+    SourceChanged,
+    SourceInvalid,
+    SourceNotAllowed,
+    StorageDown,
+    StreamInvalid,
+    StreamSourceDown,
+)
 from service.model.ingest import WriteFault
 from service.model.judged_by import UnreadableFile
 from service.model.micro_batches import FoundFiles, UnfoundFile
@@ -21,6 +28,7 @@ from service.model.streams import DirectorySource, KafkaSource, StreamSource
 _OWN = "__"
 # Where it stands in what a caller sends.
 _GLOB = "/source/glob"
+_NO_ADDRESS = "Its name has characters that no address has: put it there again under another one."
 # Object stores take their time for each.
 _AT_ONCE = 16
 
@@ -78,10 +86,9 @@ class AllowedStreamSources:
                 self._topics.check(source)
 
     def files(self, uris: Sequence[str]) -> FoundFiles:
-        """These very files of a folder, as they are now, and those that are gone.
+        """These very files of a folder, as they are now, and those that are gone or have no address.
 
         Raises:
-            SourceInvalid: a name has what no address has.
             SourceNotAllowed: one lies outside of what may be read.
             StreamSourceDown: one is gone, and so is the folder.
             StorageDown: the storage does not answer.
@@ -94,7 +101,11 @@ class AllowedStreamSources:
         )
 
     def _file(self, address: str) -> SourceFile | UnfoundFile:
-        uri = self._found.checked(address)
+        try:
+            uri = self._found.checked(address)
+        except SourceInvalid as invalid:
+            # The address of its folder is one: so it is the name.
+            return UnfoundFile(UnreadableFile(address, _NO_ADDRESS), invalid)
         self._access.check_real(uri)
         found = self._entry(uri)
         if found is not None and not found.is_folder:

@@ -45,7 +45,8 @@ def write_readable(
 ) -> FolderOutcomes:
     """Of a file all rows are written, or none; those without are told as one bad record each.
 
-    A file that is gone counts as one that cannot be read: whoever took it away may never bring it back.
+    A file that is gone, or has no address, counts as one that cannot be read: whoever took it away may never
+    bring it back.
 
     Raises:
         CallerError: one is gone, and `are_taken`: tables have rows of these files already.

@@ -25,6 +25,7 @@ from service.errors import (
     RequestIdReused,
     ShuttingDown,
     SourceChanged,
+    SourceInvalid,
     SourceNotAllowed,
     StreamFailed,
     StreamInvalid,
@@ -678,6 +679,19 @@ def test_a_batch_of_which_all_files_were_taken_away_has_dead_letters_alone(folde
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
     assert delivered(folder) == [("letter", each) for each in files]
+
+
+def test_a_file_whose_name_no_address_has_is_one_dead_letter_or_ends_the_stream(folder: Running) -> None:
+    put(folder.folder, "a\\b.json", b'{"id": 1}')
+    badly_named = f"{folder.folder.as_uri()}/a\\b.json"
+    files = [badly_named, put(folder.folder, "c.json", b'{"id": 2}')]
+    stream_id = folder.create(uri=folder.folder.as_uri())
+    with pytest.raises(SourceInvalid, match="characters that no address has"):
+        folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    until(lambda: folder.record(stream_id).state is StreamState.FAILED)
+    with_letters = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
+    folder.give(with_letters, FakeMicroBatch(CHECKPOINT, 1, files=files))
+    assert delivered(folder) == [("letter", badly_named), ("row", 2)]
 
 
 def test_a_file_of_which_one_table_has_its_rows_must_be_there_for_the_others(folder: Running) -> None:

@@ -9,7 +9,7 @@ import pytest
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import SourceChanged, SourceNotAllowed, StreamInvalid, StreamSourceDown
+from service.errors import SourceChanged, SourceInvalid, SourceNotAllowed, StreamInvalid, StreamSourceDown
 from service.model.ingest import WriteFault
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
@@ -138,6 +138,20 @@ def test_files_that_are_gone_are_told_beside_those_that_are_there(
     assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
     assert [each.file.uri for each in found.unfound] == [(tmp_path / "in" / "gone").as_uri()]
     with pytest.raises(SourceChanged, match="gone is not there any more"):
+        found.all()
+
+
+@pytest.mark.parametrize("name", ["back\\slash.json", "tab\t.json", "line\nend.json", "dots%2e%2E"])
+def test_files_whose_names_no_address_has_are_told_beside_the_others(
+    sources: AllowedStreamSources, tmp_path: Path, name: str
+) -> None:
+    for each in (name, "here"):
+        (tmp_path / "in" / each).write_bytes(b"1")
+    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in (name, "here")])
+    assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
+    [unfound] = found.unfound
+    assert unfound.file.uri == f"file://{tmp_path}/in/{name}"
+    with pytest.raises(SourceInvalid, match="cannot be read"):
         found.all()
 
 
