@@ -90,6 +90,14 @@ OnBatch = Callable[[MicroBatch], None]
 class StreamQueries(Protocol):
     """Runs streams."""
 
+    def check(self, source: StreamSource) -> None:
+        """Whether what names its files, or its topic, can name any.
+
+        Raises:
+            StreamInvalid: it cannot.
+            EngineNotReady, EngineLost: there is nobody to ask.
+        """
+
     def start(
         self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
     ) -> RunningStream:

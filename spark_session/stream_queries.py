@@ -7,7 +7,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 import structlog
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -21,6 +21,7 @@ from service.errors import (
     StreamFailed,
     StreamInvalid,
 )
+from service.model.ingest import WriteFault
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
 from service.stream_ports import OnBatch
 from spark_session.errors import sentence
@@ -70,13 +71,17 @@ class SparkStreamQueries:
         self._checkpoints = checkpoints.rstrip("/")
         self._kafka_options = {**_KAFKA_DEFAULTS, **kafka_options}
 
+    def check(self, source: StreamSource) -> None:
+        """See `service.stream_ports.StreamQueries`."""
+        if isinstance(source, DirectorySource) and source.glob is not None:
+            _check_glob(source.glob, self._running_session())
+
     def start(
         self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
     ) -> SparkRunningStream:
         """See `service.stream_ports.StreamQueries`."""
-        session = self._session()
-        if session is None:
-            raise EngineNotReady
+        self.check(source)
+        session = self._running_session()
         failures = StreamFailures(source, self._kafka_options)
         checkpoint = f"{self._checkpoints}/{stream_id}"
         running = SparkRunningStream(session, on_batch, failures, checkpoint)
@@ -96,6 +101,12 @@ class SparkStreamQueries:
         except (Py4JError, OSError) as failure:
             raise _lost(session, failure) from failure
         return running
+
+    def _running_session(self) -> WarmSession:
+        session = self._session()
+        if session is None:
+            raise EngineNotReady
+        return session
 
     def _rows(self, spark: SparkSession, source: StreamSource) -> DataFrame:
         """Messages and where they stand; or files, of which Spark but notes the names as they come."""
@@ -175,6 +186,18 @@ class SparkRunningStream:
 
 def _reader(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataStreamReader:
     return spark.readStream.format(name).options(**options)
+
+
+def _check_glob(glob: str, session: WarmSession) -> None:
+    """Hadoop says it, by whose patterns the files are found; Spark would end without a cause."""
+    try:
+        session.jvm.gateway.jvm.org.apache.hadoop.fs.GlobFilter(glob)
+    except Py4JJavaError as error:
+        said = str(error.java_exception.getMessage()).splitlines()[0]
+        reason = f"The glob {glob!r:.200} is none: {said}."
+        raise StreamInvalid(reason, [WriteFault("/source/glob", reason)]) from error
+    except (Py4JError, OSError) as failure:
+        raise _lost(session, failure) from failure
 
 
 def _folder_options(source: DirectorySource) -> dict[str, str]:

@@ -68,6 +68,9 @@ class FakeStreamQueries:
         self.are_read = True
         self.checkpoint_id = uuid4()
 
+    def check(self, source: StreamSource) -> None:
+        """Nothing is wrong with any."""
+
     def start(
         self,
         stream_id: UUID,

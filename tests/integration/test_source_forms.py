@@ -132,7 +132,8 @@ def test_one_file_that_breaks_off_leaves_nothing_of_the_others(
     is_text = form in ("ndjson", "csv") and packed == "none"
     broken.write_bytes(whole[: whole.index(b'"', middle) + 1 if is_text else middle])
     answer = send(gateway, log_table, f"{inbox.as_uri()}/*", form, packed, onError=on_error)
-    if is_text and on_error == "DEAD_LETTER":
+    # A line of JSON ends with its line; a quote of CSV may go on in the next.
+    if is_text and form == "ndjson" and on_error == "DEAD_LETTER":
         assert answer.status_code == 200, answer.text
         assert answer.json()["rejected"]["count"] == 1
         assert answer.json()["commits"][0]["addedRecords"] > (FILES - 1) * ROWS_OF_A_FILE

@@ -312,7 +312,7 @@ def test_a_stream_reads_only_what_is_allowed(gateway: httpx.Client, log_table: T
     assert "stream_kafka_servers" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("glob", ["sub/*.json", "[a", "{a"])
+@pytest.mark.parametrize("glob", ["sub/*.json", "[a", "{a", "[z-a]", "a\\"])
 def test_a_glob_that_is_none_is_refused(
     gateway: httpx.Client, log_table: Table, inbox: Path, glob: str
 ) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from service.adapters.sources.find import FoundSources
-from service.adapters.sources.name_globs import fault_of_glob
 from service.adapters.sources.storage import Entry, SourceAccess, entry
 from service.errors import (
     SourceChanged,
@@ -80,7 +79,9 @@ class AllowedStreamSources:
                 # Spark has braces as well.
                 if folder.fixed != folder.segments or set(source.uri) & set("{}"):
                     raise StreamInvalid("A stream's directory has no globs; `glob` is for the names in it.")
-                _check_glob(source.glob)
+                if "/" in (source.glob or ""):
+                    reason = f"The glob {source.glob!r:.200} has a slash: it is for the names in the folder."
+                    raise StreamInvalid(reason, [WriteFault(_GLOB, reason)])
                 self._access.check_real(folder)
             case KafkaSource():
                 self._topics.check(source)
@@ -122,10 +123,3 @@ class AllowedStreamSources:
             return entry(self._access, uri)
         except OSError as error:
             raise StorageDown(f"The storage of {uri} does not answer.") from error
-
-
-def _check_glob(glob: str | None) -> None:
-    # Spark would find nothing for ever, or end without saying why.
-    if glob is not None and (fault := fault_of_glob(glob)):
-        reason = f"The glob {glob!r:.200} {fault}."
-        raise StreamInvalid(reason, [WriteFault(_GLOB, reason)])

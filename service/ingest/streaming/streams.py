@@ -104,6 +104,7 @@ class Streams:
         if any(each.is_inferred for each in definition.writes):
             raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)
+        self._ports.queries.check(definition.source)
         if self._is_full():
             # The last place may be that of the same request, sent to another replica meanwhile.
             before = self._sent_before(request_id, caller)

@@ -56,21 +56,7 @@ def sources(tmp_path: Path) -> AllowedStreamSources:
     return AllowedStreamSources(FoundSources(access, SourceBounds()), access, AllowedTopics())
 
 
-GLOBS = [
-    None,
-    "*.ndjson",
-    "*.{csv,csv.gz}",
-    "[ab]?-{1,{2,3}}",
-    "[!a-c]*",
-    "[]a]",
-    "[a-]",
-    r"\[a\]\{*",
-    "]}",
-    "**",
-]
-
-
-@pytest.mark.parametrize("glob", GLOBS)
+@pytest.mark.parametrize("glob", [None, "*.ndjson", "*.{csv,csv.gz}", "**"])
 def test_a_glob_is_for_the_names_in_a_folder(
     sources: AllowedStreamSources, tmp_path: Path, glob: str | None
 ) -> None:
@@ -78,30 +64,12 @@ def test_a_glob_is_for_the_names_in_a_folder(
     sources.check(DirectorySource(records, glob))
 
 
-@pytest.mark.parametrize(
-    ("glob", "reason"),
-    [
-        ("sub/*.ndjson", "has a slash"),
-        ("**/*.ndjson", "has a slash"),
-        ("../x/*.ndjson", "has a slash"),
-        ("[a", "opens a bracket"),
-        ("[]", "opens a bracket"),
-        ("[!]", "opens a bracket"),
-        (r"[a\]", "opens a bracket"),
-        ("{a", "opens a brace"),
-        ("{a,{b}", "opens a brace"),
-        ("[[a]", r"has a \[ between brackets"),
-        ("{[}]}", r"has a \} between brackets"),
-        ("[z-a]", "comes before its beginning"),
-        ("a\\", "ends with a backslash"),
-        (r"\d.csv", "before a letter or digit"),
-    ],
-)
+@pytest.mark.parametrize("glob", ["sub/*.ndjson", "**/*.ndjson", "../x/*.ndjson"])
 def test_a_glob_by_which_nothing_is_ever_found_is_refused(
-    sources: AllowedStreamSources, tmp_path: Path, glob: str, reason: str
+    sources: AllowedStreamSources, tmp_path: Path, glob: str
 ) -> None:
     records = SourceRecords((tmp_path / "in").as_uri(), RecordFormat.NDJSON)
-    with pytest.raises(StreamInvalid, match=reason) as refused:
+    with pytest.raises(StreamInvalid, match="has a slash") as refused:
         sources.check(DirectorySource(records, glob))
     assert refused.value.violations == (WriteFault("/source/glob", refused.value.detail),)
 
