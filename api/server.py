@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,11 +19,6 @@ from service.errors import CannotStart
 
 _ANSWERING_S = 5
 """What is left, after the gateway's bound, to answer those who waited for queries and commits."""
-_SWITCH_INTERVAL_S = 0.001
-"""For how long a thread that computes keeps the interpreter from those that are back from a disk or socket.
-
-An ingest comes back a dozen times; with Python's own 5 ms, that was most of what syncing a file took.
-"""
 
 
 def serve(
@@ -42,7 +36,6 @@ def serve(
     Raises:
         CannotStart: the address cannot be bound, or the factory raised it.
     """
-    sys.setswitchinterval(_SWITCH_INTERVAL_S)
     listening = bind(settings.host, settings.port)
     failures: list[CannotStart] = []
 
