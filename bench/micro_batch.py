@@ -9,11 +9,11 @@ Spark writes without a shuffle. Once with a table by log type, which logs mostly
 for: padded files are small there, and each has 500 columns. Once with one that is not partitioned, where a
 peer puts all types into one padded file, and there is much less to gain.
 
-What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. Of a
-batch of 0.23 s, 0.05 are the commit of 50 files in one snapshot. The rest is 0.33 s of CPU for 50 files of 40
-columns, on two cores, 6 ms for each: 2.5 to encode and compress 40 short columns in Arrow, 0.4 to make a
-file, and else Python. Fifteen times as fast as Spark's
-2.5 s would be 0.17 s; the encoding alone takes 0.13 on one core.
+What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. Of
+a batch of 0.23 s (on a machine on which Spark took 2.5), 0.05 are the commit of 50 files in one snapshot. The
+rest is the writing of 50 files of 40 columns, 5 to 6 ms of CPU for each on two cores: 2.5 to encode and
+compress 40 short columns in Arrow, 0.4 to make a file, and else Python. Fifteen times as fast as Spark's
+would be 0.17 s; the encoding alone takes 0.13 on one core.
 """
 
 from __future__ import annotations
