@@ -7,8 +7,7 @@ for log and catalog, the idle JVM), without the client's.
 
 In turn with them, Arrow alone reads the same lines and writes them as one Parquet file in memory, with the
 same compression, on one thread: no HTTP, no checks, no disk, no commit. Machines differ, and the same one
-from day to day; what is taken there says what is left to gain: of the CPU that the gateway takes, four fifths
-are Arrow's own.
+from day to day; what is taken there says what is left to gain.
 """
 
 from __future__ import annotations

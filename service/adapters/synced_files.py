@@ -13,7 +13,7 @@ from pathlib import Path
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
 _AT_ONCE = 8
-# A thread takes longer to begin, in a process that computes, than so many small files take to be synced.
+# In a process that computes, threads take longer to begin than a few small files take to be synced.
 _FEW = 8
 # What no entry has come to for so long is on the disk by the kernel's own doing, which takes half a minute.
 _OLD_S = 3600

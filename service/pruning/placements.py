@@ -108,7 +108,8 @@ class Placements:
         place = _Place(candidate, probe, plan, end)
         self._add_converted(place, query, None if is_chosen else opened.graph, allowed)
         self._refusals.note_filter(end)
-        facts = None if is_chosen else self._known.facts(table)
+        # Most keys come from one relation, which cannot be left out.
+        facts = self._known.facts(table) if len(query.aliases) > 1 and not is_chosen else None
         if facts is not None:
             self._place_fewer(place, build, opened.graph, allowed, facts)
         if plan.is_plain and not (is_null_safe or is_chosen):
