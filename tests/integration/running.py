@@ -25,7 +25,7 @@ POLL_S = 0.02
 # One core for minutes; Spark's range looks for a cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
 # Some seconds on one core: long enough to be met while it runs, short enough to be waited for.
-SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1000000000, 1, 1)"
+SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 400000000, 1, 1)"
 SLOW_ROWS = [[1]]
 
 

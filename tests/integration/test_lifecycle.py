@@ -22,13 +22,15 @@ from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluic
 pytestmark = pytest.mark.integration
 
 SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+# A stop waits for its query however slow the machine is.
+PATIENT = {"SLUICE_SHUTDOWN_TIMEOUT_S": "120"}
 
 
 @pytest.mark.timeout(300)
 def test_a_data_folder_survives_a_stop_and_a_crash(folder: Path) -> None:
     data_dir, request_id = folder / "lifecycle", str(uuid4())
 
-    first = RunningGateway.start(data_dir, SETTINGS)
+    first = RunningGateway.start(data_dir, SETTINGS | PATIENT)
     try:
         _make_table(data_dir)
         answer = ask(first.client, "SELECT sum(return_id) FROM shop.returns", requestId=request_id)
