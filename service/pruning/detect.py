@@ -14,7 +14,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, JoinGraph, Relation
+from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns
 from service.pruning.computed_join import computed_join
@@ -26,7 +26,7 @@ from service.pruning.is_resolved_alike import is_resolved_alike
 from service.pruning.key_plan import key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out, mention_of, not_understood
-from service.pruning.lineage import IsOpen, Source, base_columns, narrowed_by
+from service.pruning.lineage import IsOpen, Place, Source, Ways, base_columns, narrowed_by
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,
@@ -35,7 +35,7 @@ from service.pruning.local_relations import (
 )
 from service.pruning.null_safe_join import null_safe_join
 from service.pruning.outer_join import outer_join
-from service.pruning.placements import Placements
+from service.pruning.placements import Placements, Wanted
 from service.pruning.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
 from service.pruning.semi_join import semi_join
@@ -133,16 +133,16 @@ class _Detector:
             for probe in sorted(same or {candidate.probe}):
                 relation = graph.relations.get(probe.relation)
                 if relation is not None:
-                    self._judge_scans(candidate, relation, probe.column, self._graphs.is_shared(scope))
+                    self._judge_scans(candidate, Place(scope, probe.relation, relation), probe.column)
 
-    def _judge_scans(self, candidate: Candidate, relation: Relation, column: str, is_shared: bool) -> None:
+    def _judge_scans(self, candidate: Candidate, place: Place, column: str) -> None:
         graphs = self._graphs
         # A row that is left out on the side that an outer join fills becomes NULLs: a key of `<=>`.
         is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
-        for source in narrowed_by(relation, column, graphs.classes_of, graphs.mentions_of, is_open):
-            if is_shared:
+        for source in narrowed_by(place, column, Ways(graphs.classes_of, graphs.mentions_of, is_open)):
+            if source.reading is not None or graphs.is_shared(place.select):
                 self._placements.share(mention_of(source.table))
-            self._judge(candidate, source, lambda: self._known.type_in(relation, column) is not None)
+            self._judge(candidate, source, lambda: self._known.type_in(place.relation, column) is not None)
 
     def _judge(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
         table = source.table
@@ -171,7 +171,7 @@ class _Detector:
             # The branches of a union are brought to one type before they are compared.
             self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._placements.place(candidate, table, probe, plan)
+            self._placements.place(Wanted(candidate, table, probe, plan, source.reading))
 
     def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
         """A view that stays closed, or a table that cannot be read again as it is."""

@@ -27,46 +27,92 @@ ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """One of `count` places that read the same SELECT: `relation` in the SELECT that `select` identifies."""
+
+    select: int
+    relation: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it."""
+    """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it.
+
+    With a `reading`, one may only together with filters for all others that read the same.
+    """
 
     table: exp.Table
     column: str
     refusal: Reason | None = None
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A relation by its name in a SELECT that reads it."""
+
+    select: Scope
+    name: str
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What is known of a query's SELECTs where a filter would move down through them.
+
+    `is_open` says no of a SELECT and a relation in it whose rows must not be left out.
+    """
+
+    classes_of: ClassesOf
+    mentions_of: Callable[[Scope], int]
+    is_open: IsOpen = lambda _select, _relation: True
 
 
 def narrowed_by(
-    relation: Relation,
-    column: str,
-    classes_of: ClassesOf,
-    mentions_of: Callable[[Scope], int],
-    is_open: IsOpen = lambda _select, _relation: True,
-    refusal: Reason | None = None,
+    place: Place, column: str, ways: Ways, refusal: Reason | None = None, reading: Reading | None = None
 ) -> Iterator[Source]:
     """The table columns that may be narrowed to a set when only rows with `column` in that set are needed.
 
     A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
-    SELECT that is read from two places, has a LIMIT, or a window that looks beyond the column's own rows. Nor
-    does it where `is_open` says no, of a SELECT and the relation in it that the column comes from. What it
-    would have narrowed but for that is told with the `refusal`.
+    SELECT that has a LIMIT, or a window that looks beyond the column's own rows. What it
+    would have narrowed but for that is told with the `refusal`. One SELECT on its way may be read in several
+    places, of which this is then the `reading`.
     """
+    relation = place.relation
     if isinstance(relation, exp.Table):
-        yield Source(relation, column, refusal)
+        yield Source(relation, column, refusal, reading)
         return
-    position = _position(relation, column) if isinstance(relation, Scope) else None
-    if not isinstance(relation, Scope) or position is None:
+    if not isinstance(relation, Scope) or _position(relation, column) is None:
         return
-    if mentions_of(relation) > 1 or not _lets_filters_through(relation.expression):
+    count = ways.mentions_of(relation)
+    if (reading is not None and count > 1) or not _lets_filters_through(relation.expression):
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
+    if count > 1:
+        reading = Reading(id(place.select), place.name, count)
+    for select, at in _branch_positions(relation, column):
+        for start, reason in _below(select, at, ways.is_open, refusal):
+            for below, name in _equal_columns(select, start, ways if reason is None else None):
+                yield from narrowed_by(below, name, ways, reason, reading)
+
+
+def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:
+    """The SELECTs of a relation, each with where the column stands in its list."""
+    position = _position(relation, column)
     is_by_name = bool(relation.expression.args.get("by_name"))
     for select in _branches(relation):
         at = _position(select, column) if is_by_name else position
-        for start, reason in _below(select, at, is_open, refusal) if at is not None else ():
-            same = classes_of(select).get(start, frozenset()) if reason is None else frozenset()
-            for each in sorted(same | {start}):
-                _, inner = select.selected_sources.get(each.relation, (None, None))
-                if inner is not None:
-                    yield from narrowed_by(inner, each.column, classes_of, mentions_of, is_open, reason)
+        if at is not None:
+            yield select, at
+
+
+def _equal_columns(select: Scope, start: ColumnOf, ways: Ways | None) -> Iterator[tuple[Place, str]]:
+    """The column, and those that equal it in each row."""
+    same = frozenset() if ways is None else ways.classes_of(select).get(start, frozenset())
+    for each in sorted(same | {start}):
+        _, inner = select.selected_sources.get(each.relation, (None, None))
+        if inner is not None:
+            yield Place(select, each.relation, inner), each.column
 
 
 def _below(

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import DynamicFilter, Feed, JoinType, KeySpan, Probe, Reason
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
+from service.model.filtering import DynamicFilter, Feed, KeySpan, Probe, Reason
+from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts
 from service.pruning.affordable_build import affordable_build
+from service.pruning.any_of import any_of
 from service.pruning.build_query import BuildQuery, build_query, fingerprint
-from service.pruning.chosen_rows import chosen_rows
+from service.pruning.build_sides import BuildSide, BuildSides
 from service.pruning.composite_keys import FoundKey, composite_keys
-from service.pruning.computed_join import is_computed
 from service.pruning.converted_query import converted_query
 from service.pruning.detection import DetectionContext, Placement
 from service.pruning.feeding import feeding
-from service.pruning.is_chosen_otherwise import is_chosen_otherwise
 from service.pruning.key_plan import KeyPlan
-from service.pruning.known_tables import KnownTables, is_bare
+from service.pruning.known_tables import KnownTables
+from service.pruning.left_out import mention_of
+from service.pruning.lineage import Reading
 from service.pruning.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
 
@@ -33,13 +32,23 @@ MAX_BUILD_SIDES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A mention of a table, whose name ends there in the text, and the candidate that it is narrowed for."""
+class Wanted:
+    """A mention of a table, and the candidate that it is to be narrowed for, by keys as in the plan.
+
+    With a `reading`, others read the mention as well, and may want other rows of it.
+    """
 
     candidate: Candidate
+    table: exp.Table
     probe: Probe
     plan: KeyPlan
-    end: int
+    reading: Reading | None = None
+
+    @property
+    def end(self) -> int | None:
+        """Where the table's name ends in the text; None when that cannot be told."""
+        end: int | None = self.table.this.meta.get("end")
+        return end
 
 
 class Placements:
@@ -50,13 +59,14 @@ class Placements:
     ) -> None:
         self._context = context
         self._known = known
-        self._graphs = graphs
         self._refusals = refusals
         self._placements: dict[tuple[int, tuple[str, ...], str], Placement] = {}
         self._found: list[FoundKey] = []
+        self._wanted: dict[tuple[object, ...], list[Wanted]] = {}
         self._fingerprints: set[str] = set()
         self._shared_ends: set[int] = set()
-        self._build_sides = 0
+        self._build_sides = BuildSides(known, graphs)
+        self._tried = 0
 
     @property
     def placed(self) -> tuple[Placement, ...]:
@@ -73,129 +83,83 @@ class Placements:
         self._shared_ends.add(end)
 
     def place_together(self) -> None:
-        """Once all are placed: tuples of keys, where they say more than the keys of each column do."""
+        """Once all are placed: what several places want, and tuples that say more than their columns do."""
+        for wanted in self._wanted.values():
+            self._place_for_all(wanted, max(each.reading.count for each in wanted if each.reading))
         for keys in composite_keys(self._found):
             self._place_together(keys)
 
-    def place(self, candidate: Candidate, table: exp.Table, probe: Probe, plan: KeyPlan) -> None:
-        """Narrows a mention of a table by the keys of the candidate's build side; or refuses it, and why."""
-        opened = self._graphs.opened_graph(candidate.build_graph)
-        usable = frozenset(
-            name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
-        )
-        build = opened.column(candidate.build)
-        if build is None or build.relation not in usable or self._has_enough():
-            self._refusals.refuse(candidate, table, probe, self._reason_unusable(build, opened))
+    def place(self, wanted: Wanted) -> None:
+        """Narrows the mention by the keys of the candidate's build side; or refuses it, and why.
+
+        What several places read waits for `place_together`.
+        """
+        if wanted.reading is not None:
+            self._wanted.setdefault(_column_of(wanted), []).append(wanted)
             return
-        joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
-        allowed = usable.intersection(chain.from_iterable(joined))
-        self._build_sides += 1
-        is_null_safe = candidate.is_null_safe
-        query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
-        is_chosen = query is None
-        if is_chosen:
-            query = self._chosen(candidate)
-        if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
-            # In the latter case, its NULLs come from a join around it as well.
-            self._refusals.refuse(
-                candidate, table, probe, self._reason_unfiltered(candidate, allowed, opened)
-            )
+        side, end = self._build_side(wanted.candidate), wanted.end
+        if isinstance(side, Reason) or end is None:
+            self._refuse(wanted, side if isinstance(side, Reason) else Reason.REWRITE_REJECTED)
             return
-        end = table.this.meta.get("end")
-        if end is None:
-            self._refusals.refuse(candidate, table, probe, Reason.REWRITE_REJECTED)
-            return
-        place = _Place(candidate, probe, plan, end)
-        self._add_converted(place, query, None if is_chosen else opened.graph, allowed)
+        self._add_converted(wanted, end, side.query, None if side.is_chosen else side.graph, side.allowed)
         self._refusals.note_filter(end)
         # Most keys come from one relation, which cannot be left out.
-        facts = self._known.facts(table) if len(query.aliases) > 1 and not is_chosen else None
+        is_joined = len(side.query.aliases) > 1 and not side.is_chosen
+        facts = self._known.facts(wanted.table) if is_joined else None
         if facts is not None:
-            self._place_fewer(place, build, opened.graph, allowed, facts)
-        if plan.is_plain and not (is_null_safe or is_chosen):
-            self._found.append(FoundKey(candidate, probe, build, opened.graph, allowed, end))
+            self._place_fewer(wanted, end, side, facts)
+        if wanted.plan.is_plain and not (wanted.candidate.is_null_safe or side.is_chosen):
+            found = FoundKey(wanted.candidate, wanted.probe, side.build, side.graph, side.allowed, end)
+            self._found.append(found)
 
-    def _place_fewer(
-        self, place: _Place, build: ColumnOf, graph: JoinGraph, allowed: frozenset[str], probe: TableFacts
-    ) -> None:
-        """Beside keys that may cost more than they spare, those that less has to be read for."""
-        fewer = affordable_build(graph, build, allowed, probe, self._known.facts)
-        if fewer is None or self._has_enough():
+    def _place_for_all(self, wanted: Sequence[Wanted], count: int) -> None:
+        """Narrows a mention by the keys of any of the places that read it, if there are such of all."""
+        found: dict[Reading | None, BuildQuery] = {}
+        for each in wanted:
+            side = self._build_side(each.candidate) if each.reading not in found else None
+            if isinstance(side, BuildSide):
+                found[each.reading] = _converted(each, side.query)
+        first, end = wanted[0], wanted[0].end
+        if end is None or len(found) < count:
+            for each in wanted:
+                self._refuse(each, Reason.PROBE_NOT_PRUNABLE)
             return
-        query = build_query(graph, [build], fewer, self._known.facts, place.candidate.is_null_safe)
-        if query is not None:
-            self._add_converted(place, query, graph, fewer)
+        query, plan = any_of(list(found.values())), first.plan
+        is_converted = any(_is_converted(each.plan) for each in wanted)
+        self._add(first.candidate, first.probe, query, (plan.type_name,), plan.span, end, is_converted)
+        self._refusals.note_filter(end)
 
-    def _add_converted(
-        self, place: _Place, query: BuildQuery, graph: JoinGraph | None, allowed: frozenset[str]
-    ) -> None:
-        """A filter by one column's keys; `graph` has the relations that they come from, if it is known."""
-        plan = place.plan
-        is_converted = plan.cast_to is not None or plan.expression is not None
-        converted = converted_query(query, plan.expression, plan.cast_to, place.candidate.is_null_safe)
-        feeds = () if is_converted or graph is None else tuple(self._feeds(graph, converted, allowed))
-        self._add(
-            place.candidate,
-            place.probe,
-            converted,
-            (plan.type_name,),
-            plan.span,
-            place.end,
-            is_converted,
-            feeds,
-        )
-
-    def _chosen(self, candidate: Candidate) -> BuildQuery | None:
-        """What collects the keys of groups that only a HAVING chooses."""
-        select, column = self._build_select(candidate)
-        found = None if select is None else chosen_rows(select, column, self._known.build_facts)
-        if found is None:
-            return None
-        graph, key = found
-        whole = frozenset(graph.relations)
-        return build_query(graph, [key], whole, self._known.facts, candidate.is_null_safe)
-
-    def _build_select(self, candidate: Candidate) -> tuple[exp.Expr | None, ColumnOf | str]:
-        """The SELECT that has the keys, if it is no table, and which of its columns they are."""
-        graph, build = candidate.build_graph, candidate.build
-        subquery = self._graphs.subquery_of(graph)
-        if candidate.join_type is JoinType.LEFT_SEMI and subquery is not None:
-            return subquery, build
-        relation = graph.relations[build.relation]
-        return relation.expression if isinstance(relation, Scope) else None, build.column
-
-    def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
-        """Why keys are not collected from what has them."""
+    def _build_side(self, candidate: Candidate) -> BuildSide | Reason:
         if self._has_enough():
             return Reason.NOT_WORTH_COLLECTING
-        relation = None if build is None else opened.graph.relations.get(build.relation)
-        if relation is None or isinstance(relation, Scope):
-            return Reason.KEY_IS_COMPUTED
-        read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
-        if any(self._known.facts(each) is None or not is_bare(each) for each in read):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        return Reason.NOT_WORTH_COLLECTING
+        self._tried += 1
+        return self._build_sides.keys(candidate)
 
-    def _reason_unfiltered(
-        self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
-    ) -> Reason:
-        """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
-        graph = candidate.build_graph
-        select, _ = self._build_select(candidate)
-        if not allowed.isdisjoint(opened.with_more_filters):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        if select is not None and is_chosen_otherwise(select):
-            return Reason.BUILD_NOT_DETERMINISTIC
-        if not opened.graph.filtered.isdisjoint(allowed) and any(
-            is_computed(each) and candidate.probe.relation not in relations_in(each)
-            for each in graph.conjuncts
-        ):
-            # What is filtered is joined to it, over an equality that is not followed.
-            return Reason.KEY_IS_COMPUTED
-        return Reason.BUILD_HAS_NO_FILTER
+    def _refuse(self, wanted: Wanted, reason: Reason) -> None:
+        self._refusals.refuse(wanted.candidate, wanted.table, wanted.probe, reason)
+
+    def _place_fewer(self, wanted: Wanted, end: int, side: BuildSide, probe: TableFacts) -> None:
+        """Beside keys that may cost more than they spare, those that less has to be read for."""
+        fewer = affordable_build(side.graph, side.build, side.allowed, probe, self._known.facts)
+        if fewer is None or self._has_enough():
+            return
+        is_null_safe = wanted.candidate.is_null_safe
+        query = build_query(side.graph, [side.build], fewer, self._known.facts, is_null_safe)
+        if query is not None:
+            self._add_converted(wanted, end, query, side.graph, fewer)
+
+    def _add_converted(
+        self, wanted: Wanted, end: int, query: BuildQuery, graph: JoinGraph | None, allowed: frozenset[str]
+    ) -> None:
+        """A filter by one column's keys; `graph` has the relations that they come from, if it is known."""
+        plan, is_converted = wanted.plan, _is_converted(wanted.plan)
+        keys = _converted(wanted, query)
+        feeds = () if is_converted or graph is None else tuple(self._feeds(graph, keys, allowed))
+        types = (plan.type_name,)
+        self._add(wanted.candidate, wanted.probe, keys, types, plan.span, end, is_converted, feeds)
 
     def _has_enough(self) -> bool:
-        return len(self._fingerprints) >= MAX_SETS or self._build_sides >= MAX_BUILD_SIDES
+        return len(self._fingerprints) >= MAX_SETS or self._tried >= MAX_BUILD_SIDES
 
     def _feeds(self, graph: JoinGraph, query: BuildQuery, allowed: frozenset[str]) -> Iterator[Feed]:
         for fed, keys, type_name in feeding(graph, query, allowed, self._known):
@@ -249,3 +213,18 @@ class Placements:
             is_null_safe=candidate.is_null_safe,
         )
         self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
+
+
+def _column_of(wanted: Wanted) -> tuple[object, ...]:
+    """What keys of several places have in common if they can be told together."""
+    plan = wanted.plan
+    is_null_safe = wanted.candidate.is_null_safe
+    return mention_of(wanted.table), wanted.probe.columns, plan.type_name, plan.span, is_null_safe
+
+
+def _is_converted(plan: KeyPlan) -> bool:
+    return plan.cast_to is not None or plan.expression is not None
+
+
+def _converted(wanted: Wanted, query: BuildQuery) -> BuildQuery:
+    return converted_query(query, wanted.plan.expression, wanted.plan.cast_to, wanted.candidate.is_null_safe)

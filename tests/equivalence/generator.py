@@ -113,10 +113,34 @@ class _Writer:
         return self._common[-1]
 
     def _body(self) -> str:
-        kind = self._pick(("plain",) * 5 + ("set",))
-        if kind == "plain":
-            return self._select(2)[0]
-        return self._set_operation(1)[0]
+        match self._pick(("plain",) * 5 + ("set", "readings")):
+            case "plain":
+                return self._select(2)[0]
+            case "set":
+                return self._set_operation(1)[0]
+            case _:
+                return self._readings()
+
+    def _readings(self) -> str:
+        """A common table expression that several places read, most of them for some keys of their own."""
+        fact = self._table(FACTS)
+        text, columns, unasked = self._wrapping(fact)
+        shared = self._share(text, columns, fact.preferred or "k", unasked)
+        selects = [self._reading(shared) for _ in range(self._pick((2, 2, 3)))]
+        if self._one_in(3):
+            one, other = self._name("r"), self._name("r")
+            joined = f"({selects[0]}) AS {one} JOIN ({selects[1]}) AS {other} ON {one}.c1 = {other}.c1"
+            return f"SELECT {one}.c0, {other}.c0 AS c1 FROM {joined}"
+        return self._pick((" UNION ALL ", " UNION ALL ", " UNION ", " EXCEPT ")).join(selects)
+
+    def _reading(self, shared: Relation) -> str:
+        alias = self._name("r")
+        read = Relation(f"{shared.text} AS {alias}", alias, shared.columns, shared.preferred, shared.unasked)
+        source, _, conditions = (read.text, [read], []) if self._one_in(8) else self._star(read)
+        if self._one_in(3):
+            conditions = [*conditions, self._filter(read)]
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {alias}.{shared.preferred} AS c0, {alias}.id AS c1 FROM {source}{where}"
 
     def _select(self, depth: int, shape: str | None = None) -> tuple[str, Mapping[str, str]]:
         source, visible, conditions = self._from(depth)
@@ -207,10 +231,10 @@ class _Writer:
                 visible = [*visible, added]
         return text, visible, [*conditions, *self._conditions(visible, depth)]
 
-    def _star(self) -> tuple[str, list[Relation], list[str]]:
+    def _star(self, given: Relation | None = None) -> tuple[str, list[Relation], list[str]]:
         """A fact and a filtered dimension, joined by what the fact is laid out by."""
-        fact, dimension = self._table(FACTS), self._dimension()
-        if self._one_in(3):
+        fact, dimension = given or self._table(FACTS), self._dimension()
+        if given is None and self._one_in(3):
             fact = self._wrapped(fact)
         key = fact.preferred or "k"
         other = self._pick(
@@ -255,7 +279,16 @@ class _Writer:
 
     def _wrapped(self, fact: Relation) -> Relation:
         """The same columns, from a derived table or a common table expression."""
-        alias, key, other = self._name("r"), fact.preferred or "k", self._table(FACTS)
+        alias, key = self._name("r"), fact.preferred or "k"
+        text, columns, unasked = self._wrapping(fact)
+        if self._one_in(3):
+            shared = self._share(text, columns, key, unasked)
+            return Relation(f"{shared.text} AS {alias}", alias, columns, key, unasked)
+        return Relation(f"({text}) AS {alias}", alias, columns, key, unasked)
+
+    def _wrapping(self, fact: Relation) -> tuple[str, Mapping[str, str], tuple[str, str]]:
+        """A SELECT over the fact, its columns, and names of others that it may have."""
+        key, other = fact.preferred or "k", self._table(FACTS)
         only = f" WHERE {self._filter(fact)}" if self._one_in(2) else ""
         # The name of a column that the fact has as well, if it is not the key itself.
         count = "n" if key == "b" else "b"
@@ -273,10 +306,7 @@ class _Writer:
             )
         )
         columns = {each: fact.columns[each] for each in (key, "id")} if "GROUP BY" in text else fact.columns
-        if self._one_in(3):
-            shared = self._share(text, columns, key, (count, "n"))
-            return Relation(f"{shared.text} AS {alias}", alias, columns, key, (count, "n"))
-        return Relation(f"({text}) AS {alias}", alias, columns, key, (count, "n"))
+        return text, columns, (count, "n")
 
     def _comma_joined(self, first: Relation, count: int, depth: int) -> tuple[str, list[Relation], list[str]]:
         visible, conditions = [first], []

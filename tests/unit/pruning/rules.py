@@ -59,7 +59,7 @@ from service.pruning.joins_in_effect import joins_in_effect as joined_in_effect
 from service.pruning.key_conversion import key_conversion as converted_keys
 from service.pruning.key_type import key_type as type_of_key
 from service.pruning.known_tables import KnownTables
-from service.pruning.lineage import moved_down, narrowed_by
+from service.pruning.lineage import Place, Source, Ways, moved_down, narrowed_by
 from service.pruning.literal_type import literal_type as type_of_literal
 from service.pruning.local_relations import named_in
 from service.pruning.metadata_names import metadata_names as names_with_versions
@@ -232,15 +232,16 @@ def lineage(sql: str) -> str:
     """What a filter on column `day_key` of relation `r` is moved down to."""
     scope = _scope(sql)
     mentions = scope.ref_count()
-    found = narrowed_by(
-        scope.selected_sources["r"][1],
-        "day_key",
-        lambda each: _classes(_graph(each)),
-        lambda each: mentions[id(each)],
-    )
-    return _listed(
-        f"{each.table.name}.{each.column}" + (f": {each.refusal}" if each.refusal else "") for each in found
-    )
+    place = Place(scope, "r", scope.selected_sources["r"][1])
+    ways = Ways(lambda each: _classes(_graph(each)), lambda each: mentions[id(each)])
+    return _listed(map(_lineage_of, narrowed_by(place, "day_key", ways)))
+
+
+def _lineage_of(source: Source) -> str:
+    refusal = f": {source.refusal}" if source.refusal else ""
+    reading = source.reading
+    shared = f", by one of {reading.count}: {reading.relation}" if reading else ""
+    return f"{source.table.name}.{source.column}{refusal}{shared}"
 
 
 def build_query(sql: str) -> str:
