@@ -2,52 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from io import BytesIO
 
+from service.errors import IngestInvalid
+from service.ingest.executing.large_parts import LargeInputs
+from service.ingest.executing.names_in_source import names_in_source
 from service.ingest.reading.ndjson_names import ndjson_names
 from service.ingest.reading.note_names import note_names
 from service.ingest.reading.present_names import present_names
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.sought import opened_records
 from service.ingest_ports import Spools
-from service.model.ingest import InferredColumns, IngestRequest, Route, StreamedRecords
+from service.model.ingest import IngestRequest, Route, StreamedRecords
 from service.model.json_records import JsonRecords
+from service.model.sources import SourceRecords
 from service.model.writing import TableKey, WritableTable
 
 
-def present_columns(
-    request: IngestRequest, tables: Mapping[TableKey, WritableTable], bounds: ReadBounds, spools: Spools
-) -> tuple[frozenset[str], ...]:
-    """The table's columns that at least one record of the write has, for each write; nothing if none asks.
+class PresentColumns:
+    """What one request's records have. They are read for it as often as the tables' columns are others."""
 
-    Of a write whose records have none of them, there are some names that the table does not have.
+    def __init__(
+        self, request: IngestRequest, bounds: ReadBounds, spools: Spools, large: LargeInputs | None
+    ) -> None:
+        self._request = request
+        self._bounds = bounds
+        self._spools = spools
+        self._large = large
+        self._found: dict[tuple[frozenset[str], ...], Sequence[set[str]]] = {}
 
-    A body is read twice then: once for its columns, and once for its rows. Records that do not fit count.
-    Of a table that is not among the tables there are none.
+    def of(self, tables: Mapping[TableKey, WritableTable]) -> tuple[frozenset[str], ...]:
+        """The table's columns that some record of the write has, for each write; nothing if none asks.
 
-    Raises:
-        IngestInvalid: the body cannot be read.
-        TooManyIngests, StorageDown: the `spools` have no room to unpack it.
-    """
-    if not any(isinstance(each.write_schema, InferredColumns) for each in request.writes):
-        return (frozenset(),) * len(request.writes)
-    known = [_columns(tables.get(write.key)) for write in request.writes]
-    found = _names(request, known, bounds, spools)
-    return tuple(_present(names, own, request.route) for names, own in zip(found, known, strict=True))
+        Of a write whose records have none of them, there are some names that the table does not have.
+
+        Records that do not fit count. Of a table that is not among the tables there are none.
+
+        Raises:
+            IngestInvalid: the body, or a file of a source, cannot be read.
+            SourceInvalid, SourceNotAllowed, SourceChanged: nor can the source.
+            TooManyIngests, StorageDown: the spools have no room to unpack it.
+            ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read a source.
+        """
+        writes = self._request.writes
+        if not any(each.is_inferred for each in writes):
+            return (frozenset(),) * len(writes)
+        known = tuple(_columns(tables.get(each.key)) for each in writes)
+        if known not in self._found:
+            self._found[known] = self._names(known)
+        pairs = zip(self._found[known], known, strict=True)
+        return tuple(_present(names, own, self._request.route) for names, own in pairs)
+
+    def _names(self, known: Sequence[frozenset[str]]) -> Sequence[set[str]]:
+        request = self._request
+        match request.executed:
+            case SourceRecords() as source if self._large is not None:
+                return names_in_source(source, request.route, known, self._large)
+            case None:
+                return _names(request, known, self._bounds, self._spools)
+            case _:
+                raise IngestInvalid("Of streams no columns are inferred: name them in writeSchema.")
 
 
-def _present(names: set[str], own: set[str], route: Route | None) -> frozenset[str]:
+def _present(names: Set[str], own: Set[str], route: Route | None) -> frozenset[str]:
     # What routes need not be a column.
     return frozenset(names & own or names - ({route.field} if route else set()))
 
 
-def _columns(table: WritableTable | None) -> set[str]:
-    return set() if table is None else {each.name for each in table.schema.columns}
+def _columns(table: WritableTable | None) -> frozenset[str]:
+    return frozenset() if table is None else frozenset(each.name for each in table.schema.columns)
 
 
 def _names(
-    request: IngestRequest, known: Sequence[set[str]], bounds: ReadBounds, spools: Spools
+    request: IngestRequest, known: Sequence[frozenset[str]], bounds: ReadBounds, spools: Spools
 ) -> Sequence[set[str]]:
     match request.shared:
         case None:
@@ -62,14 +90,14 @@ def _names(
             return [_names_in(*each) for each in zip(_routed(request, records), known, strict=True)]
 
 
-def _names_of(records: Sequence[Mapping[str, object]], known: set[str]) -> set[str]:
+def _names_of(records: Sequence[Mapping[str, object]], known: frozenset[str]) -> set[str]:
     if isinstance(records, JsonRecords):
         [found] = ndjson_names(BytesIO(records.lines), None, [known], len(records.lines))
         return found
     return _names_in(records, known)
 
 
-def _names_in(records: Iterable[Mapping[str, object]], known: set[str]) -> set[str]:
+def _names_in(records: Iterable[Mapping[str, object]], known: frozenset[str]) -> set[str]:
     found: set[str] = set()
     for record in records:
         note_names(found, record.keys(), known)

@@ -14,6 +14,7 @@ from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.letters_apart import check_letters_apart
+from service.ingest.present_columns import PresentColumns
 from service.ingest.read_target import read_target
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
@@ -23,7 +24,6 @@ from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
 from service.ingest.write_schema.kept import kept_written_fields
-from service.ingest.write_schema.present_columns import present_columns
 from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.ingest_ports import (
     DataFiles,
@@ -157,11 +157,10 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
     check_letters_apart(request)
-    if request.executed is not None and any(each.is_inferred for each in request.writes):
-        raise IngestInvalid("Of sources no columns are inferred: name them in writeSchema.")
+    present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
-        return resolve_targets(writes, tables, present_columns(request, tables, ports.bounds, ports.spools))
+        return resolve_targets(writes, tables, present.of(tables))
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
     # Somebody else may have changed a table since it was planned.

@@ -118,6 +118,21 @@ def test_files_of_every_form_are_the_rows_that_are_in_them(
     assert {tuple(pq.read_schema(path_of(each)).names) for each in data_files(log_table)} == {tuple(COLUMNS)}
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_columns_that_files_have_may_be_inferred(
+    gateway: httpx.Client, log_table: Table, inbox: Path, form: str
+) -> None:
+    put_files(inbox, form, "gzip")
+    uri = f"{inbox.as_uri()}/part-[0-9].{form}*"
+    answer = send(gateway, log_table, uri, form, "gzip", writeSchema="infer")
+    assert answer.status_code == 200, answer.text
+    [commit] = answer.json()["commits"]
+    # None has a `kind`; the others are in the table's order.
+    assert [each["writeSchemaColumnIds"] for each in commit["writeTargets"]] == [[1, 3, 4]]
+    expected = [{"kind": None, **row} for number in range(FILES) for row in records(number).to_pylist()]
+    assert_read_alike(gateway, log_table, expected)
+
+
 @pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize("form", FORMS)

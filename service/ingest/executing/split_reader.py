@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -11,6 +12,7 @@ from service.ingest.reading.batches import parquet_batches
 from service.ingest.reading.columnar_rows import columnar_rows
 from service.ingest.reading.decompressed import decompressed
 from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.present_names import present_names
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.reading.read_rows import read_rows
 from service.ingest.reading.rows import Position, Rows
@@ -46,12 +48,26 @@ class SplitsOfSource:
             SourceChanged, SourceNotAllowed: it is not what was listed.
             StorageDown, OSError: the storage does not give it.
         """
+        with self._opened(split) as found:
+            yield from read_rows(found, self.record_format, self.plan, bounds=self.bounds)
+
+    def names(self, split: Split, known: Sequence[Set[str]]) -> list[set[str]]:
+        """The names that its records have, target by target: see `present_names`.
+
+        Raises:
+            IngestInvalid, SourceChanged, SourceNotAllowed, StorageDown, OSError: as `rows` does.
+        """
+        with self._opened(split) as found:
+            return present_names(found, self.record_format, self.plan.route, known, self.bounds)
+
+    @contextmanager
+    def _opened(self, split: Split) -> Iterator[BinaryIO]:
         assert isinstance(split, SourceSplit)
         with self.open_split(split) as raw:
             compression = self.source.compression_of(split.file.uri)
             stream = _unpacked(raw, compression, self.bounds.body_bytes)
             with sought(stream, self.record_format, self.spools) as found:
-                yield from read_rows(found, self.record_format, self.plan, bounds=self.bounds)
+                yield found
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pytest
 
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged
+from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged, WriteSchemaInvalid
 from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
 from service.ingest.reading.read_bounds import ReadBounds
@@ -47,6 +47,8 @@ WITHIN_S = 20
 TABLE = with_columns(ID, NOTE, DAY)
 OTHER = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
 WRITE = Write(TABLE.key, (), ColumnNames(("id", "note")))
+INFERRED = replace(WRITE, write_schema=InferredColumns.INFER)
+AT = Field(40, "at", Primitive("timestamp"), is_required=False)
 
 
 @pytest.fixture
@@ -96,12 +98,36 @@ def test_all_files_of_a_source_become_one_commit(ingests: FakeIngests, tmp_path:
     assert len(ingests.commits.rounds) == 1
 
 
-def test_of_a_source_no_columns_are_inferred_and_nothing_is_looked_at_before_that(
+def test_of_a_source_the_columns_are_those_of_all_its_records(ingests: FakeIngests, tmp_path: Path) -> None:
+    ingests.tables.put(with_columns(ID, NOTE, AT))
+    (tmp_path / "a.json").write_bytes(lines(1, 2))
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(b'{"id":3,"note":null}'))
+    record = ended(ingests, of_source(tmp_path, "*", INFERRED))
+    [commit] = record.commits
+    [target] = commit.targets
+    assert (target.column_ids, target.record_count) == ((ID.field_id, NOTE.field_id), 3)
+    assert ids(ingests) == [1, 2, 3]
+
+
+def test_every_part_of_a_large_file_counts_for_its_columns(ingests: FakeIngests, tmp_path: Path) -> None:
+    ingests.tables.put(with_columns(ID, NOTE, AT))
+    (tmp_path / "a.json").write_bytes(lines(*range(1000)) + b'{"id":1000,"note":"last"}\n')
+    [commit] = ended(ingests, of_source(tmp_path, "a.json", INFERRED)).commits
+    assert {each.column_ids for each in commit.targets} == {(ID.field_id, NOTE.field_id)}
+    assert ids(ingests) == list(range(1001))
+    assert len(ingests.executors.jobs) == 2
+
+
+def test_a_file_that_has_no_columns_to_infer_is_refused_and_leaves_nothing(
     ingests: FakeIngests, tmp_path: Path
 ) -> None:
-    inferred = replace(WRITE, write_schema=InferredColumns.INFER)
-    with pytest.raises(IngestInvalid, match="no columns are inferred"):
-        ingests.accept(of_source(tmp_path, "*", inferred), "ann")
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(lines(1))[:-9])
+    with pytest.raises(IngestInvalid):
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"nobody":1}\n'))
+    with pytest.raises(WriteSchemaInvalid, match="nobody"):
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+    assert not ingests.files.files
 
 
 def test_large_files_are_read_in_parts_and_every_line_once(ingests: FakeIngests, tmp_path: Path) -> None:

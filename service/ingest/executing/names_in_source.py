@@ -1,0 +1,60 @@
+"""Which fields the records of a source have: executors read its files, once more than for their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from service.errors import CallerError
+from service.ingest.executing.large_parts import LargeInputs, parts_of_files
+from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfSource
+from service.ingest.reading.note_names import note_names
+from service.ingest.reading.plan import ReadPlan
+from service.model.ingest import Route
+from service.model.sources import SourceRecords
+
+Names = list[set[str]]
+
+
+def names_in_source(
+    source: SourceRecords, route: Route | None, known: Sequence[frozenset[str]], large: LargeInputs
+) -> Names:
+    """The names of all its records, target by target: see `present_names`.
+
+    Files that come later, or change until their rows are read, may have others.
+
+    Raises:
+        SourceInvalid, SourceNotAllowed, SourceChanged, IngestInvalid: the files cannot be read.
+        ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read them.
+    """
+    files = large.sources.files(source.uri)
+    parts = parts_of_files(files, source, ReadPlan((), route), large, large.bounds.split_bytes)
+    task = NamesTask(parts.reader, tuple(known))
+    return _joined(large.executors.map(task.read, parts.groups, str(uuid4())), known)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesTask:
+    """What an executor does. It is picklable; what another try would not mend is given, and not raised."""
+
+    reader: SplitReader
+    known: tuple[frozenset[str], ...]
+
+    def read(self, splits: Sequence[Split]) -> Names | CallerError:
+        """The names in some parts."""
+        assert isinstance(self.reader, SplitsOfSource)
+        try:
+            return _joined((self.reader.names(each, self.known) for each in splits), self.known)
+        except CallerError as failure:
+            return failure
+
+
+def _joined(found: Iterable[Names | CallerError], known: Sequence[frozenset[str]]) -> Names:
+    joined: Names = [set() for _ in known]
+    for each in found:
+        if isinstance(each, CallerError):
+            raise each
+        for names, more, own in zip(joined, each, known, strict=True):
+            note_names(names, more, own)
+    return joined
