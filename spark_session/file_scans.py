@@ -11,12 +11,12 @@ from spark_session.told_scan import told_scan
 def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """The scans as records; such a table has no snapshot and no manifests.
 
-    >>> row = '["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3, true, false]'
+    >>> row = '["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3, true, false, ["id"]]'
     >>> [scan] = file_scan_records(f"[{row}]")
     >>> scan.metrics.partitions, scan.metrics.data_files
     (Selection(total=4, selected=1), Selection(total=9, selected=2))
     """
-    return tuple(told_scan(_record(*row[:5]), row[5], row[6], has_run) for row in json.loads(text))
+    return tuple(told_scan(_record(*row[:5]), *row[5:], has_query_run=has_run) for row in json.loads(text))
 
 
 def _record(

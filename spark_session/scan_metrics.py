@@ -69,14 +69,17 @@ class ScanReader:
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     """The reader's JSON as records.
 
-    >>> [scan] = scan_records('[["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false]]')
-    >>> scan.metrics.data_files
-    Selection(total=4, selected=1)
-    >>> [scan] = scan_records('[["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 0, 3, false, false]]')
+    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"]]'
+    >>> [scan] = scan_records(f"[{row}]")
+    >>> scan.metrics.data_files, scan.columns
+    (Selection(total=4, selected=1), ('id',))
+    >>> [scan] = scan_records(f"[{row.replace('true', 'false')}]")
     >>> scan.metrics.data_files, scan.has_run
     (Selection(total=4, selected=0), False)
     """
-    return tuple(told_scan(_scan_record(*row[:7]), row[7], row[8], has_run) for row in json.loads(text))
+    return tuple(
+        told_scan(_scan_record(*row[:7]), *row[7:], has_query_run=has_run) for row in json.loads(text)
+    )
 
 
 def _place(scan: ScanRecord) -> tuple[str, int | None]:

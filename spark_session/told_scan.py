@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from service.model.pruning import ScanRecord
 
 
-def told_scan(scan: ScanRecord, has_run: bool, is_native: bool, has_query_run: bool) -> ScanRecord:
+def told_scan(
+    scan: ScanRecord, has_run: bool, is_native: bool, columns: Sequence[str], *, has_query_run: bool
+) -> ScanRecord:
     """The scan of a query that has run, or was only planned.
 
     One that the query turned out not to need has read nothing of what its plan selects.
     """
+    told = replace(scan, columns=tuple(columns))
     if not has_query_run:
-        return replace(scan, is_native=None)
+        return replace(told, is_native=None)
     if has_run:
-        return replace(scan, is_native=is_native)
-    return replace(scan, has_run=False, metrics=scan.metrics.unread())
+        return replace(told, is_native=is_native)
+    return replace(told, has_run=False, metrics=scan.metrics.unread())

@@ -54,6 +54,10 @@ class ScanAnswer(WireModel):
         bool | None,
         Field(description="Spark pruned it by keys of its own while it ran; null: it was only planned"),
     ]
+    columns: Annotated[
+        list[str],
+        Field(description="those that it reads, of more than 200 the first; empty: none, or it was spared"),
+    ]
 
 
 class RewriteAnswer(WireModel):
@@ -171,6 +175,7 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
         planning_ms=metrics.planning_ms,
         has_run=scan.has_run,
         native=scan.is_native,
+        columns=list(scan.columns),
     )
 
 

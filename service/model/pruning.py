@@ -45,6 +45,7 @@ class ScanRecord:
 
     `has_run` False: it was not needed, or the query ended before; then nothing is selected. `is_native`:
     Spark pruned it by keys that it found while the query ran; None when it was only planned, or nobody said.
+    `columns` are those that it reads, of very many the first; none if nobody said.
 
     >>> nothing, files = Selection(0, 0), Selection(9, 1)
     >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
@@ -57,6 +58,7 @@ class ScanRecord:
     metrics: PruningMetrics
     has_run: bool = True
     is_native: bool | None = False
+    columns: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:

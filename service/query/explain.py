@@ -17,6 +17,7 @@ from service.pruning.plan_texts.join_operator import join_operator
 from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
 from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
 from service.pruning.plan_texts.ran_query import ran_query
+from service.pruning.plan_texts.with_fields import with_fields
 
 # What the gateway writes behind a table that it narrows, and sqlglot does not read.
 _READ_OPTIONS = re.compile(r"(?<=\d) WITH \(`[^)]*\)")
@@ -57,6 +58,7 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
         if is_deep(asked) or is_deep(given):
             return None
         physical = optimized_physical_plan(given, ran, join_operator(record.spark_plan))
+        physical = with_fields(physical, record.scans)
         return QueryPlans(asked, physical, optimized_execution_plan(physical))
     except (SqlglotError, RecursionError):
         # An explanation must not be lost over a text that is too deep to be drawn.

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.adaptive.QueryStageExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Finds every scan of a query's plan, and which of them have run.
@@ -28,6 +29,8 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class PlannedScans {
+    private static final int COLUMNS_TOLD = 200;
+
     private final Set seen = Collections.newSetFromMap(new IdentityHashMap());
     private final Set toldScans = Collections.newSetFromMap(new IdentityHashMap());
     private final Set toldFiles = new HashSet();
@@ -47,6 +50,12 @@ public final class PlannedScans {
         add(found, scans.ran, Boolean.TRUE);
         add(found, scans.othersPlanned(), Boolean.FALSE);
         return found;
+    }
+
+    /** The first of the columns that a scan reads. */
+    public static List columnsOf(StructType read) {
+        String[] names = read.fieldNames();
+        return Arrays.asList(names).subList(0, Math.min(names.length, COLUMNS_TOLD));
     }
 
     /** Whether one of the filters holds keys that Spark found while the query ran. */

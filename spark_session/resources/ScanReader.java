@@ -111,6 +111,7 @@ public final class ScanReader {
             Long.valueOf(metric(exec, "numOutputRows")),
             Long.valueOf(metric(exec, "totalPlanningDuration")),
             hasRun, Boolean.valueOf(PlannedScans.isPrunedAtRuntime(exec.runtimeFilters())),
+            PlannedScans.columnsOf(exec.scan().readSchema()),
         };
     }
 

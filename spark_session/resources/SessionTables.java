@@ -277,7 +277,8 @@ public final class SessionTables {
         String name = identifier.database().get() + "." + identifier.table();
         return new Object[] {CATALOG + "." + name, total, selected,
             Long.valueOf(rows), Long.valueOf(metric(exec, "metadataTime")),
-            hasRun, Boolean.valueOf(PlannedScans.isPrunedAtRuntime(exec.partitionFilters())), };
+            hasRun, Boolean.valueOf(PlannedScans.isPrunedAtRuntime(exec.partitionFilters())),
+            PlannedScans.columnsOf(exec.schema()), };
     }
 
     /** What Spark's own runtime pruning left as well; of a scan that did not run, what the plan selects. */

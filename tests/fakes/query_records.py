@@ -49,7 +49,9 @@ def full_record() -> QueryRecord:
         row_count=4,
         byte_count=5 << 40,
         scans=(
-            replace(scan("lake.tpcds.store_returns", 2003, 366), is_native=True),
+            replace(
+                scan("lake.tpcds.store_returns", 2003, 366), is_native=True, columns=("sr_item_sk", "größe")
+            ),
             replace(scan("lake.tpcds.date_dim", 1, 0), has_run=False),
             replace(scan("lake.tpcds.item", 1, 1), is_native=None),
         ),

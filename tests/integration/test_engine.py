@@ -198,6 +198,16 @@ def test_a_scan_that_spark_itself_prunes_says_so(engine: SparkEngine) -> None:
 
 
 @pytest.mark.usefixtures("star")
+def test_a_scan_says_which_columns_it_reads(engine: SparkEngine) -> None:
+    sql = "SELECT max(f.v) FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k"
+    for result in (run(engine, sql), engine.explain(statement(sql))):
+        assert {each.table: each.columns for each in result.scans} == {
+            "lake.s.facts": ("k", "v"),
+            "lake.s.days": ("k",),
+        }
+
+
+@pytest.mark.usefixtures("star")
 def test_totals_are_told_of_tables_that_are_not_read(engine: SparkEngine) -> None:
     [scan] = run(engine, "SELECT v FROM lake.s.facts WHERE k < 1").scans
     nothing = Selection(0, 0)

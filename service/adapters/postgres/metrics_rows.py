@@ -70,6 +70,7 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
             "planning_ms": scan.metrics.planning_ms,
             "has_run": scan.has_run,
             "is_native": scan.is_native,
+            "columns": [storable(each) for each in scan.columns],
             **_level_values(scan.metrics),
         }
         for ordinal, scan in enumerate(record.scans)
@@ -134,4 +135,6 @@ def _scan_of(row: ScanRow) -> ScanRecord:
         for level in LEVELS
     }
     metrics = PruningMetrics(**levels, planning_ms=row.planning_ms)
-    return ScanRecord(row.table_name, row.snapshot_id, metrics, row.has_run, row.is_native)
+    return ScanRecord(
+        row.table_name, row.snapshot_id, metrics, row.has_run, row.is_native, tuple(row.columns)
+    )

@@ -101,6 +101,7 @@ class ScanRow(Base):
     planning_ms: Mapped[int]
     has_run: Mapped[bool] = mapped_column(server_default=true())
     is_native: Mapped[bool | None]
+    columns: Mapped[list[str]] = mapped_column(server_default="[]")
 
 
 class FilterRow(Base):

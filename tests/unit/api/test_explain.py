@@ -90,6 +90,7 @@ async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
     gateway.scan = replace(SCAN, is_native=is_native, has_run=has_run)
     [scan] = (await answer(client))["scans"]
     assert (scan["native"], scan["hasRun"]) == (is_native, has_run)
+    assert scan["columns"] == list(SCAN.columns)
     for accept in ("text/plain", "text/html"):
         shown = (await explained(client, accept=accept)).text
         assert f"planned in 12 ms{f', {word}' if word else ''}" in shown

@@ -316,6 +316,21 @@ def test_rows_in_memory_are_no_scan() -> None:
         """)
 
 
+def test_a_scan_has_the_fields_that_all_scans_of_its_table_read() -> None:
+    sales, days = scan("lake.tpcds.store_returns", 5, 1), scan("lake.tpcds.date_dim", 1, 1)
+    read = [replace(sales, columns=("a", "b")), replace(days, columns=("d_date_sk",))]
+    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},")
+    plan = text(plans(FLIP, applied(), rewritten_sql=ran, scans=read).optimized_execution)
+    assert "TableSourceScan(table=[[lake, tpcds, store_returns]], fields=[a, b], filters=[df1])" in plan
+    # Below the collector and in the join it is one part.
+    assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]], fields=[d_date_sk])") == 1
+    plan = text(plans(FLIP, scans=[*read, replace(days, columns=("d_year",))]).optimized_physical)
+    assert "TableSourceScan(table=[[lake, tpcds, date_dim]])" in plan
+    wide = replace(sales, columns=tuple(f"c{number}" for number in range(100)))
+    plan = text(plans(FLIP, scans=[wide]).optimized_physical)
+    assert "c38, c39, … 60 more]" in plan
+
+
 def test_a_scan_that_was_not_needed_has_read_nothing() -> None:
     ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'FALSE')},")
     empty = replace(applied(), form=FilterForm.EMPTY)

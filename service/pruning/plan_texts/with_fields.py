@@ -1,0 +1,44 @@
+"""Which columns do the scans of a plan read?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from service.model.explanation import PlanNode
+from service.model.pruning import ScanRecord
+
+# Nobody reads more names than these on a line.
+MAX_FIELDS = 40
+_SCANS = ("TableSourceScan", "DynamicFilteringTableSourceScan")
+
+
+def with_fields(plan: PlanNode, scans: Iterable[ScanRecord]) -> PlanNode:
+    """The same, with the columns of each table of which all scans that ran read the same.
+
+    >>> from service.model.pruning import PruningMetrics, Selection
+    >>> none = Selection(0, 0)
+    >>> scan = ScanRecord("lake.a.t", 7, PruningMetrics(none, none, none, none, none, 0), columns=("id", "k"))
+    >>> with_fields(PlanNode("TableSourceScan", (("table", ("lake", "a", "t")),)), [scan]).attributes
+    (('table', ('lake', 'a', 't')), ('fields', ('id', 'k')))
+    """
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for each in scans:
+        if each.has_run and each.columns:
+            found.setdefault(each.table.lower(), set()).add(each.columns)
+    return _with_fields(plan, {table: min(read) for table, read in found.items() if len(read) == 1})
+
+
+def _with_fields(node: PlanNode, fields: Mapping[str, tuple[str, ...]]) -> PlanNode:
+    children = tuple(_with_fields(each, fields) for each in node.children)
+    if node.operator not in _SCANS:
+        return replace(node, children=children)
+    attributes = dict(node.attributes)
+    read = fields.get(".".join(attributes["table"]).lower(), ())
+    if not read or "read" in attributes:
+        return replace(node, children=children)
+    more = (f"… {len(read) - MAX_FIELDS} more",) if len(read) > MAX_FIELDS else ()
+    table, *others = node.attributes
+    return replace(
+        node, attributes=(table, ("fields", (*read[:MAX_FIELDS], *more)), *others), children=children
+    )
