@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from pyiceberg.io.pyarrow import PyArrowFileIO
@@ -17,6 +18,9 @@ _AT_ONCE = 8
 _FEW = 8
 # What no entry has come to for so long is on the disk by the kernel's own doing, which takes half a minute.
 _OLD_S = 3600
+# The next entry may come within the same tick of the file system's clock, and then changes no time.
+_TICK_S = 3
+_FOLDERS_KEPT = 4096
 
 
 Fsync = Callable[[int], None]
@@ -41,7 +45,7 @@ def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
         for path in paths:
             _sync(path, fsync)
     for folder in sorted({each for path in paths for each in _changed_folders(path)}, reverse=True):
-        _sync_folder(folder, fsync)
+        _sync_entries(folder, fsync)
 
 
 def not_synced(locations: Iterable[str]) -> None:
@@ -60,6 +64,21 @@ def _changed_folders(path: Path) -> Iterable[Path]:
         if folder != path.parent and folder.stat().st_mtime < time.time() - _OLD_S:
             return
         yield folder
+
+
+def _sync_entries(folder: Path, fsync: Fsync) -> None:
+    """Syncs a folder unless nothing has come to it since it was synced here."""
+    found = folder.stat()
+    if found.st_mtime < time.time() - _TICK_S:
+        _sync_folder_once(folder, found.st_ino, found.st_mtime_ns, fsync)
+    else:
+        _sync_folder(folder, fsync)
+
+
+@lru_cache(_FOLDERS_KEPT)
+def _sync_folder_once(folder: Path, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
+    # What is kept is that it came to its end.
+    _sync_folder(folder, fsync)
 
 
 def _sync(path: Path, fsync: Fsync) -> None:

@@ -69,6 +69,34 @@ def test_files_and_the_new_folders_that_lead_to_them_are_synced_once(tmp_path: P
     assert set(synced.paths[:3]) == set(files)
 
 
+def test_a_folder_is_synced_again_once_something_has_come_to_it(tmp_path: Path, synced: Synced) -> None:
+    file = tmp_path / "data" / "a.parquet"
+    file.parent.mkdir()
+    file.touch()
+    some_time_ago = time.time() - 60
+    for folder in (file.parent, tmp_path, tmp_path.parent):
+        os.utime(folder, (some_time_ago, some_time_ago))
+    sync_files([str(file)], synced)
+    assert {file.parent, tmp_path} <= set(synced.paths)
+    synced.paths.clear()
+    sync_files([str(file)], synced)
+    assert {file, file.parent, tmp_path} & set(synced.paths) == {file}
+    (tmp_path / "other").touch()
+    synced.paths.clear()
+    sync_files([str(file)], synced)
+    assert {file.parent, tmp_path} & set(synced.paths) == {tmp_path}
+
+
+def test_a_folder_that_changed_just_now_may_change_again_in_the_same_moment(
+    tmp_path: Path, synced: Synced
+) -> None:
+    file = tmp_path / "a.parquet"
+    file.touch()
+    for _ in range(2):
+        sync_files([str(file)], synced)
+    assert synced.paths.count(tmp_path) == 2
+
+
 def test_a_write_of_one_target_is_synced_too(tmp_path: Path, synced: Synced) -> None:
     to = destination(tmp_path)
     written = data_files(synced).write(to.table, to.target, [ROWS])
