@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
 
@@ -18,10 +19,13 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
-from pyiceberg.types import IcebergType, NestedField, PrimitiveType, UUIDType
+from pyiceberg.types import IcebergType, NestedField, PrimitiveType, StructType, UUIDType
 
 from service.adapters.data_files.file_metrics import FileMetrics
 from service.adapters.data_files.partitions import PartitionValues
+from service.model.identity import Identity
+
+_TYPES_KEPT = 64
 
 
 def content_file_json(
@@ -63,7 +67,7 @@ def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues)
     Raises:
         ValueError: one of them cannot be written there.
     """
-    fields = spec.partition_type(schema).fields
+    fields = _partition_type(Identity(spec), Identity(schema)).fields
     return [_partition_value_json(each, value) for each, value in zip(fields, values, strict=True)]
 
 
@@ -100,8 +104,14 @@ def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
 
 
 def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType]:
-    kinds = [each.field_type for each in spec.partition_type(schema).fields]
+    kinds = [each.field_type for each in _partition_type(Identity(spec), Identity(schema)).fields]
     return [each for each in kinds if isinstance(each, PrimitiveType)]
+
+
+@lru_cache(_TYPES_KEPT)
+def _partition_type(spec: Identity[PartitionSpec], schema: Identity[Schema]) -> StructType:
+    # PyIceberg makes it anew each time, which takes as long as a column of the file does.
+    return spec.value.partition_type(schema.value)
 
 
 def _partition_record(spec: PartitionSpec, schema: Schema, values: Sequence[object]) -> Record:

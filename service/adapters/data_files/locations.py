@@ -6,6 +6,7 @@ properties must not choose what code runs here.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -14,12 +15,14 @@ from pyiceberg.typedef import Record
 
 from service.adapters.data_files.partitions import PartitionValues
 from service.adapters.data_files.writer_state import WriterState
+from service.model.identity import Identity
 from service.model.partition_rules import FolderBounds
 
 _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255
 # Keys of object stores have 1024 bytes at most, of which the table's location takes some.
 _LONGEST_PATH = 900
+_FOLDERS_KEPT = 1024
 
 
 class Locations:
@@ -45,9 +48,14 @@ class Locations:
         self._count += 1
         if not partition or self._bounds is None:
             return self._provider.new_data_location(name)
-        folder = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
+        folder = _folder(Identity(self._state), partition)
         _check_length(folder, self._bounds)
         return self._provider.new_data_location(f"{folder}/{name}")
+
+
+@lru_cache(_FOLDERS_KEPT)
+def _folder(state: Identity[WriterState], partition: PartitionValues) -> str:
+    return state.value.spec.partition_to_path(Record(*partition), state.value.schema)
 
 
 def folder_bounds(state: WriterState) -> FolderBounds | None:

@@ -10,6 +10,7 @@ from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
+from service.pruning.holding_conditions import MAX_BRANCHES
 from service.pruning.is_understood import MAX_JOINS
 from service.pruning.parse import parse
 from service.pruning.placements import MAX_BUILD_SIDES, MAX_SETS
@@ -46,6 +47,16 @@ def test_relations_of_one_key_are_not_all_asked_for_each_other() -> None:
     assert found is not None
     assert 0 < len(found.placements) <= MAX_BUILD_SIDES < 40 * 39
     assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
+
+
+def test_what_all_of_very_many_branches_say_is_not_looked_for() -> None:
+    def placed(branches: int) -> int:
+        years = " OR ".join(f"(f.day_key = d.day_key AND d.year = {2000 + each})" for each in range(branches))
+        found = detection(f"SELECT 1 FROM sales f, calendar d WHERE {years}")
+        assert found is not None
+        return len(found.placements)
+
+    assert (placed(MAX_BRANCHES), placed(MAX_BRANCHES + 1)) == (1, 0)
 
 
 def test_a_select_of_too_many_relations_is_left_alone() -> None:
