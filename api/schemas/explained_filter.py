@@ -41,6 +41,9 @@ class BuildAnswer(WireModel):
     columns: list[str]
     predicate: str
     snapshot_ids: list[int | None]
+    union: Annotated[
+        bool, Field(description="the keys of several build sides count, and the tables are not joined")
+    ]
 
 
 class FilterAnswer(WireModel):
@@ -101,6 +104,7 @@ def _build(build: Build) -> BuildAnswer:
         columns=list(build.columns),
         predicate=build.predicate,
         snapshot_ids=list(build.snapshot_ids),
+        union=build.is_union,
     )
 
 

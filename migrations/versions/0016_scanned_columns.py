@@ -1,4 +1,4 @@
-"""The columns that each scan read."""
+"""The columns that each scan read, and whether the keys of a filter are those of several build sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("scans", sa.Column("columns", postgresql.JSONB(), server_default="[]", nullable=False))
+    op.add_column(
+        "filters", sa.Column("build_is_union", sa.Boolean(), server_default=sa.false(), nullable=False)
+    )
 
 
 def downgrade() -> None:
+    op.drop_column("filters", "build_is_union")
     op.drop_column("scans", "columns")

@@ -117,12 +117,16 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What the keys are collected from, as people read it; snapshots are in the order of the tables."""
+    """What the keys are collected from, as people read it; snapshots are in the order of the tables.
+
+    The tables are joined, unless it `is_union`: then the keys of several build sides count.
+    """
 
     tables: tuple[TableName, ...]
     columns: tuple[str, ...]
     predicate: str
     snapshot_ids: tuple[int | None, ...]
+    is_union: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def any_of(queries: Sequence[BuildQuery]) -> BuildQuery:
             columns=(" or ".join(columns),),
             predicate=" OR ".join(f"({each})" for each in predicates),
             snapshot_ids=tuple(chain.from_iterable(each.snapshot_ids for each in builds)),
+            is_union=True,
         ),
         parameter_names=frozenset().union(*(each.parameter_names for each in found)),
         identity=json.dumps(["any of", *(each.identity for each in found)]),

@@ -121,7 +121,7 @@ def refused(reason: Reason = Reason.THRESHOLD_EXCEEDED) -> FilterRecord:
         filter_id="df2",
         join_type=JoinType.LEFT_SEMI,
         probe=Probe(TableName("lake", "tpcds", "store_sales"), ("a", "b"), ("int", "string"), None),
-        build=Build(tables, ("x", "y"), "i_color = 'ü'", (3, None)),
+        build=Build(tables, ("x", "y"), "i_color = 'ü'", (3, None), is_union=True),
         source=FilterSource.NONE,
         form=FilterForm.NONE,
         reason=reason,

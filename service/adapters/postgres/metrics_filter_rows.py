@@ -79,6 +79,7 @@ def _build_values(build: Build) -> dict[str, object]:
         "build_columns": [storable(each) for each in build.columns],
         "build_predicate": storable(build.predicate),
         "build_snapshot_ids": list(build.snapshot_ids),
+        "build_is_union": build.is_union,
     }
 
 
@@ -100,4 +101,5 @@ def _build(row: FilterRow) -> Build:
         columns=tuple(row.build_columns),
         predicate=row.build_predicate,
         snapshot_ids=tuple(row.build_snapshot_ids),
+        is_union=row.build_is_union,
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text, true
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, MetaData, Text, false, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -125,6 +125,7 @@ class FilterRow(Base):
     build_columns: Mapped[list[str]]
     build_predicate: Mapped[str]
     build_snapshot_ids: Mapped[list[int | None]]
+    build_is_union: Mapped[bool] = mapped_column(server_default=false())
     source: Mapped[str]
     form: Mapped[str]
     reason: Mapped[str]

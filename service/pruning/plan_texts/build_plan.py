@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from service.model.explanation import PlanNode
 from service.model.filtering import Build, FilterRecord
 from service.model.tables import TableName
 from service.pruning.plan_texts.join_operator import ANY
 
+_JOIN = PlanNode(ANY, (("joinType", ("InnerJoin",)),))
+_UNION = PlanNode("Union", (("all", ("true",)),))
 _QUALIFIER = re.compile(r"`|\b[a-z_]\w*\.(?=[a-z_`])")
 
 
@@ -24,12 +27,13 @@ def collector(record: FilterRecord) -> PlanNode:
 
 
 def build_plan(build: Build) -> PlanNode:
-    """The build side's tables, joined and filtered."""
+    """The build side's tables, joined and filtered; those of several build sides, side by side."""
     # A list of values reads no table.
     scans = tuple(table_scan(str(each)) for each in build.tables) or (PlanNode("Values"),)
-    joined = PlanNode(ANY, (("joinType", ("InnerJoin",)),), scans) if len(scans) > 1 else scans[0]
+    together = _UNION if build.is_union else _JOIN
+    read = replace(together, children=scans) if len(scans) > 1 else scans[0]
     where = (("where", (build.predicate,)),)
-    return PlanNode("Calc", where, (joined,)) if build.predicate else joined
+    return PlanNode("Calc", where, (read,)) if build.predicate else read
 
 
 def table_scan(table: str) -> PlanNode:

@@ -47,6 +47,7 @@ async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncCl
             "columns": ["d_date_sk"],
             "predicate": "d_year = 2000",
             "snapshotIds": [2],
+            "union": False,
         },
         "source": "COLLECTED",
         "values": 366,

@@ -316,6 +316,26 @@ def test_rows_in_memory_are_no_scan() -> None:
         """)
 
 
+def test_keys_of_several_build_sides_come_from_all_of_them_and_not_from_their_join() -> None:
+    days = applied().build
+    both = replace(
+        days, tables=days.tables * 2, predicate="(d_year = 2000) OR (d_year = 2001)", is_union=True
+    )
+    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},")
+    plan = text(plans(FLIP, replace(applied(), build=both), rewritten_sql=ran).optimized_physical)
+    assert plan == dedent("""\
+        Calc(select=[*], where=[d_year = 2000])
+        +- HashJoin(joinType=[InnerJoin], where=[sr_returned_date_sk = d_date_sk])
+           :- DynamicFilteringTableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1])
+           :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
+           :     +- Calc(where=[(d_year = 2000) OR (d_year = 2001)])
+           :        +- Union(all=[true])
+           :           :- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           :           +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+           +- TableSourceScan(table=[[lake, tpcds, date_dim]])
+        """)
+
+
 def test_a_scan_has_the_fields_that_all_scans_of_its_table_read() -> None:
     sales, days = scan("lake.tpcds.store_returns", 5, 1), scan("lake.tpcds.date_dim", 1, 1)
     read = [replace(sales, columns=("a", "b")), replace(days, columns=("d_date_sk",))]
