@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
@@ -44,8 +44,9 @@ def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
     else:
         for path in paths:
             _sync(path, fsync)
-    for folder in sorted({each for path in paths for each in _changed_folders(path)}, reverse=True):
-        _sync_entries(folder, fsync)
+    changed = _changed_folders(paths)
+    for folder in sorted(changed, reverse=True):
+        _sync_entries(folder, changed[folder], fsync)
 
 
 def not_synced(locations: Iterable[str]) -> None:
@@ -58,19 +59,24 @@ def path_on_disk(location: str) -> Path | None:
     return Path(path) if scheme == "file" else None
 
 
-def _changed_folders(path: Path) -> Iterable[Path]:
-    """The file's folder, and those above it up to one that had no new entry for long."""
-    for folder in path.parents:
-        if folder != path.parent and folder.stat().st_mtime < time.time() - _OLD_S:
-            return
-        yield folder
+def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
+    """The files' folders, and those above each of them up to one that had no new entry for long."""
+    found: dict[Path, os.stat_result] = {}
+    for path in paths:
+        for folder in path.parents:
+            if folder in found:
+                break
+            state = folder.stat()
+            if folder != path.parent and state.st_mtime < time.time() - _OLD_S:
+                break
+            found[folder] = state
+    return found
 
 
-def _sync_entries(folder: Path, fsync: Fsync) -> None:
-    """Syncs a folder unless nothing has come to it since it was synced here."""
-    found = folder.stat()
-    if found.st_mtime < time.time() - _TICK_S:
-        _sync_folder_once(folder, found.st_ino, found.st_mtime_ns, fsync)
+def _sync_entries(folder: Path, state: os.stat_result, fsync: Fsync) -> None:
+    """Syncs a folder, which was in this state before, unless nothing has come to it since it was synced."""
+    if state.st_mtime < time.time() - _TICK_S:
+        _sync_folder_once(folder, state.st_ino, state.st_mtime_ns, fsync)
     else:
         _sync_folder(folder, fsync)
 

@@ -1,4 +1,7 @@
-"""A schema's types in Arrow's terms, as Iceberg's writers have them."""
+"""A schema's types in Arrow's terms, as the writer of files has them.
+
+Texts and bytes have wide offsets there; others would be cast, column by column, before they are written.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _SIMPLE: Mapping[str, pa.DataType] = {
     "long": pa.int64(),
     "float": pa.float32(),
     "double": pa.float64(),
-    "string": pa.string(),
+    "string": pa.large_string(),
     "date": pa.date32(),
     MIDNIGHTS: pa.timestamp("us"),
     "time": pa.time64("us"),
@@ -25,7 +28,7 @@ _SIMPLE: Mapping[str, pa.DataType] = {
     "timestamp_ns": pa.timestamp("ns"),
     "timestamptz_ns": pa.timestamp("ns", "UTC"),
     "uuid": pa.binary(16),
-    "binary": pa.binary(),
+    "binary": pa.large_binary(),
     "unknown": pa.null(),
 }
 
