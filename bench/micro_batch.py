@@ -10,10 +10,10 @@ for: padded files are small there, and each has 500 columns. Once with one that 
 peer puts all types into one padded file, and there is much less to gain.
 
 What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. Of
-a batch of 0.23 s (on a machine on which Spark took 2.5), 0.05 are the commit of 50 files in one snapshot. The
-rest is the writing of 50 files of 40 columns, 5 to 6 ms of CPU for each on two cores: 2.5 to encode and
-compress 40 short columns in Arrow, 0.4 to make a file, and else Python. Fifteen times as fast as Spark's
-would be 0.17 s; the encoding alone takes 0.13 on one core.
+a batch of 0.23 s, 0.17 are the writing of 50 files of 40 columns, 0.02 their way to the disk and 0.04 the
+commit in one snapshot. A file is 6 ms of CPU: 2.1 to encode and compress 40 short columns in Arrow, 0.9 to
+make it, and else Python, of which one thread runs at a time. Fifteen times as fast as Spark's would be
+0.17 s; what Arrow and the disk need alone is 0.16 on one core.
 """
 
 from __future__ import annotations
