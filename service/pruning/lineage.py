@@ -28,8 +28,13 @@ ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One of `count` places that read the same SELECT: `relation` in the SELECT that `select` identifies."""
+    """One of `count` places that read the SELECT `of`: as `relation`, in the SELECT `select`.
 
+    These are identities of scopes. Two SELECTs may stand at one place in the text, where the qualifier has
+    copied a subquery.
+    """
+
+    of: int
     select: int
     relation: str
     count: int
@@ -89,7 +94,7 @@ def narrowed_by(
     if (reading is not None and count > 1) or not _lets_filters_through(relation.expression):
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
     if count > 1:
-        reading = Reading(id(place.select), place.name, count)
+        reading = Reading(id(relation), id(place.select), place.name, count)
     for select, at in _branch_positions(relation, column):
         for start, reason in _below(select, at, ways.is_open, refusal):
             for below, name in _equal_columns(select, start, ways if reason is None else None):

@@ -18,6 +18,7 @@ from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_query import converted_query
 from service.pruning.detection import DetectionContext, Placement
 from service.pruning.feeding import feeding
+from service.pruning.is_worth_collecting import reading_cost
 from service.pruning.key_plan import KeyPlan
 from service.pruning.known_tables import KnownTables
 from service.pruning.left_out import mention_of
@@ -114,20 +115,29 @@ class Placements:
 
     def _place_for_all(self, wanted: Sequence[Wanted], count: int) -> None:
         """Narrows a mention by the keys of any of the places that read it, if there are such of all."""
-        found: dict[Reading | None, BuildQuery] = {}
+        sides: dict[Reading | None, list[tuple[int, BuildQuery]]] = {}
         for each in wanted:
-            side = self._build_side(each.candidate) if each.reading not in found else None
+            side = self._build_side(each.candidate)
             if isinstance(side, BuildSide):
-                found[each.reading] = _converted(each, side.query)
+                keys = self._cost(side), _converted(each, side.query)
+                sides.setdefault(each.reading, []).append(keys)
+        # Whatever the relations are called, the same keys.
+        found = [min(each, key=lambda keys: (keys[0], keys[1].identity))[1] for each in sides.values()]
         first, end = wanted[0], wanted[0].end
         if end is None or len(found) < count:
             for each in wanted:
                 self._refuse(each, Reason.PROBE_NOT_PRUNABLE)
             return
-        query, plan = any_of(list(found.values())), first.plan
+        query, plan = any_of(found), first.plan
         is_converted = any(_is_converted(each.plan) for each in wanted)
         self._add(first.candidate, first.probe, query, (plan.type_name,), plan.span, end, is_converted)
         self._refusals.note_filter(end)
+
+    def _cost(self, side: BuildSide) -> int:
+        """What the tables cost that it reads, as far as they are known."""
+        read = (side.graph.relations.get(each) for each in side.query.aliases)
+        facts = (self._known.facts(each) for each in read if isinstance(each, exp.Table))
+        return sum(reading_cost(each) for each in facts if each is not None)
 
     def _build_side(self, candidate: Candidate) -> BuildSide | Reason:
         if self._has_enough():
@@ -218,8 +228,9 @@ class Placements:
 def _column_of(wanted: Wanted) -> tuple[object, ...]:
     """What keys of several places have in common if they can be told together."""
     plan = wanted.plan
+    read = None if wanted.reading is None else wanted.reading.of
     is_null_safe = wanted.candidate.is_null_safe
-    return mention_of(wanted.table), wanted.probe.columns, plan.type_name, plan.span, is_null_safe
+    return mention_of(wanted.table), read, wanted.probe.columns, plan.type_name, plan.span, is_null_safe
 
 
 def _is_converted(plan: KeyPlan) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
+
+_BY_NAME = ("identifier", "table")
 
 
 def reader_counts(root: Scope) -> Mapping[int, int]:
     """The number by each scope's identity: where part of the query is in no scope, one too many for each.
 
-    Such a part is a subquery right in a table function's arguments. Whatever it reads, it reads once more.
+    Such a part is a subquery right in a table function's arguments, or what UNPIVOT reads. Whatever it reads,
+    it reads once more.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -22,7 +25,35 @@ def reader_counts(root: Scope) -> Mapping[int, int]:
     (1, 2)
     """
     counted = root.ref_count()
-    seen = {id(each.expression) for each in root.traverse()}
-    selects = root.expression.find_all(exp.Select, exp.SetOperation)
-    is_seen = all(id(each) in seen for each in selects)
-    return counted if is_seen else {each: count + 1 for each, count in counted.items()}
+    return counted if _are_all_seen(root) else {each: count + 1 for each, count in counted.items()}
+
+
+def _are_all_seen(root: Scope) -> bool:
+    """Whether each SELECT is a scope, and each name of a common table expression a reference in one.
+
+    What is pivoted takes the place of what it reads, and what has no name of its own is told by that of a
+    table in parentheses: such readers stand in no scope, or hide another one.
+    """
+    scopes = list(root.traverse())
+    selects = {id(each.expression) for each in scopes}
+    read: set[int] = set()
+    for scope in scopes:
+        names = [name for name, _ in scope.references]
+        if len(set(names)) < len(names):
+            return False
+        read |= {id(node) for name, node in scope.references if isinstance(scope.sources.get(name), Scope)}
+    common = {each.alias.lower() for each in root.expression.find_all(exp.CTE)}
+    return all(
+        _is_seen(each, selects, read, common)
+        for each in root.expression.find_all(exp.Select, exp.SetOperation, exp.Table, exp.Anonymous)
+    )
+
+
+def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]) -> bool:
+    if isinstance(node, exp.Anonymous):
+        # Their arguments may be names of tables, which only the engine knows.
+        return not common or node.name.lower() not in _BY_NAME
+    if isinstance(node, exp.Table):
+        is_common = node.name.lower() in common
+        return not is_common or id(node) in read or node.find_ancestor(exp.Hint) is not None
+    return id(node) in selects

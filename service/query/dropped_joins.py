@@ -76,6 +76,7 @@ def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
         and not found.is_converted
         # Its predicate may be true of NULL, which no `=` is.
         and not found.is_null_safe
+        and not build.is_union
         and len(found.probe.columns) == 1
         and columns == (join.probe_column, (join.build_column,))
         and build.tables == rows_of.tables

@@ -66,6 +66,10 @@ NARROWED = {
         f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1066"
         " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 1999"
     ),
+    "a self join by the key": (
+        f"{X} SELECT a.id, b.id AS other FROM x a JOIN x b ON a.k = b.k JOIN dim d ON a.k = d.k"
+        " WHERE d.year = 1999"
+    ),
     "three places, of which two want the same": (
         f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
         " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
@@ -99,6 +103,33 @@ AS_IT_IS = {
         f"{X}, y AS (SELECT id, k FROM x) SELECT a.id FROM y a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
         " UNION ALL SELECT b.id FROM y b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
         " UNION ALL SELECT c.id FROM x c WHERE c.id < 4"
+    ),
+    "a third place that is turned round": (
+        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
+        " UNION ALL SELECT id FROM x UNPIVOT (v FOR n IN (k, b))"
+    ),
+    "the only other place is turned round": (
+        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT id FROM x UNPIVOT (v FOR n IN (k, b))"
+    ),
+    "a third place that is pivoted": (
+        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
+        " UNION ALL SELECT id FROM x PIVOT (count(b) FOR k IN (1 AS one, 3 AS three))"
+    ),
+    "two places of one name, one of them in parentheses": (
+        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k AND d.year = 1999"
+        " LEFT SEMI JOIN x ON a.k = x.k LEFT ANTI JOIN (x) ON x.id = a.id + 1"
+    ),
+    "a subquery that is also what is grouped by": (
+        f"SELECT ({X} SELECT count(*) FROM x a JOIN dim d ON a.k = d.k AND d.year = 1999"
+        " JOIN x b ON a.id <= b.id) AS m, count(*) AS n FROM by_day GROUP BY 1"
+    ),
+    "a place whose name only the engine knows": (
+        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
+        " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
+        " UNION ALL SELECT id FROM IDENTIFIER('x')"
     ),
     "one joins NULL, the other does not": (
         f"{X} SELECT a.id FROM x a JOIN dim d ON a.k <=> d.k WHERE d.year = 2000"
