@@ -21,7 +21,7 @@ from spark_session.warm_session import WarmSession
 log = structlog.get_logger(__name__)
 
 POOL = "ingests"
-_MISSING = "No module named 'service'"
+_MISSING = "No module named 'service"
 _STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
 T = TypeVar("T")
 R = TypeVar("R")

@@ -28,7 +28,9 @@ Sync = Callable[[Iterable[str]], None]
 """Returns once these files, which are complete, outlast a power failure; raises OSError."""
 
 
-def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
+def sync_files(
+    locations: Iterable[str], fsync: Fsync = os.fsync, now_s: Callable[[], float] = time.time
+) -> None:
     """Returns once complete files, and the folders that lead to them, are on the disk.
 
     What does not lie on a disk of this machine, its storage has made durable when it was closed.
@@ -46,7 +48,12 @@ def sync_files(locations: Iterable[str], fsync: Fsync = os.fsync) -> None:
             _sync(path, fsync)
     changed = _changed_folders(paths)
     for folder in sorted(changed, reverse=True):
-        _sync_entries(folder, changed[folder], fsync)
+        state = changed[folder]
+        # Each new entry changes this time, which nobody can set.
+        if state.st_ctime < now_s() - _TICK_S:
+            _sync_folder_once(folder, state.st_dev, state.st_ino, state.st_ctime_ns, fsync)
+        else:
+            _sync_folder(folder, fsync)
 
 
 def not_synced(locations: Iterable[str]) -> None:
@@ -73,17 +80,9 @@ def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
     return found
 
 
-def _sync_entries(folder: Path, state: os.stat_result, fsync: Fsync) -> None:
-    """Syncs a folder, which was in this state before, unless nothing has come to it since it was synced."""
-    if state.st_mtime < time.time() - _TICK_S:
-        _sync_folder_once(folder, state.st_ino, state.st_mtime_ns, fsync)
-    else:
-        _sync_folder(folder, fsync)
-
-
 @lru_cache(_FOLDERS_KEPT)
-def _sync_folder_once(folder: Path, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
-    # What is kept is that it came to its end.
+def _sync_folder_once(folder: Path, _device: int, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
+    # What is kept is that it came to its end: nothing has come to the folder since.
     _sync_folder(folder, fsync)
 
 

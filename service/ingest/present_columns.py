@@ -16,7 +16,7 @@ from service.ingest.reading.sought import opened_records
 from service.ingest_ports import Spools
 from service.model.ingest import IngestRequest, Route, StreamedRecords
 from service.model.json_records import JsonRecords
-from service.model.sources import SourceRecords
+from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey, WritableTable
 
 
@@ -31,6 +31,8 @@ class PresentColumns:
         self._spools = spools
         self._large = large
         self._found: dict[tuple[frozenset[str], ...], Sequence[set[str]]] = {}
+        self.files: Sequence[SourceFile] | None = None
+        """Those of a source that were read, whose rows are to be written."""
 
     def of(self, tables: Mapping[TableKey, WritableTable]) -> tuple[frozenset[str], ...]:
         """The table's columns that some record of the write has, for each write; nothing if none asks.
@@ -41,7 +43,7 @@ class PresentColumns:
 
         Raises:
             IngestInvalid: the body, or a file of a source, cannot be read.
-            SourceInvalid, SourceNotAllowed, SourceChanged: nor can the source.
+            SourceInvalid, SourceNotAllowed, SourceChanged: the source cannot be read.
             TooManyIngests, StorageDown: the spools have no room to unpack it.
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read a source.
         """
@@ -57,8 +59,11 @@ class PresentColumns:
     def _names(self, known: Sequence[frozenset[str]]) -> Sequence[set[str]]:
         request = self._request
         match request.executed:
-            case SourceRecords() as source if self._large is not None:
-                return names_in_source(source, request.route, known, self._large)
+            case SourceRecords() as source:
+                assert self._large is not None, "nothing reads sources"
+                if self.files is None:
+                    self.files = self._large.sources.files(source.uri)
+                return names_in_source(self.files, source, request.route, known, self._large)
             case None:
                 return _names(request, known, self._bounds, self._spools)
             case _:

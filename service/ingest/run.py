@@ -46,6 +46,7 @@ from service.model.ingest import (
 from service.model.json_records import JsonRecords
 from service.model.judged_by import JudgedBy
 from service.model.schema_changes import TableEvolution
+from service.model.sources import SourceFile
 from service.model.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
 
@@ -112,7 +113,7 @@ def _accepted(
     request: IngestRequest, caller: str, prepared: Destinations, ports: IngestPorts, began_ms: int
 ) -> IngestRecord:
     ingest_id, began_at = uuid4(), ports.clock.now()
-    written = _written(request, ingest_id, prepared.destinations, ports)
+    written = _written(request, ingest_id, prepared, ports)
     results, accepted_at = written.results, ports.clock.now()
     if accepted_at - began_at > LONGEST_WRITE - _ACCEPTED_WITHIN:
         _discard(written.tables, results, ports.data_files)
@@ -145,6 +146,8 @@ class Destinations:
 
     destinations: tuple[Destination, ...]
     evolutions: tuple[TableEvolution, ...]
+    files: Sequence[SourceFile] | None = None
+    """Those of a source, if they were read for their columns."""
 
 
 def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
@@ -160,12 +163,16 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
+        is_read = request.executed is not None and any(each.is_inferred for each in writes)
+        if is_read and not tables.keys() >= {each.key for each in writes}:
+            # A source may be large, and the request is refused whatever is in it.
+            return ()
         return resolve_targets(writes, tables, present.of(tables))
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
     # Somebody else may have changed a table since it was planned.
     with telling(lambda: matched.evolutions):
-        return Destinations(targets(request.writes, matched.by_key), matched.evolutions)
+        return Destinations(targets(request.writes, matched.by_key), matched.evolutions, present.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +183,11 @@ class _Written:
     judged_by: JudgedBy | None = None
 
 
-def _written(
-    request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
-) -> _Written:
+def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, ports: IngestPorts) -> _Written:
+    destinations = prepared.destinations
     if ports.large is not None and is_executed(request, ports.large):
         files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
-        executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large)
+        executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large, prepared.files)
         executed.run()
         return _Written(executed.results, executed.rejected, executed.tables, executed.judged_by)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)

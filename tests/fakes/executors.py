@@ -14,17 +14,23 @@ V = TypeVar("V")
 
 
 class FakeExecutors:
-    """`fails_after` results a job fails, once; what was written until then is not heard of again."""
+    """`fails_after` results a job fails, once; what was written until then is not heard of again.
+
+    `meanwhile` happens at the end of each job.
+    """
 
     slots = 2
 
     def __init__(self) -> None:
         self.jobs: list[int] = []
         self.fails_after: int | None = None
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:  # noqa: ARG002
         self.jobs.append(len(items))
-        return [copied(each) for each in self._results(function, items)]
+        results = [copied(each) for each in self._results(function, items)]
+        self.meanwhile()
+        return results
 
     def regroup(
         self,

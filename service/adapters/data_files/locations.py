@@ -22,7 +22,7 @@ _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255
 # Keys of object stores have 1024 bytes at most, of which the table's location takes some.
 _LONGEST_PATH = 900
-_FOLDERS_KEPT = 1024
+_FOLDERS_KEPT, _STATES_KEPT = 1024, 32
 
 
 class Locations:
@@ -48,14 +48,23 @@ class Locations:
         self._count += 1
         if not partition or self._bounds is None:
             return self._provider.new_data_location(name)
-        folder = _folder(Identity(self._state), partition)
+        folder = self._folder(partition)
         _check_length(folder, self._bounds)
         return self._provider.new_data_location(f"{folder}/{name}")
 
+    def _folder(self, partition: PartitionValues) -> str:
+        known = _folders(Identity(self._state))
+        if partition not in known:
+            if len(known) >= _FOLDERS_KEPT:
+                known.clear()
+            known[partition] = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
+        return known[partition]
 
-@lru_cache(_FOLDERS_KEPT)
-def _folder(state: Identity[WriterState], partition: PartitionValues) -> str:
-    return state.value.spec.partition_to_path(Record(*partition), state.value.schema)
+
+@lru_cache(_STATES_KEPT)
+def _folders(_state: Identity[WriterState]) -> dict[PartitionValues, str]:
+    """Small ingests come to the same few partitions again and again."""
+    return {}
 
 
 def folder_bounds(state: WriterState) -> FolderBounds | None:

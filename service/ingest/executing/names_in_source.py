@@ -8,27 +8,29 @@ from uuid import uuid4
 
 from service.errors import CallerError
 from service.ingest.executing.large_parts import LargeInputs, parts_of_files
-from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfSource
+from service.ingest.executing.sorted_rows import of_file
+from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfSource, place_of
 from service.ingest.reading.note_names import note_names
 from service.ingest.reading.plan import ReadPlan
 from service.model.ingest import Route
-from service.model.sources import SourceRecords
+from service.model.sources import SourceFile, SourceRecords
 
 Names = list[set[str]]
 
 
 def names_in_source(
-    source: SourceRecords, route: Route | None, known: Sequence[frozenset[str]], large: LargeInputs
+    files: Sequence[SourceFile],
+    source: SourceRecords,
+    route: Route | None,
+    known: Sequence[frozenset[str]],
+    large: LargeInputs,
 ) -> Names:
-    """The names of all its records, target by target: see `present_names`.
-
-    Files that come later, or change until their rows are read, may have others.
+    """The names of all records in these files, target by target: see `present_names`.
 
     Raises:
-        SourceInvalid, SourceNotAllowed, SourceChanged, IngestInvalid: the files cannot be read.
+        SourceNotAllowed, SourceChanged, IngestInvalid: the files cannot be read.
         ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read them.
     """
-    files = large.sources.files(source.uri)
     parts = parts_of_files(files, source, ReadPlan((), route), large, large.bounds.split_bytes)
     task = NamesTask(parts.reader, tuple(known))
     return _joined(large.executors.map(task.read, parts.groups, str(uuid4())), known)
@@ -44,10 +46,13 @@ class NamesTask:
     def read(self, splits: Sequence[Split]) -> Names | CallerError:
         """The names in some parts."""
         assert isinstance(self.reader, SplitsOfSource)
-        try:
-            return _joined((self.reader.names(each, self.known) for each in splits), self.known)
-        except CallerError as failure:
-            return failure
+        found: list[Names] = []
+        for each in splits:
+            try:
+                found.append(self.reader.names(each, self.known))
+            except CallerError as failure:
+                return of_file(place_of(each), failure)
+        return _joined(found, self.known)
 
 
 def _joined(found: Iterable[Names | CallerError], known: Sequence[frozenset[str]]) -> Names:

@@ -88,10 +88,7 @@ class SortedRows:
 
     def failed(self, failure: CallerError) -> SplitOutcome:
         """What became of a task that another try would not mend."""
-        if self._place and type(failure) is IngestInvalid:
-            # Whatever reads does not know which file it is.
-            return SplitOutcome(failure=IngestInvalid(f"{self._place}: {failure.detail}"))
-        return SplitOutcome(failure=failure)
+        return SplitOutcome(failure=of_file(self._place, failure))
 
     def _unfit(self, bad: BadRow) -> Unfit:
         has_lines = self._record_format in WITH_LINES
@@ -114,3 +111,14 @@ class SortedRows:
         if has_lines:
             return BadRecord(place, reason, line=number, column=bad.position.column)
         return BadRecord(place, reason, row=number)
+
+
+def of_file(place: str, failure: CallerError) -> CallerError:
+    """The failure with the file's name, which whatever reads does not know.
+
+    >>> of_file("file:///a.csv", IngestInvalid("It ends within a record.")).detail
+    'file:///a.csv: It ends within a record.'
+    """
+    return (
+        IngestInvalid(f"{place}: {failure.detail}") if place and type(failure) is IngestInvalid else failure
+    )

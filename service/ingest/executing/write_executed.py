@@ -68,7 +68,10 @@ def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
 
 
 class ExecutedWrite:
-    """One request's files, written by executors. `results` and `rejected` are known when `run` has ended."""
+    """One request's files, written by executors. `results` and `rejected` are known when `run` has ended.
+
+    `files` are those of a source that were found already.
+    """
 
     def __init__(
         self,
@@ -77,7 +80,9 @@ class ExecutedWrite:
         destinations: Sequence[Destination],
         ports: WritePorts,
         large: LargeInputs,
+        files: Sequence[SourceFile] | None = None,
     ) -> None:
+        self._files = files
         self._is_upsert = any(each.target.is_upsert for each in destinations)
         if self._is_upsert and isinstance(request.executed, (MicroBatchRecords, MicroBatchFiles)):
             raise IngestInvalid("Streams append. Send upserts with POST /ingest.")
@@ -154,8 +159,8 @@ class ExecutedWrite:
             case MicroBatchFiles() as folder:
                 return self._of_folder(replace(task, left_out=folder.left_out), folder)
             case SourceRecords() as source:
-                parts = self._parts_of(source, self._large.sources.files(source.uri))
-                return self._written(task, parts)
+                files = self._large.sources.files(source.uri) if self._files is None else self._files
+                return self._written(task, self._parts_of(source, files))
             case None:
                 body = self._request.shared
                 assert isinstance(body, StreamedRecords), "nothing that executors write"

@@ -37,7 +37,7 @@ def row_bytes(array: pa.Array) -> Sizes:
 
     >>> folded = pa.array(["a", "bb"]).dictionary_encode().take(pa.array([1, 1, 0]))
     >>> row_bytes(folded).to_pylist()
-    [6, 6, 5]
+    [10, 10, 9]
     """
     constant = _constant_bytes(array.type)
     if constant is not None:
@@ -54,7 +54,8 @@ def _own_bytes(array: pa.Array) -> Sizes:
     if types.is_string_view(kind) or types.is_binary_view(kind):
         return _view_bytes(array)
     if types.is_string(kind) or types.is_binary(kind) or _is_large(kind):
-        return pc.add(pc.fill_null(pc.binary_length(array), 0).cast(pa.int64()), _scalar(4))
+        # With the wide offsets that they are written with.
+        return pc.add(pc.fill_null(pc.binary_length(array), 0).cast(pa.int64()), _scalar(8))
     # Of another type nothing is ever written.
     return _scalar(0)
 

@@ -17,7 +17,14 @@ import pytest
 
 from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.write_bounds import WriteBounds
-from service.errors import ExecutorsFailed, IngestInvalid, RecordsInvalid, SourceChanged, WriteSchemaInvalid
+from service.errors import (
+    ExecutorsFailed,
+    IngestInvalid,
+    RecordsInvalid,
+    SourceChanged,
+    TableNotFound,
+    WriteSchemaInvalid,
+)
 from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
 from service.ingest.reading.read_bounds import ReadBounds
@@ -118,11 +125,32 @@ def test_every_part_of_a_large_file_counts_for_its_columns(ingests: FakeIngests,
     assert len(ingests.executors.jobs) == 2
 
 
+def test_the_files_whose_columns_were_inferred_are_those_that_are_written(
+    ingests: FakeIngests, tmp_path: Path
+) -> None:
+    ingests.tables.put(with_columns(ID, NOTE, AT))
+    (tmp_path / "a.json").write_bytes(lines(1))
+    ingests.executors.meanwhile = lambda: (tmp_path / "b.json").write_bytes(b'{"id":2,"note":"late"}')
+    ended(ingests, of_source(tmp_path, "*", INFERRED))
+    assert ids(ingests) == [1]
+    ingests.executors.meanwhile = lambda: (tmp_path / "b.json").write_bytes(lines(3, 4))
+    with pytest.raises(SourceChanged):
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+
+
+def test_a_source_is_not_read_for_a_table_that_is_not_there(ingests: FakeIngests, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(lines(1))
+    nowhere = replace(INFERRED, key=TableKey(TableName("lake", "logs", "nowhere")))
+    with pytest.raises(TableNotFound):
+        ingests.accept(of_source(tmp_path, "*", nowhere), "ann")
+    assert ingests.executors.jobs == []
+
+
 def test_a_file_that_has_no_columns_to_infer_is_refused_and_leaves_nothing(
     ingests: FakeIngests, tmp_path: Path
 ) -> None:
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(lines(1))[:-9])
-    with pytest.raises(IngestInvalid):
+    with pytest.raises(IngestInvalid, match=r"a\.json\.gz: "):
         ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"nobody":1}\n'))
     with pytest.raises(WriteSchemaInvalid, match="nobody"):
