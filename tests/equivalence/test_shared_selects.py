@@ -126,11 +126,6 @@ AS_IT_IS = {
         f"SELECT ({X} SELECT count(*) FROM x a JOIN dim d ON a.k = d.k AND d.year = 1999"
         " JOIN x b ON a.id <= b.id) AS m, count(*) AS n FROM by_day GROUP BY 1"
     ),
-    "a place whose name only the engine knows": (
-        f"{X} SELECT a.id FROM x a JOIN dim d ON a.k = d.k WHERE d.year = 1999"
-        " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 2000"
-        " UNION ALL SELECT id FROM IDENTIFIER('x')"
-    ),
     "one joins NULL, the other does not": (
         f"{X} SELECT a.id FROM x a JOIN dim d ON a.k <=> d.k WHERE d.year = 2000"
         " UNION ALL SELECT b.id FROM x b JOIN dim e ON b.k = e.k WHERE e.year = 1999"
