@@ -37,8 +37,10 @@ def test_columns_keep_their_order_their_names_and_their_doubles() -> None:
 
 
 def test_every_level_of_a_scan_is_selected_of_total() -> None:
-    row = ["lake.tpcds.store_returns", None, [5, 50, 500, 5000, 9], [1, 10, 100], 3, 70, 12, True, False]
+    levels = [[5, 50, 500, 5000, 9], [1, 10, 100]]
+    row = ["lake.tpcds.store_returns", None, *levels, 3, 70, 12, True, False, ["sr_item_sk"]]
     [scan] = scan_records(json.dumps([row]))
+    assert scan.columns == ("sr_item_sk",)
     metrics = scan.metrics
     assert (scan.table, scan.snapshot_id, metrics.planning_ms) == ("lake.tpcds.store_returns", None, 12)
     assert metrics.partitions == Selection(5, 1)
