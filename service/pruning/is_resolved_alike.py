@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.tables import TableFacts
+from service.pruning.joins_what_it_names import joins_what_it_names
 from service.pruning.qualify import needs_all_columns
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
+Known = Mapping[str, frozenset[str] | None]
+"""The columns of relations by their names; None when not all are known."""
 
 
 def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
@@ -18,12 +21,42 @@ def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
 
     USING means the first relation that has the column, of all that stand before it; behind a star, places
     are those of all columns that there are. And `a.b` in a subquery is a field of its own relations' column
-    `a` before it is a column of a relation `a` further out.
+    `a` before it is a column of a relation `a` further out. So it is in an ON that does not see `a`, and of a
+    relation of which it is not known whether it has a column `b`.
     """
     return all(_is_alike(scope, facts_of) for scope in root.traverse())
 
 
 def _is_alike(scope: Scope, facts_of: FactsOf) -> bool:
+    select = scope.expression
+    if isinstance(select, exp.Select):
+        known = {name: _columns_of(source, facts_of) for name, (_, source) in scope.selected_sources.items()}
+        if not joins_what_it_names(select, lambda name: _may_be_another(name, scope, known)):
+            return False
+        unknown = (name for name, columns in known.items() if columns is None)
+        if any(_is_another(name, scope, known) for name in unknown):
+            return False
+    return _are_outer_names_clear(scope, facts_of)
+
+
+def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
+    """Whether `name.x` may be a field of a column, or a column further out, if no relation has the name."""
+    return scope.can_be_correlated or any(each is None or name in each for each in known.values())
+
+
+def _is_another(name: str, scope: Scope, known: Known) -> bool:
+    """Whether something else is called as this relation, which may not have the columns that it is asked."""
+    if any(each is not None and name in each for each in known.values()):
+        return True
+    outer = scope.parent if scope.can_be_correlated else None
+    while outer is not None:
+        if name in outer.selected_sources:
+            return True
+        outer = outer.parent
+    return False
+
+
+def _are_outer_names_clear(scope: Scope, facts_of: FactsOf) -> bool:
     further_out = scope.external_columns if scope.can_be_correlated else []
     outer = {each.table for each in further_out if each.table}
     if not outer and not needs_all_columns(scope.expression):

@@ -10,7 +10,20 @@ from sqlglot import exp
 MAX_JOINS = 64
 # Without one alias, what may be several columns to Spark; so may functions that the parser does not know.
 _SEVERAL = (exp.Aliases, exp.UDTF, exp.Anonymous)
-_LOOKED_AT = (exp.CTE, exp.Fetch, exp.Join, exp.Pivot, exp.Select, exp.Table, exp.TableSample)
+_LOOKED_AT = (
+    exp.Anonymous,
+    exp.CTE,
+    exp.Fetch,
+    exp.Identifier,
+    exp.Join,
+    exp.Pivot,
+    exp.Qualify,
+    exp.Select,
+    exp.Table,
+    exp.TableSample,
+)
+# What stands before JOIN. To Spark no name, so the word before it is one, and an alias.
+_OF_JOINS = frozenset({"left", "right", "full", "inner", "cross", "semi", "anti", "natural", "outer"})
 _NO_NAMES = ("table", "stream")
 
 
@@ -31,8 +44,12 @@ def is_understood(tree: exp.Query) -> bool:
             nodes[type(node)].append(node)
     common = {each.alias.lower() for each in nodes[exp.CTE]}
     return (
-        # To Spark FETCH is an alias, and so the tables have other names.
+        # To Spark FETCH is an alias, and so the tables have other names; so is QUALIFY.
         not nodes[exp.Fetch]
+        and not nodes[exp.Qualify]
+        and not any(map(_is_of_joins, nodes[exp.Identifier]))
+        # It names what only the engine knows.
+        and not any(each.name.lower() == "identifier" for each in nodes[exp.Anonymous])
         and all(map(_is_table_clear, nodes[exp.Table]))
         and not any(_hides_its_rows(each, common) for each in nodes[exp.TableSample])
         # To Spark it is of all that is joined before it.
@@ -54,6 +71,10 @@ def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
     ):
         return False
     return not any(map(_hides_a_name, joins))
+
+
+def _is_of_joins(name: exp.Expr) -> bool:
+    return not name.args.get("quoted") and name.name.lower() in _OF_JOINS
 
 
 def _is_keyword(name: object) -> bool:

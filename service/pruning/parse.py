@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
@@ -42,19 +42,26 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
         trees = _SPARK.parser().parse(tokens, text) if is_shallow(tokens) else []
     except (SqlglotError, RecursionError):
         return None
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query) or not _has_all_ands(trees[0], tokens):
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query) or not _has_all_words(trees[0], tokens):
         return None
     return ParsedQuery(sql, trees[0], tuple(_references(trees[0], sql, zone)))
 
 
-def _has_all_ands(tree: exp.Query, tokens: Iterable[Token]) -> bool:
-    """Whether each AND of the text is one of the tree: sqlglot reads on where BETWEEN has none of its own."""
-    written = sum(each.token_type is TokenType.AND for each in tokens)
+def _has_all_words(tree: exp.Query, tokens: Sequence[Token]) -> bool:
+    """Whether each AND and each plus of the text is one of the tree.
+
+    sqlglot reads on where BETWEEN has no AND of its own, and leaves out the plus before a value, which makes
+    a number of a text.
+    """
+    ands = sum(each.token_type is TokenType.AND for each in tokens)
     read = (
         not isinstance(each, exp.WindowSpec) or bool(each.args.get("end"))
         for each in tree.find_all(exp.And, exp.Between, exp.WindowSpec)
     )
-    return written == sum(read)
+    if ands != sum(read):
+        return False
+    pluses = sum(each.token_type is TokenType.PLUS for each in tokens)
+    return not pluses or pluses == sum(1 for _ in tree.find_all(exp.Add))
 
 
 def _references(tree: exp.Query, sql: str, zone: str | None) -> Iterator[TableReference]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-_BY_NAME = ("identifier", "table")
+_BY_NAME = "table"
 
 
 def reader_counts(root: Scope) -> Mapping[int, int]:
@@ -51,8 +51,8 @@ def _are_all_seen(root: Scope) -> bool:
 
 def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]) -> bool:
     if isinstance(node, exp.Anonymous):
-        # Their arguments may be names of tables, which only the engine knows.
-        return not common or node.name.lower() not in _BY_NAME
+        # Its argument is the name of a table, and looks like a column.
+        return not common or node.name.lower() != _BY_NAME
     if isinstance(node, exp.Table):
         is_common = node.name.lower() in common
         return not is_common or id(node) in read or node.find_ancestor(exp.Hint) is not None

@@ -1,0 +1,72 @@
+"""Does each ON name what its join joins?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+_HIDING = ("SEMI", "ANTI")
+
+
+def joins_what_it_names(select: exp.Select, may_be_another: Callable[[str], bool]) -> bool:
+    """False where an ON names a relation of the SELECT that its join does not see.
+
+    To the parser it sees all of them. To Spark, a name that stands for none of its two sides is a field of a
+    struct, or a column further out. What stands before a comma is no side of a later join; commas look like
+    CROSS JOIN here, so such a name counts only if it `may_be_another`: else Spark would not take the query.
+
+    >>> from sqlglot import parse_one
+    >>> def joins(text):
+    ...     return joins_what_it_names(parse_one(text, read="spark"), lambda name: name == "b")
+    >>> joins("SELECT 1 FROM a JOIN b ON a.k = b.k JOIN c ON a.k = c.k")
+    True
+    >>> joins("SELECT 1 FROM a JOIN b ON a.k = c.k JOIN c ON a.k = c.k")
+    False
+    >>> joins("SELECT 1 FROM a, b JOIN c ON a.k = c.k"), joins("SELECT 1 FROM b, a JOIN c ON b.k = c.k")
+    (True, False)
+    """
+    first = select.args.get("from_")
+    if first is None or not select.args.get("joins"):
+        return True
+    every = set(_names_in(first.this)) | {each.alias_or_name for each in select.args.get("laterals") or ()}
+    for each in select.args["joins"]:
+        every.update(_names_in(each.this))
+    return _are_seen(first.this, select.args["joins"], every, may_be_another)
+
+
+def _are_seen(
+    first: exp.Expr, joins: list[exp.Join], every: set[str], may_be_another: Callable[[str], bool]
+) -> bool:
+    seen, before = set(_names_in(first)), set[str]()
+    within = [first]
+    for join in joins:
+        added, on = set(_names_in(join.this)), join.args.get("on")
+        within.append(join.this)
+        if on is None and not join.args.get("using"):
+            before, seen = before | seen, added
+            continue
+        named = set() if on is None else {each.table for each in on.find_all(exp.Column)}
+        unseen = named & every - seen - added
+        if not unseen <= before or any(map(may_be_another, unseen)):
+            return False
+        if join.kind not in _HIDING:
+            seen |= added
+    return all(_are_seen(*each, every, may_be_another) for node in within for each in _nested(node))
+
+
+def _names_in(relation: exp.Expr) -> Iterator[str]:
+    """The names that a relation has outside, and those of what is joined in parentheses without a name."""
+    if relation.alias_or_name:
+        yield relation.alias_or_name
+    for first, joins in _nested(relation):
+        yield from _names_in(first)
+        for each in joins:
+            yield from _names_in(each.this)
+
+
+def _nested(relation: exp.Expr) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:
+    """What is joined in parentheses: what comes first there, and its joins."""
+    inner = relation.this if isinstance(relation, exp.Subquery | exp.Paren) else None
+    if isinstance(inner, exp.Table | exp.Subquery | exp.Paren):
+        yield inner, [*(inner.args.get("joins") or ()), *(relation.args.get("joins") or ())]
