@@ -54,6 +54,7 @@ def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]
         # Its argument is the name of a table, and looks like a column.
         return not common or node.name.lower() != _BY_NAME
     if isinstance(node, exp.Table):
-        is_common = node.name.lower() in common
+        # One with a schema is a table of that name, unless it is pivoted: then the qualifier has added it.
+        is_common = node.name.lower() in common and (not node.db or bool(node.args.get("pivots")))
         return not is_common or id(node) in read or node.find_ancestor(exp.Hint) is not None
     return id(node) in selects
