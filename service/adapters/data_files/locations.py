@@ -54,11 +54,14 @@ class Locations:
 
     def _folder(self, partition: PartitionValues) -> str:
         known = _folders(Identity(self._state))
-        if partition not in known:
+        folder = known.get(partition)
+        if folder is None:
+            folder = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
             if len(known) >= _FOLDERS_KEPT:
+                # Others may look into it at this moment: each has its own answer in hand.
                 known.clear()
-            known[partition] = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
-        return known[partition]
+            known[partition] = folder
+        return folder
 
 
 @lru_cache(_STATES_KEPT)
