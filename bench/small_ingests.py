@@ -13,7 +13,7 @@ What limits it is that one Python process computes one thing at a time. Of 13 ms
 (150 times an ingest: each call of Arrow, of the disk or of PostgreSQL lets another one go on), a fifth Arrow
 and Parquet, and the rest memory and JSON. One ingest by itself, from its body to synced files, takes 7.4. How
 fast the machine is differs by a third from one quarter of an hour to the next: runs of one morning gave 69,
-95, 88 and 114 in a second.
+95, and after small changes 88 and 114 in a second.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ some come out low by chance. So those under 0.95 are asked once more, by themsel
 seven that count. Whether a text is under 0.9 is said by these; the mean is that of the first rounds.
 
 What limits the mean: the facts are partitioned by day, so Spark prunes by itself wherever a date selects. q47
-reads 426 files and q90 all, either way, for the same CPU. q72 was three times slower as long as the inventory
-was read whole; a year of it is read now, 53 of 261 files. q39a and b, half a second each, read the inventory
-twice through one common table expression. Both ways read the same files; a tenth is between them in most
-runs, and by itself neither of the rewrites makes it (605 ms in single rounds, 567 without read options, 621
-without rows in memory, 546 of Spark's own).
+reads 426 files and q90 all, either way, for the same CPU. q72 was almost three times slower as long as the
+inventory was read whole; a year of it is read now, 53 of 261 files. q39a and b, half a second each, read the
+inventory twice through one common table expression. Both ways read the same files; a tenth is between them in
+most runs, and by itself neither of the rewrites makes it (medians of thirteen rounds: 605 ms, 567 without
+read options, 621 without rows in memory, 546 of Spark's own).
 """
 
 from __future__ import annotations

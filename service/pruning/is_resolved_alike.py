@@ -28,15 +28,15 @@ def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
 
 
 def _is_alike(scope: Scope, facts_of: FactsOf) -> bool:
+    known = {name: _columns_of(source, facts_of) for name, (_, source) in scope.selected_sources.items()}
+    if any(columns is None and _is_another(name, scope, known) for name, columns in known.items()):
+        return False
     select = scope.expression
-    if isinstance(select, exp.Select):
-        known = {name: _columns_of(source, facts_of) for name, (_, source) in scope.selected_sources.items()}
-        if not joins_what_it_names(select, lambda name: _may_be_another(name, scope, known)):
-            return False
-        unknown = (name for name, columns in known.items() if columns is None)
-        if any(_is_another(name, scope, known) for name in unknown):
-            return False
-    return _are_outer_names_clear(scope, facts_of)
+    if isinstance(select, exp.Select) and not joins_what_it_names(
+        select, lambda name: _may_be_another(name, scope, known)
+    ):
+        return False
+    return _are_outer_names_clear(scope, known)
 
 
 def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
@@ -56,13 +56,12 @@ def _is_another(name: str, scope: Scope, known: Known) -> bool:
     return False
 
 
-def _are_outer_names_clear(scope: Scope, facts_of: FactsOf) -> bool:
+def _are_outer_names_clear(scope: Scope, known: Known) -> bool:
     further_out = scope.external_columns if scope.can_be_correlated else []
     outer = {each.table for each in further_out if each.table}
     if not outer and not needs_all_columns(scope.expression):
         return True
-    columns = [_columns_of(source, facts_of) for _, source in scope.selected_sources.values()]
-    return all(known is not None and known.isdisjoint(outer) for known in columns)
+    return all(columns is not None and columns.isdisjoint(outer) for columns in known.values())
 
 
 def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] | None:

@@ -29,9 +29,9 @@ def joins_what_it_names(select: exp.Select, may_be_another: Callable[[str], bool
     first = select.args.get("from_")
     if first is None or not select.args.get("joins"):
         return True
-    every = set(_names_in(first.this)) | {each.alias_or_name for each in select.args.get("laterals") or ()}
-    for each in select.args["joins"]:
-        every.update(_names_in(each.this))
+    relations = [first.this, *(each.this for each in select.args["joins"])]
+    every = {each.alias_or_name for each in select.args.get("laterals") or ()}
+    every.update(name for each in relations for name in _names_in(each, is_inside=True))
     return _are_seen(first.this, select.args["joins"], every, may_be_another)
 
 
@@ -55,14 +55,15 @@ def _are_seen(
     return all(_are_seen(*each, every, may_be_another) for node in within for each in _nested(node))
 
 
-def _names_in(relation: exp.Expr) -> Iterator[str]:
-    """The names that a relation has outside, and those of what is joined in parentheses without a name."""
+def _names_in(relation: exp.Expr, is_inside: bool = False) -> Iterator[str]:
+    """The name of a relation, or those that are joined in parentheses without one; `is_inside`: both."""
     if relation.alias_or_name:
         yield relation.alias_or_name
+    if relation.alias_or_name and not is_inside:
+        return
     for first, joins in _nested(relation):
-        yield from _names_in(first)
-        for each in joins:
-            yield from _names_in(each.this)
+        for each in (first, *(join.this for join in joins)):
+            yield from _names_in(each, is_inside)
 
 
 def _nested(relation: exp.Expr) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:

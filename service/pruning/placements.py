@@ -86,7 +86,7 @@ class Placements:
     def place_together(self) -> None:
         """Once all are placed: what several places want, and tuples that say more than their columns do."""
         for wanted in self._wanted.values():
-            self._place_for_all(wanted, max(each.reading.count for each in wanted if each.reading))
+            self._place_for_all(wanted)
         for keys in composite_keys(self._found):
             self._place_together(keys)
 
@@ -113,18 +113,10 @@ class Placements:
             found = FoundKey(wanted.candidate, wanted.probe, side.build, side.graph, side.allowed, end)
             self._found.append(found)
 
-    def _place_for_all(self, wanted: Sequence[Wanted], count: int) -> None:
+    def _place_for_all(self, wanted: Sequence[Wanted]) -> None:
         """Narrows a mention by the keys of any of the places that read it, if there are such of all."""
-        sides: dict[Reading | None, list[tuple[int, BuildQuery]]] = {}
-        for each in wanted:
-            side = self._build_side(each.candidate)
-            if isinstance(side, BuildSide):
-                keys = self._cost(side), _converted(each, side.query)
-                sides.setdefault(each.reading, []).append(keys)
-        # Whatever the relations are called, the same keys.
-        found = [min(each, key=lambda keys: (keys[0], keys[1].identity))[1] for each in sides.values()]
-        first, end = wanted[0], wanted[0].end
-        if end is None or len(found) < count:
+        found, first, end = self._keys_of_all(wanted), wanted[0], wanted[0].end
+        if not found or end is None:
             for each in wanted:
                 self._refuse(each, Reason.PROBE_NOT_PRUNABLE)
             return
@@ -132,6 +124,23 @@ class Placements:
         is_converted = any(_is_converted(each.plan) for each in wanted)
         self._add(first.candidate, first.probe, query, (plan.type_name,), plan.span, end, is_converted)
         self._refusals.note_filter(end)
+
+    def _keys_of_all(self, wanted: Sequence[Wanted]) -> Sequence[BuildQuery]:
+        """What collects the keys of each place that reads the mention; nothing if one of them has none."""
+        readings = {each.reading for each in wanted if each.reading is not None}
+        count = max(each.count for each in readings)
+        if len(readings) < count:
+            # Build sides take long to write: none for what some place needs whole.
+            return ()
+        sides: dict[Reading | None, list[tuple[int, BuildQuery]]] = {}
+        for each in wanted:
+            side = self._build_side(each.candidate)
+            if isinstance(side, BuildSide):
+                keys = self._cost(side), _converted(each, side.query)
+                sides.setdefault(each.reading, []).append(keys)
+        # Whatever the relations are called, the same keys.
+        cheapest = [min(each, key=lambda keys: (keys[0], keys[1].identity))[1] for each in sides.values()]
+        return cheapest if len(cheapest) == count else ()
 
     def _cost(self, side: BuildSide) -> int:
         """What the tables cost that it reads, as far as they are known."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Set
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-_BY_NAME = "table"
+# Its argument is the name of a table, and looks like a column.
+_OF_TABLE = "table"
 
 
 def reader_counts(root: Scope) -> Mapping[int, int]:
@@ -31,28 +32,27 @@ def reader_counts(root: Scope) -> Mapping[int, int]:
 def _are_all_seen(root: Scope) -> bool:
     """Whether each SELECT is a scope, and each name of a common table expression a reference in one.
 
-    What is pivoted takes the place of what it reads, and what has no name of its own is told by that of a
-    table in parentheses: such readers stand in no scope, or hide another one.
+    A pivot hides what it reads, and of two relations of one name, which parentheses allow, one hides another.
     """
-    scopes = list(root.traverse())
-    selects = {id(each.expression) for each in scopes}
+    selects: set[int] = set()
     read: set[int] = set()
-    for scope in scopes:
+    for scope in root.traverse():
+        selects.add(id(scope.expression))
         names = [name for name, _ in scope.references]
         if len(set(names)) < len(names):
             return False
         read |= {id(node) for name, node in scope.references if isinstance(scope.sources.get(name), Scope)}
-    common = {each.alias.lower() for each in root.expression.find_all(exp.CTE)}
-    return all(
-        _is_seen(each, selects, read, common)
-        for each in root.expression.find_all(exp.Select, exp.SetOperation, exp.Table, exp.Anonymous)
-    )
+    # One walk for all: every new text is asked.
+    nodes = list(root.expression.find_all(exp.Select, exp.SetOperation, exp.Table, exp.Anonymous, exp.CTE))
+    common = {each.alias.lower() for each in nodes if isinstance(each, exp.CTE)}
+    return all(_is_seen(each, selects, read, common) for each in nodes)
 
 
 def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]) -> bool:
+    if isinstance(node, exp.CTE):
+        return True
     if isinstance(node, exp.Anonymous):
-        # Its argument is the name of a table, and looks like a column.
-        return not common or node.name.lower() != _BY_NAME
+        return not common or node.name.lower() != _OF_TABLE
     if isinstance(node, exp.Table):
         # One with a schema is a table of that name, unless it is pivoted: then the qualifier has added it.
         is_common = node.name.lower() in common and (not node.db or bool(node.args.get("pivots")))

@@ -8,8 +8,7 @@ from uuid import uuid4
 
 from service.errors import CallerError
 from service.ingest.executing.large_parts import LargeInputs, parts_of_files
-from service.ingest.executing.sorted_rows import of_file
-from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfSource, place_of
+from service.ingest.executing.split_reader import Split, SplitReader, SplitsOfSource, of_file, place_of
 from service.ingest.reading.note_names import note_names
 from service.ingest.reading.plan import ReadPlan
 from service.model.ingest import Route

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from service.errors import CallerError, IngestInvalid
+from service.errors import CallerError
 from service.ingest.dead_letters import Letters
+from service.ingest.executing.split_reader import of_file
 from service.ingest.reading.rows import BadRow, Rows, TargetRows
 from service.ingest.request_rows import WITH_LINES, Unfit
 from service.model.ingest import BadRecord
@@ -111,14 +112,3 @@ class SortedRows:
         if has_lines:
             return BadRecord(place, reason, line=number, column=bad.position.column)
         return BadRecord(place, reason, row=number)
-
-
-def of_file(place: str, failure: CallerError) -> CallerError:
-    """The failure with the file's name, which whatever reads does not know.
-
-    >>> of_file("file:///a.csv", IngestInvalid("It ends within a record.")).detail
-    'file:///a.csv: It ends within a record.'
-    """
-    return (
-        IngestInvalid(f"{place}: {failure.detail}") if place and type(failure) is IngestInvalid else failure
-    )

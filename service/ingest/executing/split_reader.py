@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from service.errors import CallerError, IngestInvalid
 from service.ingest.executing.byte_range import ByteRange
 from service.ingest.reading.batches import parquet_batches
 from service.ingest.reading.columnar_rows import columnar_rows
@@ -113,6 +114,17 @@ def place_of(split: Split) -> str:
             return file.uri if start == 0 else f"{file.uri}, lines after byte {start}"
         case _:
             return ""
+
+
+def of_file(place: str, failure: CallerError) -> CallerError:
+    """The failure with the file's name, which whatever reads does not know.
+
+    >>> of_file("file:///a.csv", IngestInvalid("It ends within a record.")).detail
+    'file:///a.csv: It ends within a record.'
+    """
+    return (
+        IngestInvalid(f"{place}: {failure.detail}") if place and type(failure) is IngestInvalid else failure
+    )
 
 
 def _unpacked(raw: BinaryIO, compression: Compression, max_bytes: int) -> BinaryIO:
