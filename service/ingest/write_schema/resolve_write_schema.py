@@ -62,4 +62,11 @@ def _columns(
             return given_columns(columns, table.schema.columns)
         case InferredColumns():
             ids = inferred_columns(present, table, equality_field_ids)
-            return ids, (() if ids else unknown_columns(sorted(present), table.schema.columns))
+            return ids, (() if ids else _nothing_inferred(present, table))
+
+
+def _nothing_inferred(present: Set[str], table: WritableTable) -> tuple[Violation, ...]:
+    if present:
+        return unknown_columns(sorted(present), table.schema.columns)
+    # Told first: which columns such a schema skips follows from it.
+    return (Violation("", WriteRule.NOTHING_WRITTEN, "No record has a field to infer a column from."),)

@@ -207,3 +207,9 @@ def test_inferred_columns_are_those_of_the_records_and_of_the_partition_in_the_t
     resolved = resolve_write_schema(InferredColumns.INFER, TABLE, {"note", "id", "unheard"})
     assert resolved is not None
     assert resolved.column_ids == (1, 2, 6)
+
+
+def test_where_no_record_has_a_field_that_is_told_before_the_columns_that_are_missing() -> None:
+    table = with_columns(ID, NOTE)
+    with pytest.raises(WriteSchemaInvalid, match="No record has a field to infer a column from"):
+        resolve_write_schema(InferredColumns.INFER, table, frozenset())
