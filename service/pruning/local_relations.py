@@ -73,11 +73,14 @@ def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
     (True, False)
     >>> is_named("SELECT * FROM d", "d_year"), is_named("SELECT 1 FROM f NATURAL JOIN d", "d_year")
     (True, True)
+    >>> is_named("SELECT `d``_year` FROM d", "d`_year")
+    True
     """
     if any(_asks_for_all(each) for each in tree.walk()):
         return lambda _column: True
     text = sql.casefold()
-    return lambda column: column.casefold() in text
+    # A backtick in a name is written twice.
+    return lambda column: column.casefold().replace("`", "``") in text or column.casefold() in text
 
 
 def asks_for_files(sql: str) -> bool:
