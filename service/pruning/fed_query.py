@@ -9,6 +9,7 @@ from sqlglot import exp
 from service.model.filtering import DynamicFilteringData, Feed
 from service.model.keys import converted_range
 from service.pruning.predicate import predicate, ranges_predicate
+from service.pruning.reaches_lowest_bucket import may_reach_lowest_bucket
 
 
 def fed_query(sql: str, feeds: Iterable[tuple[Feed, DynamicFilteringData]], max_ranges: int) -> str:
@@ -34,6 +35,8 @@ def _conditions(feeds: Iterable[tuple[Feed, DynamicFilteringData]], max_ranges: 
             if data.ranges
             else predicate(feed.column, feed.type_name, data.values, max_ranges, max_ranges)
         )
+        if may_reach_lowest_bucket(formed.ranges):
+            continue
         yield formed.condition.transform(_of, feed.alias).sql("spark")
 
 

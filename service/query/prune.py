@@ -10,6 +10,7 @@ import structlog
 from service.model.column_values import ColumnValues
 from service.model.filtering import (
     DynamicFilter,
+    DynamicFilteringData,
     FilterOutcome,
     FilterRecord,
     Probe,
@@ -25,6 +26,7 @@ from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.predicate import FormedPredicate
+from service.pruning.reaches_lowest_bucket import reaches_lowest_bucket
 from service.pruning.takes_lists_only import takes_lists_only
 from service.query.applied_filter import AppliedFilter
 from service.query.collect import Collector
@@ -161,23 +163,19 @@ class Pruner:
         within, is_too_large = bounds.form_of(outcome.data)
         if is_too_large:
             outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-        if len(found.probe.columns) > 1:
-            return self._formed_together(found, outcome, within)
-        held = self._held(found.probe, found.probe.columns[0])
-        is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held and held.is_tight)
-        formed = form(found, outcome.data, held, is_hashed, within)
-        if isinstance(formed, Reason):
-            return replace(outcome, reason=formed), None
-        return outcome, formed
-
-    def _formed_together(
-        self, found: DynamicFilter, outcome: FilterOutcome, bounds: FormBounds
-    ) -> tuple[FilterOutcome, FormedPredicate | None]:
-        held = [self._held(found.probe, each) for each in found.probe.columns]
-        formed = composite_predicate(
-            found.probe, outcome.data.values, held, bounds.max_in_list, bounds.max_ranges
-        )
+        formed = self._form(found, facts, outcome.data, within)
+        if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
+            formed = Reason.RANGES_ONLY
         return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
+
+    def _form(
+        self, found: DynamicFilter, facts: TableFacts, data: DynamicFilteringData, bounds: FormBounds
+    ) -> FormedPredicate | Reason:
+        held = [self._held(found.probe, each) for each in found.probe.columns]
+        if len(held) > 1:
+            return composite_predicate(found.probe, data.values, held, bounds.max_in_list, bounds.max_ranges)
+        is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held[0] and held[0].is_tight)
+        return form(found, data, held[0], is_hashed, bounds)
 
     def _held(self, probe: Probe, column: str) -> ColumnValues | None:
         return self._probe_values.of(probe.table, probe.snapshot_id, column)

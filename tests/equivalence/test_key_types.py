@@ -19,6 +19,7 @@ from spark_session.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.key_collector import FakeKeyCollector
+from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.views import FakeViews
 
 STAR = "SELECT f.id, d.k FROM {table} f JOIN dim d ON {condition} WHERE d.year = 1999"
@@ -199,6 +200,16 @@ def test_too_many_keys_narrow_as_ranges(
     assert (found.form, found.exceeds_threshold, found.value_count) == (FilterForm.RANGES, True, 0)
     assert len(found.ranges) <= range_count
     assert checked.files(table).selected < checked.files(table).total, checked.pruned.sql
+
+
+@pytest.mark.parametrize("least", ["9223372036854775807 - 1", "2147483648"])
+def test_ranges_of_the_least_numbers_do_not_narrow_what_is_truncated(
+    least: str, three_keys: Harness
+) -> None:
+    three_keys._ports.pruner._probe_values = FakeProbeValues()
+    checked = three_keys.check(MANY.format(table="by_tens", condition=f"f.b = d.big_k - {least}"))
+    assert checked.applied == {}
+    assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
 
 
 def test_too_many_keys_do_not_narrow_buckets(three_keys: Harness) -> None:

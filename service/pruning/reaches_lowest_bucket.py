@@ -1,0 +1,60 @@
+"""Ranges that begin where the transform `truncate` of whole numbers runs over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from service.model.filtering import KeyRange
+from service.model.tables import TableFacts
+
+_LEAST = -(2**31)
+_LEAST_LONG = -(2**63)
+_TRUNCATE = re.compile(r"truncate\[(\d+)\]")
+
+
+def reaches_lowest_bucket(condition: exp.Expr, facts: TableFacts) -> bool:
+    """Whether a range begins among the least numbers of a column that the table is truncated by.
+
+    Iceberg's transform of them is below what the type holds, and becomes one of the greatest: with
+    `k >= -2147483648` it leaves out every file of `truncate(k, 10)` but those of that one bucket.
+    """
+    fields = (*facts.partition_fields, *facts.past_partition_fields)
+    firsts = [
+        (each.source.lower(), first) for each in fields if (first := _first(each.transform)) is not None
+    ]
+    return any(
+        low < first
+        for between in condition.find_all(exp.Between)
+        for source, first in firsts
+        if between.this.name.lower() == source and (low := _whole(between.args["low"])) is not None
+    )
+
+
+def may_reach_lowest_bucket(ranges: Iterable[KeyRange]) -> bool:
+    """The same, whatever the table is truncated by: no bucket of least numbers is wider than half of them.
+
+    >>> may_reach_lowest_bucket([(-2147483648, 100)]), may_reach_lowest_bucket([(-5000, 100)])
+    (True, False)
+    """
+    return any(isinstance(low, int) and low < _LEAST // 2 for low, _ in ranges)
+
+
+def _first(transform: str) -> int | None:
+    """The first number whose bucket begins at one that the type has."""
+    found = _TRUNCATE.fullmatch(transform)
+    if found is None:
+        return None
+    width = int(found[1])
+    # Of a column that is BIGINT by now, files may have been written when it was INT.
+    least = _LEAST if width <= -_LEAST else _LEAST_LONG
+    return -(-least // width) * width
+
+
+def _whole(literal: exp.Expr) -> int | None:
+    number = literal.this if isinstance(literal, exp.Neg) else literal
+    if not isinstance(number, exp.Literal) or number.is_string:
+        return None
+    return -int(number.name) if isinstance(literal, exp.Neg) else int(number.name)
