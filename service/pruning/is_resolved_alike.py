@@ -36,7 +36,24 @@ def _is_alike(scope: Scope, facts_of: FactsOf) -> bool:
         select, lambda name: _may_be_another(name, scope, known)
     ):
         return False
+    if isinstance(select, exp.Select) and not _is_having_of_its_own(select, known):
+        return False
     return _are_outer_names_clear(scope, known)
+
+
+def _is_having_of_its_own(select: exp.Select, known: Known) -> bool:
+    """Whether each name in HAVING is a column of the relations or of the SELECT.
+
+    Others stay without a relation, and no scope tells of them: they are columns further out, variables of the
+    session, or functions that need no parentheses.
+    """
+    having = select.args.get("having")
+    if having is None:
+        return True
+    own = {name.lower() for columns in known.values() for name in columns or ()}
+    own.update(each.lower() for each in select.named_selects)
+    bare = (each for each in having.find_all(exp.Column) if not each.table)
+    return all(each.name.lower() in own for each in bare if each.find_ancestor(exp.Select) is select)
 
 
 def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
