@@ -202,7 +202,7 @@ def test_too_many_keys_narrow_as_ranges(
     assert checked.files(table).selected < checked.files(table).total, checked.pruned.sql
 
 
-@pytest.mark.parametrize("least", ["9223372036854775807 - 1", "2147483648"])
+@pytest.mark.parametrize("least", ["9223372036854775000", "2147483648"])
 def test_ranges_of_the_least_numbers_do_not_narrow_what_is_truncated(least: str, three_keys: Harness) -> None:
     three_keys._ports.pruner._probe_values = FakeProbeValues()
     checked = three_keys.check(MANY.format(table="by_tens", condition=f"f.b = d.big_k - {least}"))
