@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from service.errors import QueryFailed
@@ -124,7 +125,15 @@ def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
 
 def _keys(rows: pa.Table) -> list[Key]:
     try:
-        columns = [column.to_pylist() for column in rows.columns]
+        columns = [_values(column) for column in rows.columns]
     except (ValueError, OverflowError) as failure:
         raise QueryFailed("A key is a day or a time that only the engine can hold.") from failure
     return list(zip(*columns, strict=True))
+
+
+def _values(column: pa.ChunkedArray[Any]) -> list[Any]:
+    values: list[Any] = column.to_pylist()
+    if getattr(column.type, "tz", None) is None:
+        return values
+    # In another zone, both 02:30 of the night in which clocks go back are equal to Python.
+    return [None if value is None else value.astimezone(UTC) for value in values]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -58,6 +58,16 @@ def outcome(
 def test_keys_are_sorted() -> None:
     found = outcome(FakeEngine(answer((3,), (1,), (2,))), date_filter())
     assert (found.data, found.reason) == (keys_of((1,), (2,), (3,)), Reason.APPLIED)
+
+
+def test_the_hour_that_comes_twice_is_two_keys() -> None:
+    twice = [datetime(2024, 10, 27, hour, 30, tzinfo=UTC) for hour in (0, 1)]
+    rows = pa.table({"0": pa.array(twice, pa.timestamp("us", tz="Europe/Zurich"))})
+    found = outcome(FakeEngine(replace(answer((1,)), rows=rows)), date_filter())
+    assert {each[0].isoformat() for each in found.data.values} == {  # type: ignore[union-attr]
+        "2024-10-27T00:30:00+00:00",
+        "2024-10-27T01:30:00+00:00",
+    }
 
 
 def test_too_many_keys_become_ranges_between_their_widest_gaps() -> None:
