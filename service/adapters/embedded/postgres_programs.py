@@ -8,10 +8,12 @@ import pwd
 import stat
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from service.errors import CannotStart
 
@@ -138,20 +140,34 @@ def _owner_of(data: Path) -> pwd.struct_passwd:
         return pwd.getpwuid(os.geteuid())
     if data.exists() and data.stat().st_uid != 0:
         return pwd.getpwuid(data.stat().st_uid)
-    return _system_user()
+    return system_user(SYSTEM_USER)
 
 
-def _system_user() -> pwd.struct_passwd:
+def system_user(name: str) -> pwd.struct_passwd:
+    """The user of this name, made if there is none; several processes may ask at once.
+
+    Raises:
+        CannotStart: there is none, and none could be made.
+    """
     try:
-        return pwd.getpwnam(SYSTEM_USER)
-    except KeyError:
-        pass
-    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=30)
-        return pwd.getpwnam(SYSTEM_USER)
+        return _made_once(name)
     except (OSError, subprocess.SubprocessError, KeyError) as error:
         raise CannotStart(
-            f"PostgreSQL does not run as root, and the user {SYSTEM_USER} for it could not be made; "
+            f"PostgreSQL does not run as root, and the user {name} for it could not be made; "
             "start as another user, or make that user."
         ) from error
+
+
+# Another process may make it in between, or hold the lock on the list of users.
+@retry(
+    retry=retry_if_exception_type(subprocess.CalledProcessError),
+    stop=stop_after_attempt(5),
+    wait=wait_random_exponential(multiplier=0.2, max=2),
+    reraise=True,
+)
+def _made_once(name: str) -> pwd.struct_passwd:
+    with suppress(KeyError):
+        return pwd.getpwnam(name)
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name]
+    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    return pwd.getpwnam(name)
