@@ -72,7 +72,7 @@ def _is_free(node: exp.Expr) -> bool:
         return node.this is None
     if isinstance(node, exp.WindowSpec):
         # Rows that are equal in the order have different neighbours each time.
-        return bool(node.args.get("kind") == "ROWS")
+        return (node.text("kind") or "").upper() == "ROWS"
     if isinstance(node, exp.Query):
         return _is_cut(node) and not _is_in_total_order(node)
     return isinstance(node, _FREE)

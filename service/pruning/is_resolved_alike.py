@@ -10,6 +10,7 @@ from sqlglot.optimizer.scope import Scope
 from service.model.tables import TableFacts
 from service.pruning.joins_what_it_names import joins_what_it_names
 from service.pruning.qualify import needs_all_columns
+from service.pruning.unnamed_columns import are_told
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 Known = Mapping[str, frozenset[str] | None]
@@ -84,10 +85,11 @@ def _are_outer_names_clear(scope: Scope, known: Known) -> bool:
 def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] | None:
     """The names of a relation's columns in lower case; None when not all are known."""
     if isinstance(source, exp.Table):
-        facts = facts_of(source)
+        facts = None if source.args.get("pivots") else facts_of(source)
         return None if facts is None else frozenset(each.name.lower() for each in facts.columns)
     if not isinstance(source, Scope):
         return None
     query = source.expression
     names = query.named_selects if isinstance(query, exp.Query) else query.alias_column_names
-    return None if not names or "*" in names else frozenset(each.lower() for each in names)
+    are_known = names and "*" not in names and are_told(names)
+    return frozenset(each.lower() for each in names) if are_known else None

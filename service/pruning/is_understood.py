@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from sqlglot import exp
@@ -24,6 +25,8 @@ _LOOKED_AT = (
 )
 # What stands before JOIN. To Spark no name, so the word before it is one, and an alias.
 _OF_JOINS = frozenset({"left", "right", "full", "inner", "cross", "semi", "anti", "natural", "outer"})
+# What the qualifier calls relations and columns that have no names.
+_MADE_UP = re.compile(r"_(col_)?[0-9]+", re.IGNORECASE)
 _NO_NAMES = ("table", "stream")
 
 
@@ -47,7 +50,7 @@ def is_understood(tree: exp.Query) -> bool:
         # To Spark FETCH is an alias, and so the tables have other names; so is QUALIFY.
         not nodes[exp.Fetch]
         and not nodes[exp.Qualify]
-        and not any(map(_is_of_joins, nodes[exp.Identifier]))
+        and not any(map(_is_misleading, nodes[exp.Identifier]))
         # It names what only the engine knows.
         and not any(each.name.lower() == "identifier" for each in nodes[exp.Anonymous])
         and all(map(_is_table_clear, nodes[exp.Table]))
@@ -73,8 +76,9 @@ def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
     return not any(map(_hides_a_name, joins))
 
 
-def _is_of_joins(name: exp.Expr) -> bool:
-    return not name.args.get("quoted") and name.name.lower() in _OF_JOINS
+def _is_misleading(name: exp.Expr) -> bool:
+    is_of_joins = not name.args.get("quoted") and name.name.lower() in _OF_JOINS
+    return is_of_joins or _MADE_UP.fullmatch(name.name) is not None
 
 
 def _is_keyword(name: object) -> bool:
@@ -117,7 +121,7 @@ def _hides_a_name(join: exp.Join) -> bool:
         return False
     name, outer = join.alias_or_name.lower(), select.find_ancestor(exp.Select)
     while outer is not None:
-        if name in _relation_names(outer):
+        if name in relation_names(outer):
             return True
         outer = outer.find_ancestor(exp.Select)
     return False
@@ -147,7 +151,7 @@ def _is_named_around(select: exp.Select) -> bool:
 
 def _has_hidden_places(select: exp.Select) -> bool:
     """Whether its columns get names by their places, and one of them is a star of a struct."""
-    names = _relation_names(select)
+    names = relation_names(select)
     stars = [each for each in select.selects if isinstance(each, exp.Column) and each.is_star]
     return any(each.table.lower() not in names or each.db for each in stars) and _is_named_around(select)
 
@@ -166,11 +170,12 @@ def _is_select_clear(select: exp.Select) -> bool:
 
 def _has_unique_names(select: exp.Select) -> bool:
     """Whether each relation has a name of its own: the right side of a LEFT SEMI JOIN may share one."""
-    names = _relation_names(select)
+    names = relation_names(select)
     return len(names) == len(set(names))
 
 
-def _relation_names(select: exp.Select) -> list[str]:
+def relation_names(select: exp.Select) -> list[str]:
+    """By what names its columns can tell of which of its relations they are; in lower case."""
     first = select.args.get("from_")
     relations = [*([] if first is None else [first]), *(select.args.get("joins") or ())]
     return [name for each in relations if (name := each.alias_or_name.lower())]

@@ -13,6 +13,7 @@ from sqlglot.schema import MappingSchema
 from service.model.tables import TableAt, TableFacts
 from service.pruning.at_snapshots import snapshot_of
 from service.pruning.is_understood import is_named_by_place, is_understood, shares_columns
+from service.pruning.unnamed_columns import name_unnamed
 
 _NEEDS_ALL = "needs_all_columns"
 
@@ -36,6 +37,7 @@ def qualify(
     copy = tree.copy()
     _tell_fields(copy)
     _mark(copy)
+    name_unnamed(copy)
     versions = _set_aside(copy)
     try:
         qualified = qualify_names(
