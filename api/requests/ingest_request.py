@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import BinaryIO
 
 from api.requests.placed_schema import placed_schema
@@ -119,9 +120,18 @@ def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
 
 
 def fingerprinted(sent: Mapping[str, object]) -> bytes:
-    """What was sent, always in the same words; numbers that no float tells are text there."""
+    """What was sent, always in the same words.
+
+    >>> fingerprinted({"v": Decimal("0.1")}) == fingerprinted({"v": "0.1"})
+    False
+    """
     # Unlike orjson it takes integers of any size: they are refused later, with their place.
-    return json.dumps(sent, sort_keys=True, default=str).encode()
+    return json.dumps(sent, sort_keys=True, default=_spelled).encode()
+
+
+def _spelled(value: object) -> object:
+    # A number that no float tells is another value than the text with its digits.
+    return {"number": str(value)} if isinstance(value, Decimal) else str(value)
 
 
 def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:

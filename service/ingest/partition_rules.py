@@ -14,6 +14,7 @@ from service.model.writing import WritableTable
 
 _KEPT = 256
 _FLOATING = ("float", "double")
+_WHOLE = ("int", "long")
 _TEXT = ("string", "binary")
 
 
@@ -49,7 +50,7 @@ def _rule(
     if (
         is_required
         or (transform == "identity" and kind.name in _FLOATING)
-        or (is_truncated and kind.name.startswith("decimal"))
+        or (is_truncated and (kind.name.startswith("decimal") or kind.name in _WHOLE))
         or (folders is not None and (is_truncated or transform == "identity") and kind.name in _TEXT)
     ):
         yield PartitionRule(field.name, path, kind.name, transform, is_required)

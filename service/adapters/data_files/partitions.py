@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.partitioning import PartitionField, PartitionSpec
-from pyiceberg.transforms import VoidTransform
+from pyiceberg.transforms import TruncateTransform, VoidTransform
 
 from service.adapters.data_files.columns import ColumnPlace
 from service.adapters.data_files.transforms import transformed
@@ -69,7 +69,7 @@ class Partitioning:
         place = self.places[field.source_id]
         given = place.values(table)
         values = transformed(field.transform, place.kind, given)
-        if values.null_count != given.null_count:
+        if values.null_count != given.null_count or _is_wrapped(field, given, values):
             raise RecordsInvalid(f"Column {place.field.name}: a value has no {field.transform}.")
         if not pa.types.is_floating(values.type):
             return _stored(values)
@@ -77,6 +77,13 @@ class Partitioning:
             raise RecordsInvalid(f"Column {place.field.name}: NaN and infinity cannot be partition values.")
         # The zeros are equal, so they are one partition: this makes both the positive one.
         return pc.add(values, pa.scalar(0.0, values.type))
+
+
+def _is_wrapped(field: PartitionField, given: pa.Array, values: pa.Array) -> bool:
+    """Whether a truncated integer lies beyond the least of its type, and so is a large one."""
+    if not isinstance(field.transform, TruncateTransform) or not pa.types.is_integer(values.type):
+        return False
+    return bool(pc.any(pc.greater(values, given)).as_py())
 
 
 def _stored(values: pa.Array) -> pa.Array:

@@ -16,6 +16,7 @@ from service.model.partition_rules import FolderBounds, PartitionRule, Partition
 
 _TRUNCATE = re.compile(r"truncate\[(\d+)\]")
 _ESCAPED = 3
+_INT_BITS = 32
 _NULL = "null"
 
 
@@ -56,21 +57,27 @@ def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[p
         is_finite = pc.is_finite(values)
         if pc.all(is_finite).as_py() is False:
             yield pc.invert(is_finite), "NaN and infinity cannot be partition values"
-    if types.is_decimal(values.type):
-        lowest = _lowest(values.type, _width(rule) or 1)
-        least = pc.min(values)
-        if least.is_valid and least.as_py() < lowest:
-            kind = f"decimal({values.type.precision}, {values.type.scale})"
-            yield (
-                pc.less(values, pa.scalar(lowest, values.type)),
-                f"its {rule.transform} is no {kind} any more",
-            )
+    lowest = _lowest(values.type, _width(rule) or 1)
+    least = None if lowest is None else pc.min(values)
+    if least is not None and least.is_valid and least.as_py() < lowest:
+        is_below = pc.less(values, pa.scalar(lowest, values.type))
+        yield is_below, f"its {rule.transform} is no {_shown(values.type)} any more"
 
 
-def _lowest(kind: pa.DataType, width: int) -> Decimal:
-    """The least number whose multiple of the width, at or below it, has no more digits than there are."""
+def _lowest(kind: pa.DataType, width: int) -> Decimal | int | None:
+    """The least number whose multiple of the width, at or below it, is one of the type; None if all are."""
+    if types.is_integer(kind):
+        return -((1 << (kind.bit_width - 1)) // width) * width
+    if not types.is_decimal(kind):
+        return None
     unscaled = -((10**kind.precision - 1) // width) * width
     return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -kind.scale))
+
+
+def _shown(kind: pa.DataType) -> str:
+    if types.is_decimal(kind):
+        return f"decimal({kind.precision}, {kind.scale})"
+    return "int" if kind.bit_width == _INT_BITS else "long"
 
 
 def _width(rule: PartitionRule) -> int | None:

@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:[0-5]\d)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32}")
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _LARGEST_FLOAT = 3.4028234663852886e38
 _SINGLE = struct.Struct("f")
@@ -62,7 +63,10 @@ def _integer(type_name: str, bits: int) -> Convert:
 
 
 def _floating(type_name: str, largest: float, as_written: Callable[[float], float]) -> Convert:
-    """Fractions are rounded to the nearest number; whole ones must be there, and nothing becomes zero."""
+    """Fractions are rounded to the nearest double, and that to a float; whole ones must be there.
+
+    Nothing but zero becomes zero.
+    """
 
     def convert(value: object) -> float:
         if isinstance(value, str) and value in _NOT_FINITE:
@@ -181,10 +185,10 @@ def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
 
 
 def _uuid(value: object) -> bytes:
-    try:
-        return UUID(_string(value)).bytes
-    except ValueError as error:
-        raise ValueError(f"{_shown(value)} is no UUID") from error
+    # Python takes much else: spaces, underscores, digits of any alphabet.
+    if not isinstance(value, str) or not _UUID.fullmatch(value):
+        raise ValueError(f"{_shown(value)} is no UUID")
+    return UUID(value).bytes
 
 
 def _binary(value: object) -> bytes:

@@ -15,6 +15,7 @@ from pyiceberg.types import (
     DoubleType,
     IcebergType,
     IntegerType,
+    LongType,
     NestedField,
     StringType,
     StructType,
@@ -61,6 +62,9 @@ NOT_PARTITIONED_PATHS = {
             "truncate[7]",
             [Decimal(10**38 - 1), Decimal(1 - 10**38), Decimal(4 - 10**38)],
         ),
+        (IntegerType(), "truncate[10]", [-(2**31), 1 - 2**31, 8 - 2**31, 9 - 2**31, -1, 2**31 - 1, None]),
+        (IntegerType(), "truncate[16]", [-(2**31), 1 - 2**31]),
+        (LongType(), "truncate[7]", [-(2**63), 1 - 2**63, 3 - 2**63, 2**63 - 1]),
         (DecimalType(3, 0), "truncate[1000]", [Decimal(-1), Decimal(0), Decimal(999)]),
     ],
 )
