@@ -67,7 +67,8 @@ def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[p
 def _lowest(kind: pa.DataType, width: int) -> Decimal | int | None:
     """The least number whose multiple of the width, at or below it, is one of the type; None if all are."""
     if types.is_integer(kind):
-        return -((1 << (kind.bit_width - 1)) // width) * width
+        bits: int = kind.bit_width
+        return -((1 << (bits - 1)) // width) * width
     if not types.is_decimal(kind):
         return None
     unscaled = -((10**kind.precision - 1) // width) * width
