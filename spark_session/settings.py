@@ -25,8 +25,8 @@ HARDENING: Mapping[str, str] = {
     "spark.sql.parser.quotedRegexColumnNames": "false",
     # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    # A metastore would compare partitions' values by its database's rules, and by their names (`k=007` is no 7
-    # to it): a filter that is put into a query would select others than the join does.
+    # A metastore would compare partitions' values by its database's rules, and by their names (`k=007` is no
+    # 7 to it): a filter that is put into a query would select others than the join does.
     "spark.sql.hive.metastorePartitionPruning": "false",
 }
 

@@ -27,6 +27,8 @@ _LOOKED_AT = (
 _OF_JOINS = frozenset({"left", "right", "full", "inner", "cross", "semi", "anti", "natural", "outer"})
 # What the qualifier calls relations and columns that have no names.
 _MADE_UP = re.compile(r"_(col_)?[0-9]+", re.IGNORECASE)
+# What a column is called here whose name only the engine knows, with a number behind.
+UNTOLD = "?column?"
 _NO_NAMES = ("table", "stream")
 
 
@@ -78,7 +80,7 @@ def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
 
 def _is_misleading(name: exp.Expr) -> bool:
     is_of_joins = not name.args.get("quoted") and name.name.lower() in _OF_JOINS
-    return is_of_joins or _MADE_UP.fullmatch(name.name) is not None
+    return is_of_joins or _MADE_UP.fullmatch(name.name) is not None or name.name.startswith(UNTOLD)
 
 
 def _is_keyword(name: object) -> bool:

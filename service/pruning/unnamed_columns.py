@@ -6,17 +6,15 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
-from service.pruning.is_understood import relation_names
-
-# Nobody can ask for a column that is called so.
-_UNTOLD = "\n"
+from service.pruning.is_understood import UNTOLD, relation_names
 
 
 def name_unnamed(tree: exp.Query) -> None:
     """Gives each column of derived tables and lists of values a name, if it has none.
 
     To Spark a column, also in parentheses or in one cast, gives its own name, and the values of a list
-    `col1`, `col2` and so on. What anything else is called is not known here: it gets a name that no text has.
+    `col1`, `col2` and so on. What anything else is called is not known here: it gets a name that no text has
+    which is understood.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM (SELECT CAST((a) AS INT), ((b)) FROM t)", read="spark")
@@ -33,7 +31,7 @@ def name_unnamed(tree: exp.Query) -> None:
 
 def are_told(names: Iterable[str]) -> bool:
     """Whether these are the names of the columns to Spark as well."""
-    return not any(each.startswith(_UNTOLD) for each in names)
+    return not any(each.startswith(UNTOLD) for each in names)
 
 
 def _name_values(values: exp.Values) -> None:
@@ -43,7 +41,7 @@ def _name_values(values: exp.Values) -> None:
     row = first.expressions if isinstance(first, exp.Tuple) else [first]
     # To Spark a struct that stands alone is a row, and so are parentheses in parentheses.
     is_told = len(row) > 1 or not isinstance(row[0].unnest(), exp.Struct | exp.Tuple)
-    start = "col" if is_told else f"{_UNTOLD}col"
+    start = "col" if is_told else UNTOLD
     alias = values.args.get("alias") or exp.TableAlias()
     names = [exp.to_identifier(f"{start}{place}", quoted=not is_told) for place in range(1, len(row) + 1)]
     alias.set("columns", names)
@@ -67,7 +65,7 @@ def _named(select: exp.Select) -> Iterator[exp.Expr]:
             yield column
         else:
             own = _own_name(column, relations)
-            name = exp.to_identifier(f"{_UNTOLD}{place}", quoted=True) if own is None else own.copy()
+            name = exp.to_identifier(f"{UNTOLD}{place}", quoted=True) if own is None else own.copy()
             yield exp.Alias(this=column, alias=name)
 
 
