@@ -22,11 +22,12 @@ def name_unnamed(tree: exp.Query) -> None:
     >>> tree.sql("spark")
     'SELECT 1 FROM (SELECT CAST((a) AS INT) AS a, ((b)) AS b FROM t)'
     """
-    for values in tree.find_all(exp.Values):
-        _name_values(values)
-    for select in tree.find_all(exp.Select):
-        if _is_relation(select):
-            select.set("expressions", list(_named(select)))
+    # A list, for names are nodes as well.
+    for each in list(tree.find_all(exp.Values, exp.Select)):
+        if isinstance(each, exp.Values):
+            _name_values(each)
+        elif isinstance(each, exp.Select) and _is_relation(each):
+            each.set("expressions", list(_named(each)))
 
 
 def are_told(names: Iterable[str]) -> bool:
