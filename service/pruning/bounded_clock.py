@@ -9,6 +9,8 @@ from sqlglot import exp
 
 # A month later, four days in a row may all have become the last one of February.
 _PAST_THE_LAST = timedelta(days=4)
+# What may be the clock, if its arguments say so.
+_CLOCKS = (exp.Anonymous, exp.CurrentTimestamp, exp.Localtimestamp)
 
 
 def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
@@ -31,7 +33,8 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
 
 def has_clock(expression: exp.Expr) -> bool:
     """Whether there is anything in it that this or the day's own rule may put something in the place of."""
-    return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in expression.walk())
+    found = expression.find_all(*_CLOCKS, exp.CurrentDate)
+    return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in found)
 
 
 class _Bounds:
@@ -107,7 +110,7 @@ def _day_of_clock(node: exp.Expr) -> exp.Expr:
 
 
 def _asks_moment(expression: exp.Expr) -> bool:
-    return any(map(_is_clock, expression.walk()))
+    return any(map(_is_clock, expression.find_all(*_CLOCKS)))
 
 
 def _is_clock(node: exp.Expr) -> bool:

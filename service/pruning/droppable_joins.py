@@ -56,26 +56,38 @@ def droppable_joins(
     filters were found for, and the columns in lower case. There is no such relation where a function takes
     all columns that there are, as in `hash(*)`.
     """
-    stars = (each for each in select.find_all(exp.Star) if each.find_ancestor(exp.Select) is select)
-    if any(map(reads_columns, stars)):
+    pairs = [
+        (probe, probe_end, build)
+        for left, right in graph.equalities
+        for probe, build in ((left, right), (right, left))
+        if ((probe_end := _end_of(graph, probe)), probe.column) in narrowed
+    ]
+    # To look through a SELECT takes longer than to find that there is nothing to look for.
+    if not pairs or _reads_all_columns(select):
         return
+    columns = list(select.find_all(exp.Column))
     # The qualifier leaves names in HAVING and QUALIFY as they are.
-    unresolved = {each.name.lower() for each in select.find_all(exp.Column) if not each.table}
+    unresolved = {each.name.lower() for each in columns if not each.table}
     by_end = {
         each.reference_end: each
         for each in relations
         if unresolved.isdisjoint(name.lower() for name in each.query.rows_of.columns)
     }
-    for left, right in graph.equalities:
-        for probe, build in ((left, right), (right, left)):
-            relation, probe_end = by_end.get(_end_of(graph, build)), _end_of(graph, probe)
-            if relation is None or (probe_end, probe.column) not in narrowed:
-                continue
-            conditions = _conditions(select, graph, probe, build)
-            own = frozenset(_start_of(column) for each in conditions for column in own_columns(each))
-            if own and None not in own:
-                others = frozenset(map(_start_of, select.find_all(exp.Column))) - own
-                yield DroppableJoin(relation, probe_end, probe.column, build.column, own, others, parsed)
+    places = frozenset(map(_start_of, columns))
+    for probe, probe_end, build in pairs:
+        relation = by_end.get(_end_of(graph, build))
+        if relation is None:
+            continue
+        uses = [each for each in columns if each.table == build.relation]
+        conditions = _conditions(select, graph, probe, build, uses)
+        own = frozenset(_start_of(column) for each in conditions for column in own_columns(each))
+        if own and None not in own:
+            yield DroppableJoin(relation, probe_end, probe.column, build.column, own, places - own, parsed)
+
+
+def _reads_all_columns(select: exp.Select) -> bool:
+    stars = (each for each in select.find_all(exp.Star) if each.find_ancestor(exp.Select) is select)
+    return any(map(reads_columns, stars))
 
 
 def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
@@ -91,13 +103,17 @@ def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
     return int(table.this.meta["end"]) + 1
 
 
-def _conditions(select: exp.Select, graph: JoinGraph, probe: ColumnOf, build: ColumnOf) -> Sequence[exp.Expr]:
-    """The equality and the build side's own conditions; none when it is named anywhere else."""
+def _conditions(
+    select: exp.Select, graph: JoinGraph, probe: ColumnOf, build: ColumnOf, uses: Sequence[exp.Column]
+) -> Sequence[exp.Expr]:
+    """The equality and the build side's own conditions; none when it is named anywhere else.
+
+    `uses` are all columns of the build side in the SELECT.
+    """
     pair = {(probe, build), (build, probe)}
     equalities = (each for each in graph.conjuncts if column_pair(each) in pair)
     found = [*equalities, *graph.conditions_on(build.relation)]
     inside = {id(column) for each in found for column in own_columns(each)}
-    uses = [each for each in select.find_all(exp.Column) if each.table == build.relation]
     is_only_there = all(id(each) in inside for each in uses)
     is_plain = all(each.parent_select is select and _is_movable(each) for each in found)
     # What is not among the conditions that its rows were fetched by would be lost.
