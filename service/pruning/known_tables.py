@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.joins import ColumnOf, JoinGraph, Relation
 from service.model.keys import key_family
-from service.model.tables import (
-    NOW,
-    TableAt,
-    TableColumn,
-    TableFacts,
-    TableName,
-    TableVersion,
-    VersionKind,
-)
+from service.model.tables import NOW, TableAt, TableColumn, TableFacts
 from service.pruning.at_snapshots import snapshot_of
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.is_small_build import is_small_build
@@ -26,12 +17,13 @@ from service.pruning.lineage import BaseColumn, base_columns
 from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
 
 
-@dataclass(frozen=True, slots=True)
 class KnownTables:
     """The facts of a query's tables, by names in lower case: as they are now, and at snapshots."""
 
-    tables: Mapping[TableAt, TableFacts]
-    max_build_rows: int
+    def __init__(self, tables: Mapping[TableAt, TableFacts], max_build_rows: int) -> None:
+        # Asked a hundred times for one query, by names that are plain tuples here: no value type is made.
+        self._facts = {_place_of(each): facts for each, facts in tables.items() if is_readable_again(facts)}
+        self._max_build_rows = max_build_rows
 
     def is_of_one_type(self, relation: Scope, column: str) -> bool:
         """Whether all columns that it comes from have exactly the same type."""
@@ -48,17 +40,19 @@ class KnownTables:
 
     def facts(self, table: exp.Table) -> TableFacts | None:
         """Those of a table that can be read again as it was; None of any other."""
-        name = TableName(table.catalog, table.db, table.name)
-        version = _version(table)
-        facts = None if version is None else self.tables.get(TableAt(name, version))
-        return facts if facts is not None and is_readable_again(facts) else None
+        has_version = bool(table.args.get("version"))
+        snapshot_id = snapshot_of(table) if has_version else None
+        if has_version and snapshot_id is None:
+            # It is read at no snapshot that is known.
+            return None
+        return self._facts.get((table.catalog, table.db, table.name, snapshot_id))
 
     def build_facts(self, table: exp.Table) -> TableFacts | None:
         """The same, of a table that keys may be collected from."""
         facts = self.facts(table)
         if facts is None or not is_bare(table):
             return None
-        return facts if is_small_build(facts, self.max_build_rows) else None
+        return facts if is_small_build(facts, self._max_build_rows) else None
 
     def pinned_facts(self, table: exp.Table) -> TableFacts | None:
         """The same, of a table that has snapshots."""
@@ -87,12 +81,10 @@ class KnownTables:
         return types[families.index(family)] if family is not None else None
 
 
-def _version(table: exp.Table) -> TableVersion | None:
-    """The version that a table is read at; None when it is no snapshot that is known."""
-    if not table.args.get("version"):
-        return NOW
-    snapshot_id = snapshot_of(table)
-    return None if snapshot_id is None else TableVersion(VersionKind.SNAPSHOT, snapshot_id)
+def _place_of(table: TableAt) -> tuple[str, str, str, int | str | None]:
+    """The parts of a table's name, and its snapshot's id; None is for now."""
+    version = None if table.version == NOW else table.version.value
+    return table.name.catalog, table.name.schema, table.name.table, version
 
 
 def is_bare(table: exp.Table) -> bool:
