@@ -28,11 +28,10 @@ def key_sides(
 def key_side(expression: exp.Expr) -> KeySide | None:
     """The one column that an expression is computed from, if it is one and no subquery has a part in it."""
     expression = expression.unnest()
-    if expression.find(exp.Query) is not None:
-        return None
+    if isinstance(expression, exp.Column):
+        return KeySide(ColumnOf(expression.table, expression.name), None) if expression.table else None
     columns = {ColumnOf(each.table, each.name) for each in expression.find_all(exp.Column)}
-    if len(columns) != 1:
+    if len(columns) != 1 or expression.find(exp.Query) is not None:
         return None
     [column] = columns
-    is_column = isinstance(expression, exp.Column)
-    return KeySide(column, None if is_column else expression) if column.relation else None
+    return KeySide(column, expression) if column.relation else None
