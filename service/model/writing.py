@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -99,6 +99,17 @@ class WriteResult:
     delete_files: tuple[str, ...]
     record_count: int
     byte_count: int
+
+    @staticmethod
+    def merged(target: WriteTarget, results: Sequence[WriteResult]) -> WriteResult:
+        """All files of these as those of one target."""
+        return WriteResult(
+            target,
+            tuple(file for each in results for file in each.data_files),
+            tuple(file for each in results for file in each.delete_files),
+            sum(each.record_count for each in results),
+            sum(each.byte_count for each in results),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,13 +89,15 @@ public final class RowDeltas {
             }
             rows.close();
             rows.toManifestFile();
-            ManifestWriter gone = ManifestFiles.writeDeleteManifest(
-                base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
             for (int i = 0; i < deletes.size(); i++) {
-                gone.add(file((String) deletes.get(i), base));
+                // Some are of earlier specs.
+                DeleteFile each = (DeleteFile) file((String) deletes.get(i), base);
+                ManifestWriter gone = ManifestFiles.writeDeleteManifest(
+                    base.formatVersion(), base.spec(each.specId()), new InMemoryOutputFile(), SNAPSHOT_ID);
+                gone.add(each);
+                gone.close();
+                gone.toManifestFile();
             }
-            gone.close();
-            gone.toManifestFile();
             return null;
         } catch (RuntimeException failure) {
             return failure.toString();

@@ -1,4 +1,4 @@
-"""Data files in memory: rows by address, and a storage that can be taken down."""
+"""Data files in memory: rows by address, a storage that can be down, upserts of so many rows at most."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from service.errors import StorageDown
+from service.errors import StorageDown, UpsertTooLarge
 from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
@@ -19,6 +19,7 @@ class FakeDataFiles:
         self.files: dict[str, list[dict[str, Any]]] = {}
         self.is_down = False
         self.wanted_bytes = 512 * 1024**2
+        self.upsert_rows: int | None = None
 
     def write(
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
@@ -27,6 +28,8 @@ class FakeDataFiles:
         rows = [row for each in taken for row in each.to_pylist()]
         if self.is_down:
             raise StorageDown(f"The storage of {table.key.table} does not take files.")
+        if target.is_upsert and self.upsert_rows is not None and len(rows) > self.upsert_rows:
+            raise UpsertTooLarge("too many rows")
         if not rows:
             return WriteResult(target, (), (), 0, 0)
         address = f"memory:/{table.key.table}/{uuid4()}.parquet"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
@@ -59,6 +59,11 @@ def content_file_json(
         "sort-order-id": sort_order_id,
     } | ({"equality-ids": list(equality_field_ids)} if equality_field_ids else {})
     return orjson.dumps(content).decode()
+
+
+def locations_of(files: Iterable[str]) -> list[str]:
+    """Where these files lie."""
+    return [orjson.loads(each)["file-path"] for each in files]
 
 
 def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues) -> list[object]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-import orjson
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
+from service.adapters.data_files.content_files import locations_of
 from service.adapters.data_files.file_set import delete_files
 from service.adapters.data_files.key_parts import key_parts
 from service.adapters.data_files.turns import out_of_turn
@@ -106,6 +106,4 @@ def _noted(
 
 
 def _locations(results: Iterable[WriteResult]) -> list[str]:
-    return [
-        orjson.loads(file)["file-path"] for each in results for file in (*each.data_files, *each.delete_files)
-    ]
+    return locations_of(file for each in results for file in (*each.data_files, *each.delete_files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,7 +35,7 @@ class ParquetWrittenRows:
             CommittableUnreadable: it is none.
             StorageDown: the table's storage does not give it.
         """
-        with _opened(table, data_file) as (parquet, _):
+        with _opened(WriterState.decoded(table.state), data_file) as (parquet, _):
             return table_schema(_schema(parquet)).columns
 
     def batches(
@@ -55,13 +55,24 @@ class ParquetWrittenRows:
             wanted = file_schema(state.schema, target.write_schema_column_ids)
         except ValueError as error:
             raise IngestInvalid(str(error)) from error
-        for each in data_files:
-            with _opened(table, each) as (parquet, record_count):
-                if parquet.metadata.num_rows != record_count:
-                    raise CommittableUnreadable("A file has other rows than it was written with.")
-                found = _schema(parquet)
-                for batch in parquet.iter_batches(_BATCH_ROWS):
-                    yield projected_columns(batch, found, wanted)
+        yield from written_batches(state, wanted, data_files)
+
+
+def written_batches(state: WriterState, wanted: Schema, files: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of data files, or the keys of delete files, with the wanted columns in their order.
+
+    Raises:
+        WrittenFileMissing: a file is not there.
+        CommittableUnreadable: one has other rows than it was said to have.
+        StorageDown: the table's storage does not give it.
+    """
+    for each in files:
+        with _opened(state, each) as (parquet, record_count):
+            if parquet.metadata.num_rows != record_count:
+                raise CommittableUnreadable("A file has other rows than it was written with.")
+            found = _schema(parquet)
+            for batch in parquet.iter_batches(_BATCH_ROWS):
+                yield projected_columns(batch, found, wanted)
 
 
 def _schema(parquet: pq.ParquetFile) -> Schema:
@@ -69,9 +80,9 @@ def _schema(parquet: pq.ParquetFile) -> Schema:
 
 
 @contextmanager
-def _opened(table: WritableTable, data_file: str) -> Iterator[tuple[Any, int]]:
+def _opened(state: WriterState, file: str) -> Iterator[tuple[Any, int]]:
     """The file, and the number of rows that it was said to have."""
-    state, content = WriterState.decoded(table.state), json.loads(data_file)
+    content = json.loads(file)
     io = load_file_io(dict(state.io_properties), state.location)
     try:
         with (
@@ -84,4 +95,4 @@ def _opened(table: WritableTable, data_file: str) -> Iterator[tuple[Any, int]]:
     except pa.ArrowInvalid as error:
         raise CommittableUnreadable("A file that was written cannot be read.") from error
     except OSError as error:
-        raise StorageDown(f"The storage of {table.key.table} does not give files.") from error
+        raise StorageDown("The storage of the table does not give files.") from error

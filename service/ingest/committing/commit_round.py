@@ -111,12 +111,12 @@ class _Round:
                 ended = self._revised(refusal)
                 if ended is not None:
                     return ended
+            except (TableNotFound, UpsertNotPossible, WrittenFileMissing) as refusal:
+                return self._refused(refusal)
             except CommittableUnreadable as refusal:
                 ended = self._without_unreadable(refusal)
                 if ended is not None:
                     return ended
-            except (TableNotFound, UpsertNotPossible) as refusal:
-                return self._refused(refusal)
             else:
                 return self._committed(result)
         raise CatalogDown(f"{self._pending.committable.key.table} is changed all the time.")
@@ -127,7 +127,7 @@ class _Round:
         return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
 
     def _refused(self, refusal: Refusal) -> CommitRound:
-        if isinstance(refusal, TableNotFound):
+        if isinstance(refusal, TableNotFound | WrittenFileMissing):
             self._require_final(refusal)
         self._pending.refused(refusal.code, refusal.detail)
         return self._ended(None, refusal, is_alike=not self._is_revised)

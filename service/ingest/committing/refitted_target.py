@@ -56,8 +56,10 @@ def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ..
     }
     yield from _changed_fields(current, written)
     column_ids = _column_ids(table, target, written)
-    if column_ids is not None:
-        yield from (each.detail for each in check_write_schema(Projection(table, column_ids)))
+    if column_ids is None:
+        column_ids = tuple(each.field_id for each in table.schema.columns)
+    projection = Projection(table, column_ids, target.equality_field_ids)
+    yield from (each.detail for each in check_write_schema(projection))
 
 
 def _changed_fields(current: Mapping[int, tuple[str, Field]], written: tuple[Field, ...]) -> Iterator[str]:

@@ -11,12 +11,13 @@ from service.errors import (
     GatewayError,
     IngestInvalid,
     TableChanged,
+    UpsertTooLarge,
     WrittenFileMissing,
 )
 from service.ingest.committing.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest import RoundPart, RoundRevision
-from service.model.writing import MAIN, TableKey, WritableTable, WriteResult
+from service.model.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +78,48 @@ class Rewriting:
         except BaseException:
             self.discard(table.key, without_files(made, part.write_results))
             raise
-        return RoundRevision(part.ingest_id, tuple(made))
+        return RoundRevision(part.ingest_id, tuple(_joined(made)))
 
     def _rewritten(self, table: WritableTable, result: WriteResult) -> Iterator[WriteResult]:
-        if result.target.is_upsert or result.delete_files:
-            # Which rows a delete file means is told by the partition and the columns of then.
-            raise changed(table, "files of upserts are not written again.")
+        if result.delete_files and not result.target.is_upsert:
+            raise changed(table, "nobody can say which rows its delete files mean.")
         if not result.data_files:
             return
         written = self.rows.columns(table, result.data_files[0])
         target = refitted_target(table, result.target, written)
-        made = self.data_files.write(table, target, self.rows.batches(table, target, result.data_files))
-        yield made
-        if made.record_count != result.record_count:
-            raise CommittableUnreadable(f"{made.record_count} of {result.record_count} rows were there.")
+        record_count = 0
+        for made in self._made(table, target, result.data_files):
+            yield made
+            record_count += made.record_count
+        # Of an upsert, too: no key of it was written twice.
+        if record_count != result.record_count:
+            raise CommittableUnreadable(f"{record_count} of {result.record_count} rows were there.")
+
+    def _made(
+        self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
+    ) -> Iterator[WriteResult]:
+        """One result; of an upsert whose rows came from several tasks and are too many, one for each file.
+
+        The rows of an upsert have different keys, whatever file they are in, so its deletes are anew those of
+        the keys of its rows.
+        """
+        try:
+            yield self._written(table, target, data_files)
+        except UpsertTooLarge:
+            if len(data_files) == 1:
+                raise
+            for each in data_files:
+                yield self._written(table, target, [each])
+
+    def _written(self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]) -> WriteResult:
+        return self.data_files.write(table, target, self.rows.batches(table, target, data_files))
+
+
+def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
+    """One result for each upsert, as it was before."""
+    for target in dict.fromkeys(each.target for each in results):
+        own = [each for each in results if each.target == target]
+        yield from [WriteResult.merged(target, own)] if target.is_upsert else own
 
 
 def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:

@@ -120,7 +120,7 @@ class ExecutedWrite:
     def results(self) -> list[WriteResult]:
         """One for each target that has rows, in the order of the request's writes."""
         targets = dict.fromkeys((*(each.target for each in self._destinations), *self._found))
-        merged = (_merged(each, self._found.get(each, ())) for each in targets)
+        merged = (WriteResult.merged(each, self._found.get(each, ())) for each in targets)
         return [each for each in merged if each.record_count]
 
     @property
@@ -303,13 +303,3 @@ def _byte_count(body: StreamedRecords) -> int:
 
 def _results(outcome: SplitOutcome) -> Sequence[WriteResult]:
     return write_results_from_bytes(outcome.results) if outcome.results else ()
-
-
-def _merged(target: WriteTarget, results: Sequence[WriteResult]) -> WriteResult:
-    return WriteResult(
-        target,
-        tuple(file for each in results for file in each.data_files),
-        tuple(file for each in results for file in each.delete_files),
-        sum(each.record_count for each in results),
-        sum(each.byte_count for each in results),
-    )

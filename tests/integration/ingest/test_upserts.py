@@ -16,11 +16,12 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.transforms import IdentityTransform, TruncateTransform
+from pyiceberg.transforms import BucketTransform, IdentityTransform, Transform, TruncateTransform
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -59,7 +60,7 @@ from spark_session.table_upkeep import SparkTableUpkeep
 from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
 from tests.fakes.ingests import ACCEPTED_AT
-from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse
+from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse, data_files
 from tests.integration.rest_catalog.forgetful import ForgetfulProxy, forgetful_proxy
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import rest_catalog_server
@@ -397,19 +398,100 @@ def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after
 
 
 @in_both_catalogs
-def test_rows_of_an_earlier_partition_spec_refuse_an_upsert_until_they_are_rewritten(
+def test_rows_of_an_earlier_partition_spec_without_partitions_are_replaced(
     lakehouse: UpsertLakehouse,
 ) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 2, "old"), (3, None, "old")))
+    partition(lakehouse, "day", IdentityTransform())
+    lakehouse.commit_all(lakehouse.append((1, 1, "older spec is no more"), (2, 3, "old")))
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), (3, None, "new"), (2, 9, "new"), keys=(1, 2)))
+    assert lakehouse.rows() == [(1, 1, "new"), (2, 2, "old"), (2, 3, "old"), (2, 9, "new"), (3, None, "new")]
+
+
+@in_both_catalogs
+def test_rows_of_several_earlier_partition_specs_are_replaced_and_compacted(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    partition(lakehouse, "day", IdentityTransform())
+    lakehouse.commit_all(lakehouse.append(*((n, n % 2, "a") for n in range(4))))
+    with lakehouse.table().update_spec() as spec:
+        spec.remove_field("day")
+        spec.add_field("id", TruncateTransform(2), "ids")
+    lakehouse.commit_all(lakehouse.append(*((n, n % 2, "b") for n in range(4, 8))))
+    with lakehouse.table().update_spec() as spec:
+        spec.remove_field("ids")
+        spec.add_field("id", BucketTransform(3), "part")
+    expected = [(n, n % 2, "new" if n in (1, 5, 6) else "a" if n < 4 else "b") for n in range(8)]
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), (5, 1, "new"), (6, 0, "new"), keys=(1, 2)))
+    assert lakehouse.rows() == expected
+    # The next one finds rows of all three.
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "again"), (5, 1, "again"), (6, 0, "again"), keys=(1, 2)))
+    again = [(n, day, "again" if note == "new" else note) for n, day, note in expected]
+    assert lakehouse.rows() == again
+    SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    assert lakehouse.rows() == again
+    assert lakehouse.ids() == list(range(8))
+
+
+@in_both_catalogs
+def test_rows_that_the_keys_cannot_reach_refuse_an_upsert_until_they_are_rewritten(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    partition(lakehouse, "day", IdentityTransform())
     lakehouse.commit_all(lakehouse.append((1, 1, "old")))
     with lakehouse.table().update_spec() as spec:
-        spec.add_field("day", IdentityTransform(), "day")
-    refused = lakehouse.upsert((1, 1, "new"), keys=(1, 2))
+        spec.remove_field("day")
+        spec.add_field("id", BucketTransform(2), "part")
+    before = delete_files_of(lakehouse)
+    refused = lakehouse.upsert((1, 2, "new"))
     lakehouse.commit_all(refused)
     [commit] = lakehouse.record(refused).commits
     assert commit.error_code == "UPSERT_NOT_POSSIBLE"
+    assert "day" in (commit.error_detail or "")
+    assert len(delete_files_of(lakehouse) - before) == 1
     SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
-    lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
-    assert lakehouse.rows() == [(1, 1, "new")]
+    lakehouse.commit_all(lakehouse.upsert((1, 3, "new")))
+    assert lakehouse.rows() == [(1, 3, "new")]
+
+
+@in_both_catalogs
+def test_an_upsert_that_was_accepted_before_the_table_changed_replaces_rows_of_both_specs(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 2, "old")))
+    records = [lakehouse.upsert((1, 1, str(turn)), (turn + 5, 1, "x"), keys=(1, 2)) for turn in range(2)]
+    between = lakehouse.append((2, 2, "appended"))
+    last = lakehouse.upsert((2, 2, "last"), keys=(1, 2))
+    partition(lakehouse, "day", IdentityTransform())
+    with lakehouse.table().update_schema() as schema:
+        schema.update_column("day", LongType())
+        schema.rename_column("note", "remark")
+    lakehouse.commit_all(*records, between, last)
+    assert lakehouse.states([*records, between, last]) == {IngestState.COMMITTED}
+    assert lakehouse.read(lakehouse.key, "id, day, remark") == [
+        (1, 1, "1"), (2, 2, "last"), (5, 1, "x"), (6, 1, "x"),
+    ]  # fmt: skip
+
+
+def test_an_upsert_into_partitions_by_what_is_none_of_its_keys_is_refused(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old")))
+    refused, after = lakehouse.upsert((1, 2, "new")), lakehouse.append((3, 1, "after"))
+    partition(lakehouse, "day", IdentityTransform())
+    lakehouse.commit_all(refused, after)
+    [commit] = lakehouse.record(refused).commits
+    assert commit.error_code == "TABLE_CHANGED"
+    assert "partitioned by day" in (commit.error_detail or "")
+    assert lakehouse.rows() == [(1, 1, "old"), (3, 1, "after")]
+
+
+def partition(lakehouse: UpsertLakehouse, column: str, transform: Transform[Any, Any]) -> None:
+    with lakehouse.table().update_spec() as spec:
+        spec.add_field(column, transform, column)
+
+
+def delete_files_of(lakehouse: UpsertLakehouse) -> set[Path]:
+    """All files that hold keys alone, whether the table has them or not."""
+    return {each for each in data_files(lakehouse.table()) if pq.read_schema(each).names == ["id"]}
 
 
 def test_without_partitions_an_upsert_reaches_every_spec(lakehouse: UpsertLakehouse) -> None:

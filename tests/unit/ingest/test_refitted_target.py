@@ -95,3 +95,20 @@ def test_files_of_this_schema_and_spec_are_current() -> None:
     for other in (replace(current, schema_id=8), replace(current, spec_id=6), target(1)):
         assert not is_current(now, other)
     assert not is_current(replace(now, table_uuid=UUID(int=2)), current)
+
+
+def test_an_upsert_keeps_its_keys() -> None:
+    upsert = replace(target(1, 6), is_upsert=True, equality_field_ids=(1,))
+    now = table(ID, DAY, NOTE)
+    assert refitted_target(now, upsert, (ID, NOTE)) == replace(upsert, schema_id=9, spec_id=7)
+    by_key = partitioned_by(now, "id", "bucket[4]")
+    assert refitted_target(by_key, upsert, (ID, NOTE)).equality_field_ids == (1,)
+
+
+@pytest.mark.parametrize("column_ids", [(1, 6), ()])
+def test_an_upsert_does_not_fit_partitions_by_what_is_none_of_its_keys(column_ids: tuple[int, ...]) -> None:
+    upsert = replace(target(*column_ids), is_upsert=True, equality_field_ids=(1,))
+    for source, columns in (("note", (ID, NOTE)), ("day", (ID, NOTE, Field(2, "day", DATE)))):
+        now = partitioned_by(table(*columns), source)
+        with pytest.raises(TableChanged, match=f"partitioned by {source}"):
+            refitted_target(now, upsert, (ID, NOTE))

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged
+from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged, WrittenFileMissing
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
 from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.schemas import TableSchema
+from service.model.tables import PartitionField
 from service.model.writing import Committable, TableKey, WriteResult, WriteTarget
 from tests.fakes.clock import FakeClock
 from tests.fakes.data_files import FakeDataFiles
@@ -38,9 +39,10 @@ class Lake:
         self.rewriting = Rewriting(self.tables, FakeWrittenRows(self.files, BEFORE.schema), self.files)
         self.commits.before_commit = self._check
 
-    def accept(self, *rows: dict[str, object], is_upsert: bool = False) -> IngestRecord:
+    def accept(self, *rows: dict[str, object], equality_field_ids: tuple[int, ...] = ()) -> IngestRecord:
         ids = tuple(each.field_id for each in (ID, NOTE) if each.name in rows[0])
-        target = WriteTarget(BEFORE.key, 0, 0, is_upsert, (), ids, BEFORE.table_uuid)
+        is_upsert = bool(equality_field_ids)
+        target = WriteTarget(BEFORE.key, 0, 0, is_upsert, equality_field_ids, ids, BEFORE.table_uuid)
         result = self.files.write(BEFORE, target, [pa.RecordBatch.from_pylist(list(rows))])
         return self.log.accept(ingest_of([result]), [result])
 
@@ -103,11 +105,57 @@ def test_a_round_of_which_nothing_can_fit_ends_refused(lake: Lake) -> None:
     assert lake.log.waiting().keys == []
 
 
-def test_upserts_are_not_written_again(lake: Lake) -> None:
-    record = lake.accept({"id": 1}, is_upsert=True)
+def test_an_upsert_is_written_again_as_one(lake: Lake) -> None:
+    record = lake.accept({"id": 1, "note": "n"}, {"id": 2, "note": "n"}, equality_field_ids=(1,))
     lake.tables.put(WITH_ANOTHER_SPEC)
-    assert "upserts" in lake.round().refusal.detail  # type: ignore[union-attr]
+    ended = lake.round()
+    assert ended.result is not None
+    [result] = ended.committable.write_results
+    assert (result.target.is_upsert, result.target.spec_id, result.target.equality_field_ids) == (
+        True,
+        1,
+        (1,),
+    )
+    assert [row["id"] for row in lake.rows()] == [1, 2]
+    assert lake.commit(record).snapshot_id == 1
+
+
+def test_an_upsert_whose_rows_are_too_many_at_once_is_written_file_by_file(lake: Lake) -> None:
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
+    batches = [pa.RecordBatch.from_pylist([{"id": 2 * n}, {"id": 2 * n + 1}]) for n in range(3)]
+    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [each]) for each in batches])
+    record = lake.log.accept(ingest_of([result]), [result])
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.files.upsert_rows = 2
+    ended = lake.round()
+    assert ended.result is not None
+    [again] = ended.committable.write_results
+    assert (len(again.data_files), again.record_count) == (3, 6)
+    assert {row["id"] for row in lake.rows()} == set(range(6))
+    assert lake.commit(record).snapshot_id == 1
+
+
+def test_an_upsert_of_which_one_file_is_too_large_leaves_no_other(lake: Lake) -> None:
+    target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
+    batches = [pa.RecordBatch.from_pylist([{"id": 1}]), pa.RecordBatch.from_pylist([{"id": 2}, {"id": 3}])]
+    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [each]) for each in batches])
+    record = lake.log.accept(ingest_of([result]), [result])
+    before = dict(lake.files.files)
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.files.upsert_rows = 1
+    assert lake.round().refusal is not None
     assert lake.commit(record).error_code == "TABLE_CHANGED"
+    assert lake.files.files == before
+
+
+def test_an_upsert_into_partitions_by_what_is_no_key_does_not_fit(lake: Lake) -> None:
+    record = lake.accept({"id": 1, "note": "n"}, equality_field_ids=(1,))
+    by_note = (PartitionField("note", "note", "identity"),)
+    lake.tables.put(replace(WITH_ANOTHER_SPEC, partition_fields=by_note))
+    assert lake.round().refusal is not None
+    refused = lake.commit(record)
+    assert refused.error_code == "TABLE_CHANGED"
+    assert "partitioned by note" in (refused.error_detail or "")
 
 
 def test_a_refusal_that_is_not_about_the_files_stays_one(lake: Lake) -> None:
@@ -182,6 +230,17 @@ def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
     assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences) is not None
     assert [lake.commit(each).error_code for each in (record, other)] == [None, None]
     assert lake.rows() == [{"id": 1}, {"id": 2}]
+
+
+def test_a_file_that_the_commit_itself_misses_is_looked_for_again(lake: Lake) -> None:
+    absences = Absences(FakeClock(), 5 * 60_000)
+    record = lake.accept({"id": 1}, equality_field_ids=(1,))
+    lake.commits.failures = [WrittenFileMissing()]
+    with pytest.raises(StillMissed):
+        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences)
+    assert lake.commit(record).error_code is None
+    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences) is not None
+    assert lake.commit(record).snapshot_id == 1
 
 
 def test_files_stay_when_nobody_knows_which_of_them_the_table_has(lake: Lake) -> None:

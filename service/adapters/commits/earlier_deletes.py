@@ -1,0 +1,62 @@
+"""An upsert's deletes once more, for rows that lie under earlier partition specs of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.table import Table
+from pyiceberg.transforms import VoidTransform
+
+from service.adapters.commits.writable_tables import writer_state
+from service.adapters.data_files.file_plan import FilePlan
+from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.written_rows import written_batches
+from service.errors import SEND_ALONE_AGAIN, IngestInvalid, UpsertNotPossible
+from service.model.writing import WriteResult, WriteTarget
+
+
+def earlier_deletes(
+    table: Table, results: Iterable[WriteResult], specs: Iterable[PartitionSpec]
+) -> Iterator[str]:
+    """Writes the keys of these results under each of the specs; the files, one by one, as Iceberg's JSON.
+
+    An equality delete reaches files of its own spec and partition alone, and all files where its spec has no
+    partitions. The partition under an earlier spec is told by the keys, if its sources are among them.
+    Source: the Iceberg table specification, "Scan Planning".
+
+    Raises:
+        UpsertNotPossible: they are not.
+        WrittenFileMissing, CommittableUnreadable, StorageDown: the files of the results cannot be read.
+    """
+    upserts = [each for each in results if each.delete_files]
+    for spec in specs:
+        for each in upserts:
+            yield from _written(table, spec, each.target, each.delete_files)
+
+
+def is_unpartitioned(spec: PartitionSpec) -> bool:
+    """Whether its files are in no partition; version 1 leaves fields behind that mean nothing."""
+    return all(isinstance(each.transform, VoidTransform) for each in spec.fields)
+
+
+def _written(
+    table: Table, spec: PartitionSpec, target: WriteTarget, delete_files: Iterable[str]
+) -> list[str]:
+    try:
+        plan = FilePlan.of_deletes(replace(writer_state(table), spec=spec), target)
+        files = FileSet(plan, WriteBounds())
+        try:
+            for batch in written_batches(plan.state, plan.schema, delete_files):
+                files.write(plan.shape.table([batch]))
+            return [each.content for each in files.close()]
+        except BaseException:
+            files.delete()
+            raise
+    except IngestInvalid as error:
+        raise UpsertNotPossible(
+            f"{'.'.join(table.name())} holds files of an earlier partition spec, which the deletes of this "
+            f"upsert do not reach: {error.detail} Compact it first. {SEND_ALONE_AGAIN}"
+        ) from error
