@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import structlog
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
+from pyspark import RDD, SparkContext
 from pyspark.errors import PySparkException
 
 from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
-from spark_session.partitions import of_part, order_in_part, part_of, placed_values
+from spark_session.partitions import Place, of_part, order_in_part, part_of, placed_values
 from spark_session.python_workers import PYTHON
 from spark_session.warm_session import WarmSession
 
@@ -71,12 +71,17 @@ class SparkExecutors:
             label(session.context, tag)
             numbered = session.context.parallelize(list(enumerate(items)), len(items))
             values = numbered.flatMap(partial(placed_values, apart))
-            # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
-            parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
-                part_count, part_of, True, order_in_part
-            )
-            results: list[R] = parts.mapPartitions(partial(of_part, together)).collect()
+            results: list[R] = regrouped(values, together, part_count).collect()
         return results
+
+
+def regrouped(values: RDD[tuple[Place, V]], together: Callable[[Iterator[V]], R], part_count: int) -> RDD[R]:
+    """What the function makes of the values of each part, which it gets in the order of their places."""
+    # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
+    parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
+        part_count, part_of, True, order_in_part
+    )
+    return parts.mapPartitions(partial(of_part, together))
 
 
 def label(context: SparkContext, tag: str) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import TypeVar
 from uuid import UUID
 
+from pyspark import RDD
 from pyspark.sql import DataFrame
 
 from service.errors import ExecutorsFailed
 from service.model.micro_batches import Message
-from spark_session.executors import spark_errors
-from spark_session.partitions import of_partition
+from spark_session.executors import regrouped, spark_errors
+from spark_session.partitions import of_partition, placed_messages
 from spark_session.stream_checkpoint import StreamCheckpoint
 from spark_session.stream_failures import StreamFailures
 from spark_session.warm_session import WarmSession
@@ -21,6 +22,7 @@ from spark_session.warm_session import WarmSession
 # Spark's id of what a query has read; it stands in the checkpoint, and stays over restarts.
 _QUERY_ID = "sql.streaming.queryId"
 R = TypeVar("R")
+V = TypeVar("V")
 
 
 class SparkMicroBatch:
@@ -45,14 +47,30 @@ class SparkMicroBatch:
         """See `service.model.micro_batches.MicroBatch`."""
         if self._files is None:
             # Not as the rows have them: of those, files that are gone are left out without a word.
-            self._files = sorted(set(self._checkpoint.planned_files(self.batch_id)))
+            self._files = tuple(dict.fromkeys(self._checkpoint.planned_files(self.batch_id)))
         return self._files
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """See `service.model.micro_batches.MicroBatch`."""
+        return self._collected(lambda: self._rows.rdd.mapPartitions(partial(of_partition, function)))
+
+    def regroup(
+        self,
+        apart: Callable[[Iterator[Message]], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        part_count: int,
+    ) -> list[R]:
+        """See `service.model.micro_batches.MicroBatch`."""
+
+        def parts() -> RDD[R]:
+            values = self._rows.rdd.mapPartitions(partial(placed_messages, apart))
+            return regrouped(values, together, part_count)
+
+        return self._collected(parts)
+
+    def _collected(self, results: Callable[[], RDD[R]]) -> list[R]:
         try:
             with spark_errors(self._session):
-                results: list[R] = self._rows.rdd.mapPartitions(partial(of_partition, function)).collect()
+                return results().collect()
         except ExecutorsFailed as failure:
             raise self._failures.known([str(failure.__cause__)]) or failure from failure
-        return results

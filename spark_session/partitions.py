@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -11,13 +12,35 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 V = TypeVar("V")
-Place = tuple[int, int, int]
-"""A part, the number of the item that a value comes from, and the value's own among those of that item."""
+Place = tuple[int, ...]
+"""A part, what the value comes from, in numbers, and the value's own number among those of the same."""
 
 
 def of_partition(function: Callable[[Iterator[Message]], R], rows: Iterator[Any]) -> Iterator[R]:
     """What the function makes of a partition's messages; one without a value is an empty text."""
-    yield function((bytes(value or b""), partition, offset) for value, partition, offset in rows)
+    yield function(_messages(rows))
+
+
+def placed_messages(
+    apart: Callable[[Iterator[Message]], Iterable[tuple[int, V]]], rows: Iterator[Any]
+) -> Iterator[tuple[Place, V]]:
+    """What the function gives for a partition's messages, each value with its place: by the first of them.
+
+    >>> rows = iter([(b"a", 5, 70), (b"b", 5, 71)])
+    >>> list(placed_messages(lambda messages: [(2, len(list(messages)))], rows))
+    [((2, 5, 70, 0), 2)]
+    """
+    messages = _messages(rows)
+    first = next(messages, None)
+    if first is None:
+        return
+    _, partition, offset = first
+    for sequence, (part, value) in enumerate(apart(chain((first,), messages))):
+        yield (part, partition, offset, sequence), value
+
+
+def _messages(rows: Iterator[Any]) -> Iterator[Message]:
+    return ((bytes(value or b""), partition, offset) for value, partition, offset in rows)
 
 
 def placed_values(
@@ -38,7 +61,7 @@ def part_of(place: Place) -> int:
     return place[0]
 
 
-def order_in_part(place: Place) -> tuple[int, int]:
+def order_in_part(place: Place) -> Place:
     """What values of one part are sorted by."""
     return place[1:]
 

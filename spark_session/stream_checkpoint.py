@@ -43,7 +43,9 @@ class StreamCheckpoint:
         return text.splitlines()[_HEAD_LINES:]
 
     def planned_files(self, batch_id: int) -> list[str]:
-        """The files that Spark planned for the batch, as Hadoop writes their names.
+        """The files that Spark planned for the batch, as Hadoop writes their names: the oldest first.
+
+        How old they were when they were found stands in the checkpoint. Of one moment, the order is by name.
 
         Spark reads those of them that are still there, and says nothing of the others.
 
@@ -61,8 +63,9 @@ class StreamCheckpoint:
                 " it was, or make another stream for what was not read yet."
             )
         # Before the entries stands the version.
-        lines = (line for text in texts for line in text.splitlines()[1:])
-        return [as_hadoop_writes(json.loads(each)["path"]) for each in lines]
+        entries = (json.loads(line) for text in texts for line in text.splitlines()[1:])
+        found = sorted((int(each["timestamp"]), as_hadoop_writes(each["path"])) for each in entries)
+        return [path for _, path in found]
 
     def _log_offset(self, batch_id: int) -> int:
         [offset] = self.offsets(batch_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import TableKey
 
 R = TypeVar("R")
+V = TypeVar("V")
 Message = tuple[bytes, int, int]
 """What it says, and the partition and offset that it stands at."""
 
@@ -39,6 +40,18 @@ class MicroBatch(Protocol):
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         """What the function, which is picklable, makes of each part's messages, on executors."""
+
+    def regroup(
+        self,
+        apart: Callable[[Iterator[Message]], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        part_count: int,
+    ) -> list[R]:
+        """What `together` makes of all that `apart` gave for each part below `part_count`, on executors.
+
+        It gets them in the order of the messages: by partition, and by offset. Both functions are picklable,
+        and may be called again for the same.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 from uuid import UUID, uuid4
 
@@ -12,6 +12,7 @@ from service.model.streams import StreamSource
 from service.stream_ports import OnBatch
 
 R = TypeVar("R")
+V = TypeVar("V")
 FIRST_OFFSET = 40
 
 
@@ -33,9 +34,25 @@ class FakeMicroBatch:
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         self.run_count += 1
+        return [function(iter(each)) for each in self._parts()]
+
+    def regroup(
+        self,
+        apart: Callable[[Iterator[Message]], Iterable[tuple[int, V]]],
+        together: Callable[[Iterator[V]], R],
+        part_count: int,
+    ) -> list[R]:
+        self.run_count += 1
+        parts: list[list[V]] = [[] for _ in range(part_count)]
+        for messages in self._parts():
+            for part, value in apart(iter(messages)):
+                parts[part].append(value)
+        return [together(iter(each)) for each in parts]
+
+    def _parts(self) -> Sequence[Sequence[Message]]:
         messages = [(line, 0, offset) for offset, line in enumerate(self._lines, FIRST_OFFSET)]
         half = len(messages) // 2
-        return [function(iter(each)) for each in (messages[:half], messages[half:], messages[:0])]
+        return messages[:half], messages[half:], messages[:0]
 
 
 class FakeRunningStream:

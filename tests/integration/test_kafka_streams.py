@@ -13,6 +13,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
+from tests.integration.asking import rows
 from tests.integration.conftest import embedded_catalog
 from tests.integration.kafka.client import KafkaClient, kafka_client
 from tests.integration.kafka.jars import kafka_class_path
@@ -160,6 +161,36 @@ def test_each_message_is_written_once_though_the_gateway_is_killed(
         assert_one_snapshot_a_batch(half, told["checkpointId"])
         for file in half.inspect.files()["file_path"].to_pylist():
             assert pq.read_schema(file.removeprefix("file://")).names == written[kind]
+    lives.running.client.delete(link)
+
+
+def test_of_the_messages_of_a_key_the_last_one_counts_though_the_gateway_is_killed(
+    kafka: KafkaServer, topics: KafkaClient, lives: Lives, topic: str, table: Table
+) -> None:
+    def send(first: int, last: int) -> None:
+        """Messages of one key are in one partition, as who sends them has to see to."""
+        for partition in range(2):
+            numbers = (each for each in range(first, last) if each % 6 % 2 == partition)
+            values = [json.dumps({"id": each % 6, "amount": each}).encode() for each in numbers]
+            topics.send(topic, values, partition=partition)
+
+    name = named(table)
+    send(0, MESSAGES // 2)
+    link = lives.create(
+        source=source(kafka, topic, messagesPerBatch=MESSAGES_PER_BATCH),
+        table=name,
+        mode="upsert",
+        equalityFields=["id"],
+    )
+    lives.until_so(link, lambda each: each["progress"]["batches"] >= BATCHES_BEFORE_KILL)
+    lives.kill()
+    send(MESSAGES // 2, MESSAGES)
+    lives.begin()
+    sql = f"SELECT id, amount FROM {name} ORDER BY id"
+    expected = [[each, MESSAGES - 6 + each] for each in range(6)]
+    until(lambda: rows(lives.running.client, sql) == expected, WITHIN_S)
+    assert lives.stream(link)["error"] is None
+    assert_one_snapshot_a_batch(lives.same(table), lives.stream(link)["checkpointId"])
     lives.running.client.delete(link)
 
 

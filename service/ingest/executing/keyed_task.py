@@ -11,12 +11,16 @@ import pyarrow as pa
 from service.errors import CallerError
 from service.ingest.dead_letters import FIELDS, DeadLetters
 from service.ingest.executing.gathered import gathered
-from service.ingest.executing.sorted_rows import SplitOutcome
+from service.ingest.executing.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.executing.split_reader import Split, SplitReader
-from service.ingest.executing.split_task import SplitTask, sorted_splits
+from service.ingest.executing.split_task import Pairs, SplitTask, unreadable
+from service.ingest.executing.unreadable_files import Unreadable
 from service.ingest.reading.arrow_types import arrow_schema
+from service.ingest.reading.plan import ReadPlan
+from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.committables import write_results_to_bytes
+from service.model.micro_batches import Message
 from service.model.writing import Destination, WriteTarget
 
 _MESSAGE_BYTES = 128 * 1024
@@ -41,16 +45,26 @@ class KeyedTask:
     """Both halves of it; picklable. What is read twice has the same parts: either may be tried again."""
 
     task: SplitTask
-    reader: SplitReader
     part_count: int
 
-    def apart(self, splits: Sequence[Split]) -> Iterator[tuple[int, Moved]]:
+    def splits_apart(self, reader: SplitReader, splits: Sequence[Split]) -> Iterator[tuple[int, Moved]]:
         """Reads these, and gives their rows, in their order, with the part that their keys belong to."""
-        rows = self.task.sorting(self.reader.plan, self.reader.record_format)
+        rows = self.task.sorting(reader.plan, reader.record_format)
+        try:
+            yield from self._apart(rows, self.task.of_splits(rows, reader, splits))
+        except Unreadable:
+            yield from self._to_all(unreadable(rows, reader, splits))
+
+    def messages_apart(
+        self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]
+    ) -> Iterator[tuple[int, Moved]]:
+        """The same of messages."""
+        yield from self._apart(*self.task.of_messages(plan, bounds, messages))
+
+    def _apart(self, rows: SortedRows, pairs: Pairs) -> Iterator[tuple[int, Moved]]:
         turn = count()
         try:
-            read = sorted_splits(rows, self.reader, splits)
-            for destination, batch in gathered(read, self._gathered_bytes()):
+            for destination, batch in gathered(pairs, self._gathered_bytes()):
                 parts: Iterable[tuple[int, pa.RecordBatch]]
                 if destination.target.is_upsert:
                     parts = self.task.data_files.key_parts(destination, batch, self.part_count)
@@ -63,9 +77,12 @@ class KeyedTask:
                         yield part, MovedRows(destination.target, message)
             yield 0, rows.outcome()
         except CallerError as failure:
-            # To all of them: with some, it may be that an earlier try has ended well.
-            for part in range(self.part_count):
-                yield part, rows.failed(failure)
+            yield from self._to_all(rows.failed(failure))
+
+    def _to_all(self, outcome: SplitOutcome) -> Iterator[tuple[int, Moved]]:
+        # With some, it may be that an earlier try has ended well.
+        for part in range(self.part_count):
+            yield part, outcome
 
     def _gathered_bytes(self) -> int:
         # Divided among many, a batch would be messages of a few rows.
@@ -99,7 +116,7 @@ class KeyedTask:
         if target in known:
             found = known[target]
             return arrow_schema(written_fields(found.table.schema, target.write_schema_column_ids))
-        assert isinstance(self.task.letters, DeadLetters), "streams have no upserts"
+        assert isinstance(self.task.letters, DeadLetters), "those of a micro-batch are not moved"
         known[target] = self.task.letters.destination(target.key.table)
         return arrow_schema(FIELDS)
 

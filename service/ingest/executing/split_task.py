@@ -50,19 +50,35 @@ class SplitTask:
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
         """Reads parts, one after the other, and writes their rows."""
         rows = self.sorting(reader.plan, reader.record_format)
-        if not self.tells_unreadable:
-            return self._outcome(rows, sorted_splits(rows, reader, splits))
         try:
-            return self._outcome(rows, _of_readable(rows, reader, splits))
+            return self._outcome(rows, self.of_splits(rows, reader, splits))
         except Unreadable:
-            return _unreadable(rows, reader, splits)
+            return unreadable(rows, reader, splits)
 
     def messages(self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]) -> SplitOutcome:
         """Writes records that come one by one, each as a message."""
+        rows, pairs = self.of_messages(plan, bounds, messages)
+        return self._outcome(rows, pairs)
+
+    def of_splits(self, rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:
+        """What is to be written of these parts, in their order.
+
+        Raises, while it is iterated:
+            Unreadable: a file cannot be read, and that is to be told.
+        """
+        for split in splits:
+            read = readable_rows(reader, split) if self.tells_unreadable else reader.rows(split)
+            yield from self._not_left_out(rows.sorted_out(place_of(split), read))
+        yield from self._not_left_out(rows.rest())
+
+    def of_messages(
+        self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]
+    ) -> tuple[SortedRows, Pairs]:
+        """The same of messages, and what sorts them out."""
         placed = PlacedMessages(messages)
         rows = self.sorting(plan, RecordFormat.NDJSON, placed.place_of_line)
         read = read_rows(LineStream.buffered(placed.values()), RecordFormat.NDJSON, plan, FIRST, bounds)
-        return self._outcome(rows, _all(rows, rows.sorted_out("", read)))
+        return rows, self._not_left_out(_all(rows, rows.sorted_out("", read)))
 
     def sorting(
         self, plan: ReadPlan, record_format: RecordFormat, place_of_line: Callable[[int], str] | None = None
@@ -80,13 +96,17 @@ class SplitTask:
 
     def _outcome(self, rows: SortedRows, pairs: Pairs) -> SplitOutcome:
         try:
-            results = self.data_files.write_all(_without(self.left_out, pairs))
+            results = self.data_files.write_all(pairs)
         except CallerError as failure:
             return rows.failed(failure)
         return rows.outcome(write_results_to_bytes(results))
 
+    def _not_left_out(self, pairs: Pairs) -> Pairs:
+        return (each for each in pairs if each[0].target.key not in self.left_out)
 
-def _unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
+
+def unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
+    """Which of these files cannot be read."""
     try:
         return SplitOutcome(unreadable=tuple(unreadable_files(reader, splits)))
     except CallerError as failure:
@@ -94,26 +114,9 @@ def _unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) 
         return rows.failed(failure)
 
 
-def sorted_splits(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:
-    """What is to be written of these parts, in their order."""
-    for split in splits:
-        yield from rows.sorted_out(place_of(split), reader.rows(split))
-    yield from rows.rest()
-
-
-def _of_readable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:
-    for split in splits:
-        yield from rows.sorted_out(place_of(split), readable_rows(reader, split))
-    yield from rows.rest()
-
-
 def _all(rows: SortedRows, pairs: Pairs) -> Pairs:
     yield from pairs
     yield from rows.rest()
-
-
-def _without(left_out: frozenset[TableKey], pairs: Pairs) -> Pairs:
-    return (each for each in pairs if each[0].target.key not in left_out)
 
 
 @dataclass(frozen=True, slots=True)

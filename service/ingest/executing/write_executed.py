@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,7 +35,7 @@ from service.model.ingest import (
     StreamedRecords,
 )
 from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
-from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.sources import SourceFile, SourceRecords
 from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
@@ -45,6 +45,9 @@ _DIVIDED_AT_MOST = 3
 _MORE_PARTS = 4
 # What rows take in memory beside what they take as text differs; so much more than as text is expected.
 _BYTES_IN_MEMORY = 2
+
+Regrouped = Callable[[KeyedTask], Sequence[Sequence[SplitOutcome]]]
+"""What became of a task whose rows were brought together by their keys: a list for each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,8 @@ class ExecutedWrite:
         files: Sequence[SourceFile] | None = None,
     ) -> None:
         self._files = files
-        self._is_upsert = any(each.target.is_upsert for each in destinations)
-        if self._is_upsert and isinstance(request.executed, (MicroBatchRecords, MicroBatchFiles)):
-            raise IngestInvalid("Streams append. Send upserts with POST /ingest.")
+        # Dead letters alone are appended, whatever the rows are.
+        self._is_keyed = request.judging is None and any(each.target.is_upsert for each in destinations)
         self._request = request
         self._ingest_id = ingest_id
         self._destinations = tuple(destinations)
@@ -154,8 +156,7 @@ class ExecutedWrite:
         task = SplitTask(self._destinations, self._ports.data_files, self._letters(), has_rows=has_rows)
         match self._request.executed:
             case MicroBatchRecords(batch, left_out, _):
-                bounds = self._large.bounds.source_reading
-                return batch.map(partial(replace(task, left_out=left_out).messages, self._plan(), bounds))
+                return self._of_messages(replace(task, left_out=left_out), batch)
             case MicroBatchFiles() as folder:
                 return self._of_folder(replace(task, left_out=folder.left_out), folder)
             case SourceRecords() as source:
@@ -176,7 +177,7 @@ class ExecutedWrite:
         found = folder.found(without_names(names, unreadable))
 
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
-            return self._mapped(task, self._parts_of(source, files))
+            return self._written(task, self._parts_of(source, files))
 
         if self._has_letters_later:
             written = write_readable(
@@ -207,29 +208,42 @@ class ExecutedWrite:
         return min(map(self._ports.data_files.target_bytes, tables))
 
     def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
-        return self._keyed(task, parts) if self._is_upsert else self._mapped(task, parts)
+        if not self._is_keyed:
+            return self._mapped(task, parts)
+        in_memory = parts.byte_count * _BYTES_IN_MEMORY
+        count = max(-(-in_memory // self._large.bounds.upsert_bytes), len(parts.groups))
+        executors, tag = self._large.executors, str(self._ingest_id)
+
+        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
+            apart = partial(task.splits_apart, parts.reader)
+            return executors.regroup(apart, task.together, parts.groups, task.part_count, tag)
+
+        return self._keyed(task, count, regrouped)
+
+    def _of_messages(self, task: SplitTask, batch: MicroBatch) -> Sequence[SplitOutcome]:
+        plan, bounds = self._plan(), self._large.bounds.source_reading
+        if not self._is_keyed:
+            return batch.map(partial(task.messages, plan, bounds))
+
+        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
+            return batch.regroup(partial(task.messages_apart, plan, bounds), task.together, task.part_count)
+
+        return self._keyed(task, self._large.executors.slots, regrouped)
 
     def _mapped(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
         read = partial(task.read, parts.reader)
         return self._large.executors.map(read, parts.groups, str(self._ingest_id))
 
-    def _keyed(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
-        in_memory = parts.byte_count * _BYTES_IN_MEMORY
-        count = max(-(-in_memory // self._large.bounds.upsert_bytes), len(parts.groups))
+    def _keyed(self, task: SplitTask, count: int, regrouped: Regrouped) -> Sequence[SplitOutcome]:
         outcomes: Sequence[SplitOutcome] = ()
         for _ in range(_DIVIDED_AT_MOST):
-            outcomes = self._regrouped(KeyedTask(task, parts.reader, count), parts)
+            outcomes = [outcome for each in regrouped(KeyedTask(task, count)) for outcome in each]
             if not any(isinstance(each.failure, UpsertTooLarge) for each in outcomes):
                 break
             for each in outcomes:
                 self._discard(_results(each))
             count *= _MORE_PARTS
         return outcomes
-
-    def _regrouped(self, task: KeyedTask, parts: LargeParts) -> Sequence[SplitOutcome]:
-        tag = str(self._ingest_id)
-        told = self._large.executors.regroup(task.apart, task.together, parts.groups, task.part_count, tag)
-        return [outcome for each in told for outcome in each]
 
     def _plan(self) -> ReadPlan:
         return ReadPlan(tuple(self._targets()), self._request.route)

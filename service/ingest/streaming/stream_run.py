@@ -127,7 +127,7 @@ class StreamRun:
         """What was planned; of a folder the source's own position is but a number, whatever it stands for."""
         if isinstance(self._definition.source, KafkaSource):
             return _planned(batch)
-        files = sha256("\n".join(batch.files()).encode()).hexdigest()
+        files = sha256("\n".join(sorted(batch.files())).encode()).hexdigest()
         return f"{_planned(batch)} {files}"
 
     def _attempts(

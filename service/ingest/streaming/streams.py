@@ -99,8 +99,6 @@ class Streams:
         if before is not None:
             return _same(before, fingerprint)
         definition = self.read_body(body)
-        if any(each.is_upsert for each in definition.writes):
-            raise StreamInvalid("Streams append. Send upserts with POST /ingest.")
         if any(each.is_inferred for each in definition.writes):
             raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)

@@ -26,15 +26,16 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.task_spools import TaskSpools
-from service.errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
+from service.errors import RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters import FIELDS
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts
 from service.model.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
-from service.model.micro_batches import MicroBatchRecords
+from service.model.judged_by import Judging
+from service.model.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
 from service.model.record_formats import RecordFormat
 from service.model.schemas import TableSchema
-from service.model.sources import SourceBounds, SourceRecords
+from service.model.sources import SourceBounds, SourceFile, SourceRecords
 from service.model.tables import TableName
 from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
 from tests.fakes.executors import FakeExecutors
@@ -224,9 +225,75 @@ def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_
     assert appended.delete_files == ()
 
 
-def test_a_micro_batch_has_no_order_and_is_no_upsert(tmp_path: Path) -> None:
+@pytest.mark.parametrize("keys", [(1,), (2, 6)], ids=str)
+def test_of_the_messages_of_a_key_in_a_micro_batch_the_last_is_written(
+    tmp_path: Path, keys: tuple[int, ...]
+) -> None:
+    records = list(made(300, random.Random(3)))
+    batch = FakeMicroBatch(uuid4(), 0, *text(records).splitlines())
+    executed = Executed(tmp_path, keys)
+    written = executed.write(replace(executed._request(), executed=MicroBatchRecords(batch)))
+    check(written, records, *(NAMES[each - 1] for each in keys))
+
+
+def test_a_table_that_has_its_part_of_a_micro_batch_is_left_out(tmp_path: Path) -> None:
     executed = Executed(tmp_path, (1,))
-    batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, b'{"id":1}'))
-    with pytest.raises(IngestInvalid, match="Streams append"):
-        executed.write(replace(executed._request(), executed=batch))
-    assert files_below(tmp_path) == []
+    writes = (Write(executed.target.table.key, (), is_upsert=True), Write(executed.appended.table.key, ()))
+    route = Route("kind", {"a": 1}, otherwise=0)
+    lines = (b'{"id": 1, "kind": "a"}', b'{"id": 2, "kind": "b"}')
+    for left_out, left in ((executed.target, executed.appended), (executed.appended, executed.target)):
+        batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, *lines), frozenset({left_out.table.key}))
+        request = replace(executed._request(), executed=batch, writes=writes, route=route)
+        [result] = executed.write(request, executed.appended).results
+        assert (result.target, result.record_count) == (left.target, 1)
+
+
+def folder_batch(folder: Path, *names: str) -> MicroBatchFiles:
+    files = [(folder / each).as_uri() for each in names]
+
+    def found(uris: Sequence[str]) -> FoundFiles:
+        paths = [Path(each.removeprefix("file://")) for each in uris]
+        return FoundFiles(
+            [SourceFile(each.as_uri(), each.stat().st_size, each.stat().st_mtime_ns) for each in paths]
+        )
+
+    records = SourceRecords(folder.as_uri(), RecordFormat.NDJSON)
+    return MicroBatchFiles(FakeMicroBatch(uuid4(), 0, files=files), records, found)
+
+
+def test_of_the_rows_of_a_key_in_the_files_of_a_micro_batch_that_of_the_last_file_is_written(
+    tmp_path: Path,
+) -> None:
+    records = list(made(600, random.Random(4)))
+    names = [f"{9 - number}.json" for number in range(6)]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_bytes(text(records[number * 100 : number * 100 + 100]))
+    executed = Executed(tmp_path, (1, 2))
+    batch = folder_batch(tmp_path, *names)
+    check(executed.write(replace(executed._request(), executed=batch)), records, "id", "kind")
+
+
+def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(text([{"id": 1, "turn": 1}, {"id": 2, "turn": 2}]))
+    broken = text([{"id": 1, "turn": 3}, {"id": 9, "turn": 4}] * 5_000)
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(broken)[:-9])
+    (tmp_path / "c.json").write_bytes(text([{"id": 2, "turn": 5}]) + b'{"id": "x"}\n')
+    executed = Executed(tmp_path, (1,))
+    batch = folder_batch(tmp_path, "a.json", "b.json.gz", "c.json")
+    request = replace(executed._request(), executed=batch, on_error=OnError.DEAD_LETTER)
+    written = executed.write(request)
+    check(written, [{"id": 1, "turn": 1}, {"id": 2, "turn": 5}], "id")
+    assert written.rejected.count == 2
+    judged = written.judged_by
+    assert judged is not None
+    assert [each.uri for each in judged.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
+    # Nothing is left of the first time.
+    [result] = written.results
+    below = [each for each in files_below(tmp_path) if str(each).endswith(".parquet")]
+    assert len(below) == len(result.data_files) + len(result.delete_files)
+    # Its dead letters are appended.
+    judging = Judging(judged.reads, frozenset({0}), judged.unreadable)
+    [result] = executed.write(replace(request, executed=replace(batch, judging=judging))).results
+    positions = [row["position"].rsplit("/", 1)[1] for row in rows(result.data_files)]
+    assert sorted(positions) == ["b.json.gz", "c.json, line 2"]
+    assert result.delete_files == ()

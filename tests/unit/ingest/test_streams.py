@@ -34,6 +34,7 @@ from service.errors import (
     TableChanged,
     TableNotFound,
     TooManyIngests,
+    WriteSchemaInvalid,
 )
 from service.ingest.dead_letters import dead_letter_name
 from service.ingest.ingests import Accepted
@@ -92,7 +93,11 @@ class Running:
     def definition(self, body: Mapping[str, Any]) -> StreamDefinition:
         key = TableKey(TableName("lake", "logs", body.get("table", "events")))
         write = Write(
-            key, (), body.get("columns", ColumnNames(("id",))), is_upsert=body.get("mode") == "upsert"
+            key,
+            (),
+            body.get("columns", ColumnNames(("id",))),
+            is_upsert=body.get("mode") == "upsert",
+            equality_fields=body.get("equalityFields"),
         )
         is_routed = "others" in body
         return StreamDefinition(
@@ -183,6 +188,16 @@ def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:
     assert record.checkpoint_id == CHECKPOINT
     assert running.ids() == [1, 2, 3]
     assert len(running.ingests.commits.rounds) == 2
+
+
+def test_each_micro_batch_of_upserts_is_a_round_of_its_own(running: Running) -> None:
+    stream_id = running.create(mode="upsert", equalityFields=("id",))
+    for number in range(2):
+        running.give(stream_id, batch(number, 1, 2, checkpoint=CHECKPOINT))
+        running.give(stream_id, batch(number, 1, 2, checkpoint=CHECKPOINT))
+    assert running.record(stream_id).record_count == 4
+    rounds = running.ingests.commits.rounds
+    assert [{result.target.is_upsert for result in each.write_results} for each in rounds] == [{True}, {True}]
 
 
 def test_a_batch_that_is_given_again_is_not_read_again(running: Running) -> None:
@@ -824,7 +839,7 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
         running.create(uri=f"{tmp_path.as_uri()}/*")
     with pytest.raises(TableNotFound):
         running.create(table="nothing")
-    with pytest.raises(StreamInvalid, match="append"):
+    with pytest.raises(WriteSchemaInvalid, match="no identifier fields"):
         running.create(mode="upsert")
     with pytest.raises(StreamInvalid, match="no columns are inferred"):
         running.create(columns=InferredColumns.INFER)
