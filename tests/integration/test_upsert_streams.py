@@ -42,6 +42,10 @@ def test_of_a_key_in_several_files_of_a_micro_batch_the_newest_file_counts(
     until(lambda: gateway.get(link).json()["progress"]["batches"] == 2, 60)
     assert rows(gateway, sql) == [*expected[:2], [2, "next", None], expected[3]]
     assert rows(gateway, f"SELECT payload FROM {named(log_table)}__dead_letter") == [['{"id": "x"}']]
+    log_table.refresh()
+    checkpoint = gateway.get(link).json()["checkpointId"]
+    batches = [each.summary and each.summary["sluice.stream-batches"] for each in log_table.snapshots()]
+    assert batches == [f"{checkpoint}/0", f"{checkpoint}/1"]
     assert gateway.delete(link).json()["error"] is None
 
 

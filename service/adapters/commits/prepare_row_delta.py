@@ -13,7 +13,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.table.snapshots import Snapshot
 
-from service.adapters.commits.committed_rounds import ROUND
+from service.adapters.commits.committed_rounds import round_summary
 from service.adapters.commits.earlier_deletes import earlier_deletes, is_unpartitioned
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.data_files.content_files import locations_of
@@ -47,7 +47,7 @@ def prepare_row_delta(
             table.metadata_location,
             tuple(file for each in results for file in each.data_files),
             (*(file for each in results for file in each.delete_files), *own),
-            {ROUND: str(committable.round_id)},
+            round_summary(committable),
         )
         text = row_deltas.prepare(delta)
         if text is None:
