@@ -18,14 +18,20 @@ def is_replaceable(tree: exp.Query) -> bool:
     """Whether its columns mean the same then: a narrowed table has an alias only, and no metadata columns.
 
     A name of three parts or more may be a table's path and a column, or a relation, a column and its fields.
-    What could be both is taken for a path.
+    What could be both is taken for a path. So is a column further out in what a LATERAL computes without a
+    name: the engine names the result by the column's path, which an alias would change.
 
     >>> from sqlglot import parse_one
     >>> names = ["t.a", "t.a.b", "s.t.a", "_file", "_partition.a"]
     >>> [is_replaceable(parse_one(f"SELECT {each} FROM s.t", read="spark")) for each in names]
     [True, True, False, False, False]
+    >>> texts = [f"SELECT 1 FROM t, LATERAL (SELECT {each})" for each in ("t.a + 1 AS b", "t.a + 1")]
+    >>> [is_replaceable(parse_one(each, read="spark")) for each in texts]
+    [True, False]
     """
     tables = [_parts_of_table(each) for each in tree.find_all(exp.Table) if not each.alias]
+    if tables and any(map(_is_named_by_paths, tree.find_all(exp.Lateral))):
+        return False
     return not any(
         _is_metadata(parts) or _is_path(each, parts, tables)
         for each in tree.find_all(exp.Column)
@@ -67,6 +73,12 @@ def _is_path(column: exp.Column, parts: Sequence[str], tables: Collection[Sequen
         for path in paths
         for table in tables
     )
+
+
+def _is_named_by_paths(lateral: exp.Lateral) -> bool:
+    """Whether a column of what it reads has its name from an expression over other columns."""
+    listed = (each for select in lateral.find_all(exp.Select) for each in select.selects)
+    return any(not isinstance(each, exp.Alias | exp.Column) and each.find(exp.Column) for each in listed)
 
 
 def _is_star(column: exp.Column) -> bool:
