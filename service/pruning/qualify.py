@@ -51,7 +51,8 @@ def qualify(
             # To Spark a name in WHERE is never one that SELECT gives.
             expand_alias_refs=False,
         )
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, AssertionError):
+        # The last is what it says of a place in ORDER BY or GROUP BY that counts columns which are not known.
         return None
     _put_back(qualified, versions)
     return qualified
