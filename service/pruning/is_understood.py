@@ -166,8 +166,8 @@ def _is_select_clear(select: exp.Select) -> bool:
         return False
     if _has_hidden_places(select):
         return False
-    # What follows such a column has another place than it seems.
-    return select.parent is None or not any(isinstance(each, _SEVERAL) for each in select.selects)
+    # What follows such a column has another place than it seems; parentheses around it change nothing.
+    return select.parent is None or not any(isinstance(each.unnest(), _SEVERAL) for each in select.selects)
 
 
 def _has_unique_names(select: exp.Select) -> bool:
