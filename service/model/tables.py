@@ -149,7 +149,8 @@ class TableFacts:
 
     `snapshot_schema_id` is the schema that this snapshot is read with when it is asked for by its id;
     None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
-    may still be laid out by, without what the current spec has too.
+    may still be laid out by, without what the current spec has too. `has_imported_files`: other systems may
+    have written some, in which names stand for the ids of columns.
     """
 
     name: TableName
@@ -170,3 +171,4 @@ class TableFacts:
     past_partition_fields: tuple[PartitionField, ...] = ()
     bloom_filter_columns: tuple[str, ...] = ()
     source: TableSource = TableSource.ICEBERG
+    has_imported_files: bool = False

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from service.model.tables import TableFacts, TableSource
 
+_MOMENTS = ("timestamp", "timestamptz")
+
 
 def accepted_columns(facts: TableFacts) -> frozenset[str]:
     """The columns, in lower case, that dynamic filters are accepted on.
 
     Those that a partition field (any transform, any spec that files may still have) or the sort order is
-    made from, and those with a bloom filter in each file. Of a table of files, the columns that its folders
-    are named by; of a table of any other source, none.
+    made from, and those with a bloom filter in each file, if what files say of them is sure. Of a table of
+    files, the columns that its folders are named by; of a table of any other source, none.
 
     Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
     """
@@ -18,4 +20,15 @@ def accepted_columns(facts: TableFacts) -> frozenset[str]:
         return frozenset()
     partition = (each.source for each in (*facts.partition_fields, *facts.past_partition_fields))
     sort = (each.source for each in facts.sort_fields)
-    return frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))
+    named = frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))
+    return named - unsure_columns(facts)
+
+
+def unsure_columns(facts: TableFacts) -> frozenset[str]:
+    """The columns, in lower case, of which files may seem not to hold what they hold.
+
+    Iceberg 1.12 takes the milliseconds in the statistics of imported files for microseconds.
+    """
+    if not facts.has_imported_files:
+        return frozenset()
+    return frozenset(each.name.lower() for each in facts.columns if each.type_name in _MOMENTS)

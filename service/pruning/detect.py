@@ -16,7 +16,7 @@ from service.model.filtering import (
 )
 from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts, TableName, TableSource
-from service.pruning.accepted_columns import accepted_columns
+from service.pruning.accepted_columns import accepted_columns, unsure_columns
 from service.pruning.computed_join import computed_join
 from service.pruning.converted_join import converted_join
 from service.pruning.detection import Detection, DetectionContext
@@ -155,7 +155,7 @@ class _Detector:
             return
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
         probe = Probe(facts.name, (known.name,), (known.type_name,), facts.snapshot_id)
-        is_prunable = source.column in accepted_columns(facts) or self._context.is_tight(facts, known.name)
+        is_prunable = self._is_prunable(facts, known.name)
         candidate = _refused(candidate, source.refusal or _refusal_of(table))
         if build_type is None:
             self._refuse_build(candidate, table, probe, is_prunable)
@@ -172,6 +172,11 @@ class _Detector:
             self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
             self._placements.place(Wanted(candidate, table, probe, plan, source.reading))
+
+    def _is_prunable(self, facts: TableFacts, column: str) -> bool:
+        if column.lower() in accepted_columns(facts):
+            return True
+        return column.lower() not in unsure_columns(facts) and self._context.is_tight(facts, column)
 
     def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
         """A view that stays closed, or a table that cannot be read again as it is."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.schema import Schema
-from pyiceberg.table import Table
+from pyiceberg.table import Table, TableProperties
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 
 from service.adapters.catalogs.read_at import ReadAt, read_at
@@ -58,7 +58,13 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         snapshot_schema_id=snapshot.schema_id if snapshot else None,
         past_partition_fields=_past_partition_fields(table, schema),
         bloom_filter_columns=_bloom_filter_columns(table, schema),
+        has_imported_files=has_imported_files(table),
     )
+
+
+def has_imported_files(table: Table) -> bool:
+    """Whether files of other systems may have been added to it, which have no ids of columns."""
+    return TableProperties.DEFAULT_NAME_MAPPING in table.properties
 
 
 @lru_cache(_SCHEMAS_KEPT)

@@ -44,6 +44,11 @@ def weighing(total_bytes: int, data_files: int = 0) -> TableFacts:
         pytest.param(replace(BARE, bloom_filter_columns=("Note",)), {"note"}, id="bloom filters"),
         pytest.param(LOGS, {"day_key", "kind", "code"}, id="names of folders"),
         pytest.param(replace(SALES, source=TableSource.OTHER), set(), id="another system"),
+        pytest.param(
+            replace(SALES, has_imported_files=True),
+            {"day_key", "item_key", "sold_on"},
+            id="moments of imported files",
+        ),
     ],
 )
 def test_columns_that_files_are_told_apart_by_are_accepted(facts: TableFacts, columns: set[str]) -> None:
