@@ -85,6 +85,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "INSERT INTO {t} SELECT k, s, d, m, n FROM ({more})",
     ),
 }
+IMPORTED = "migrated"
 
 
 class Collectors:
@@ -191,7 +192,15 @@ _CONDITIONS = st.recursive(
 )
 
 
-@given(table=st.sampled_from(sorted(TABLES)), key=st.sampled_from(sorted(_LITERALS)), condition=_CONDITIONS)
+def test_imported_files_are_left_to_the_engine(collectors: Collectors) -> None:
+    assert collectors.by_arrow(collectors.filter_of(IMPORTED, "n", "`t0`.`k` = 1")) is None
+
+
+@given(
+    table=st.sampled_from(sorted(TABLES.keys() - {IMPORTED})),
+    key=st.sampled_from(sorted(_LITERALS)),
+    condition=_CONDITIONS,
+)
 @example(table="by_value", key="d", condition="(`t0`.`s` <> '' OR `t0`.`s` IS NOT NULL)")
 @settings(
     max_examples=EXAMPLES,

@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from service.adapters.catalogs.open_catalog import catalog_errors
 from service.adapters.catalogs.opened_tables import OpenedTable
+from service.adapters.catalogs.table_facts import has_imported_files
 from service.adapters.keys.distinct_keys import DistinctKeys
 from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery, key_query
@@ -111,8 +112,8 @@ def _pieces(table: Table, query: KeyQuery, parameters: Parameters, is_null_safe:
         compared = [filters.field(each) for each in query.condition.find_all(exp.Column)]
     # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.
     tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
-    # A column of migrated files may be their partition's alone: PyIceberg 0.12 finds its value there only if
-    # the column is asked for, and else takes it for NULL.
+    # A column may be the partition's alone: PyIceberg 0.12 finds its value there only if the column is asked
+    # for, and else takes it for NULL.
     read = Schema(*{each.field_id: each for each in (*keys, *compared)}.values())
     scan = ArrowScan(table.metadata, table.io, read, row_filter)
     wanted = schema_to_pyarrow(Schema(*keys), include_field_ids=False)
@@ -125,7 +126,8 @@ def _pieces(table: Table, query: KeyQuery, parameters: Parameters, is_null_safe:
 def _is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:
     """Whether PyIceberg reads this snapshot as the engine does, and soon.
 
-    It binds filters to the table's schema, the engine to the snapshot's; and it knows no equality deletes.
+    It binds filters to the table's schema, the engine to the snapshot's; and it knows no equality deletes. Of
+    an imported file it reads the column that the file has, where the engine takes the partition's value.
     """
     snapshot = table.snapshot_by_id(snapshot_id)
     if snapshot is None or snapshot.summary is None:
@@ -133,6 +135,7 @@ def _is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:
     return (
         table.metadata.format_version <= _FORMAT_VERSION_AT_MOST
         and snapshot.schema_id == table.schema().schema_id
+        and not has_imported_files(table)
         and snapshot.summary["total-equality-deletes"] == "0"
         and int(snapshot.summary["total-data-files"] or max_files + 1) <= max_files
     )
