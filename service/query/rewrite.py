@@ -25,6 +25,9 @@ from service.query.pruned_query import PrunedQuery, skipped_scan
 from service.query.unpinned import UnpinnedTables, unpinned
 
 NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+# Without its join, a query may ask for no more than MAX of some files, which Iceberg 1.12 answers from their
+# statistics: not every writer says there which values are NaN.
+AGGREGATES_OF_STATISTICS = "spark.sql.iceberg.aggregate-push-down.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def rewritten(
         opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
         relations={name: local[end].query.fingerprint for end, name in names.items()},
-        properties={NATIVE_PRUNING: "false"} if is_native_off else {},
+        properties=_switched_off(is_native_off=bool(is_native_off), has_dropped=bool(dropped)),
         rewrites=(
             *_options_records(options, detected),
             *(
@@ -96,6 +99,11 @@ def rewritten(
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
     )
+
+
+def _switched_off(*, is_native_off: bool, has_dropped: bool) -> Mapping[str, str]:
+    switches = {NATIVE_PRUNING: is_native_off, AGGREGATES_OF_STATISTICS: has_dropped}
+    return {name: "false" for name, is_off in switches.items() if is_off}
 
 
 def _dropped(
