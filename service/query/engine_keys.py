@@ -15,6 +15,7 @@ from service.model.query import Parameters
 from service.ports import Engine, EngineResult, Statement
 from service.pruning.fed_query import fed_query
 from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
+from service.query.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -113,6 +114,7 @@ class EngineKeys:
             row_limit=row_limit,
             byte_limit=self._max_filter_bytes,
             is_canceled=asked.is_canceled,
+            properties=switched_off(AGGREGATES_OF_STATISTICS),
         )
 
 

@@ -20,14 +20,10 @@ from service.pruning.read_options import read_options
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import DroppedJoin, dropped_joins
+from service.query.engine_switches import AGGREGATES_OF_STATISTICS, NATIVE_PRUNING, switched_off
 from service.query.loose_mentions import LooseMention, loose_mentions
 from service.query.pruned_query import PrunedQuery, skipped_scan
 from service.query.unpinned import UnpinnedTables, unpinned
-
-NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
-# Without its join, a query may ask for no more than MAX of some files, which Iceberg 1.12 answers from their
-# statistics: not every writer says there which values are NaN.
-AGGREGATES_OF_STATISTICS = "spark.sql.iceberg.aggregate-push-down.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +98,9 @@ def rewritten(
 
 
 def _switched_off(*, is_native_off: bool, has_dropped: bool) -> Mapping[str, str]:
+    # Without its join, a query may ask for no more than MAX of some files.
     switches = {NATIVE_PRUNING: is_native_off, AGGREGATES_OF_STATISTICS: has_dropped}
-    return {name: "false" for name, is_off in switches.items() if is_off}
+    return switched_off(*(name for name, is_off in switches.items() if is_off))
 
 
 def _dropped(

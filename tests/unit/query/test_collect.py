@@ -23,6 +23,7 @@ from service.model.query import Parameters
 from service.ports import EngineResult
 from service.query.collect import CollectBounds, Collector
 from service.query.engine_keys import KEY_BYTES, Collecting, EngineKeys
+from service.query.engine_switches import AGGREGATES_OF_STATISTICS
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache
@@ -197,6 +198,14 @@ def test_keys_that_the_query_has_no_filter_for_are_not_collected_to_feed_another
     wanted = fed_filter(date_filter())
     assert collected(engine, [wanted])["fed"].data == keys_of((7,))
     assert [each.sql for each in engine.runs] == [wanted.filtering_query]
+
+
+def test_no_key_is_taken_from_the_statistics_of_files() -> None:
+    many = answer(*((each,) for each in range(101)))
+    engine = FakeEngine(replace(many, is_truncated=True), answer((1, 9)), answer((1, 9)))
+    found = collected(engine, [date_filter()])
+    assert [each.data.ranges for each in found.values()] == [((1, 9),)]
+    assert {each.properties[AGGREGATES_OF_STATISTICS] for each in engine.runs} == {"false"}
 
 
 def test_a_filter_that_fails_feeds_no_other() -> None:

@@ -1,0 +1,19 @@
+"""What of the engine's own optimizing is switched off for single statements, by the properties that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+# Iceberg 1.12 answers MAX and MIN of whole files from their statistics: not every writer says there which
+# values are NaN, and of imported files it takes milliseconds for microseconds.
+AGGREGATES_OF_STATISTICS = "spark.sql.iceberg.aggregate-push-down.enabled"
+
+
+def switched_off(*names: str) -> Mapping[str, str]:
+    """The properties of a statement that runs without these.
+
+    >>> switched_off(NATIVE_PRUNING)
+    {'spark.sql.optimizer.dynamicPartitionPruning.enabled': 'false'}
+    """
+    return dict.fromkeys(names, "false")
