@@ -90,6 +90,7 @@ class _Writer:
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self._draw = draw
         self._names = 0
+        self._aliases = 0
         self._common: list[Relation] = []
         self._written: list[str] = []
 
@@ -113,7 +114,9 @@ class _Writer:
         return self._common[-1]
 
     def _body(self) -> str:
-        match self._pick(("plain",) * 5 + ("set", "readings")):
+        match self._pick(("plain",) * 5 + ("set", "readings", "keys only")):
+            case "keys only":
+                return self._of_keys_only()
             case "plain":
                 return self._select(2)[0]
             case "set":
@@ -128,13 +131,39 @@ class _Writer:
         shared = self._share(text, columns, fact.preferred or "k", unasked)
         selects = [self._reading(shared) for _ in range(self._pick((2, 2, 3)))]
         if self._one_in(3):
-            one, other = self._name("r"), self._name("r")
+            one, other = self._alias(), self._alias()
             joined = f"({selects[0]}) AS {one} JOIN ({selects[1]}) AS {other} ON {one}.c1 = {other}.c1"
             return f"SELECT {one}.c0, {other}.c0 AS c1 FROM {joined}"
         return self._pick((" UNION ALL ", " UNION ALL ", " UNION ", " EXCEPT ")).join(selects)
 
+    def _of_keys_only(self) -> str:
+        """A fact with dimensions that nothing is asked of but their keys: the joins to them may go."""
+        fact = self._table(FACTS)
+        key = fact.preferred or "k"
+        source, _, conditions = self._star(fact)
+        for _ in range(self._pick((0, 0, 1))):
+            added = self._dimension()
+            its = {"b": "big_k"}.get(key, key)
+            join = self._pick((*JOINS[:1] * 3, "LEFT JOIN", "LEFT SEMI JOIN"))
+            only = f"{added.alias}.year = {self._pick(LITERALS['year'])}"
+            source = f"{source} {join} {added.text} ON {fact.alias}.{key} = {added.alias}.{its} AND {only}"
+        if self._one_in(3):
+            conditions = [*conditions, self._filter(fact)]
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        columns = f"{fact.alias}.{key} AS c0, {fact.alias}.id AS c1"
+        grouped = f"{fact.alias}.{key}"
+        return self._pick(
+            (
+                f"SELECT {columns} FROM {source}{where}",
+                f"SELECT DISTINCT {columns} FROM {source}{where}",
+                f"SELECT count(*) AS n, max({fact.alias}.id) AS top FROM {source}{where}",
+                f"SELECT {grouped} AS c0, count(*) AS n FROM {source}{where} GROUP BY {grouped}",
+                f"SELECT {columns}, count(*) OVER (PARTITION BY {grouped}) AS n FROM {source}{where}",
+            )
+        )
+
     def _reading(self, shared: Relation) -> str:
-        alias = self._name("r")
+        alias = self._alias()
         read = Relation(f"{shared.text} AS {alias}", alias, shared.columns, shared.preferred, shared.unasked)
         source, _, conditions = (read.text, [read], []) if self._one_in(8) else self._star(read)
         if self._one_in(3):
@@ -193,10 +222,17 @@ class _Writer:
         return f"{function}({text}) {self._pick(('=', '<=', '<>'))} {literal}"
 
     def _derived(self, depth: int) -> tuple[str, Mapping[str, str]]:
+        """Something that sees nothing around it: its relations may have the names of those there."""
+        before = self._aliases
+        if self._one_in(3):
+            self._aliases = 0
         if depth > 0 and self._one_in(4):
-            return self._set_operation(depth - 1)
-        shape = self._pick(("list", "list", "list", "group", "distinct", "window", "limit"))
-        return self._select(depth - 1, shape)
+            found = self._set_operation(depth - 1)
+        else:
+            shape = self._pick(("list", "list", "list", "group", "distinct", "window", "limit"))
+            found = self._select(depth - 1, shape)
+        self._aliases = max(before, self._aliases)
+        return found
 
     def _set_operation(self, depth: int) -> tuple[str, Mapping[str, str]]:
         operator = self._pick(("UNION ALL", "UNION ALL", "UNION", "EXCEPT", "INTERSECT"))
@@ -279,7 +315,7 @@ class _Writer:
 
     def _wrapped(self, fact: Relation) -> Relation:
         """The same columns, from a derived table or a common table expression."""
-        alias, key = self._name("r"), fact.preferred or "k"
+        alias, key = self._alias(), fact.preferred or "k"
         text, columns, unasked = self._wrapping(fact)
         if self._one_in(3):
             shared = self._share(text, columns, key, unasked)
@@ -325,7 +361,7 @@ class _Writer:
         )
 
     def _relation(self, depth: int, is_fact: bool) -> Relation:
-        alias = self._name("r")
+        alias = self._alias()
         if self._common and self._one_in(2):
             common = self._pick(self._common)
             return Relation(f"{common.text} AS {alias}", alias, common.columns, unasked=common.unasked)
@@ -338,7 +374,7 @@ class _Writer:
 
     def _few_rows(self) -> Relation:
         """A list of values, or a union of dimensions."""
-        alias = self._name("r")
+        alias = self._alias()
         columns = {"k": "int", "year": "int", "parent": "int"}
         keys = [self._pick(("-1", "0", "3", "7", "NULL")) for _ in range(self._pick((1, 2, 3)))]
         rows = [f"({key}, {self._pick(LITERALS['year'])}, {self._pick(LITERALS['parent'])})" for key in keys]
@@ -361,7 +397,7 @@ class _Writer:
         return Relation(text, alias, columns)
 
     def _dimension(self) -> Relation:
-        alias = self._name("r")
+        alias = self._alias()
         if self._one_in(8):
             return self._flagged(alias)
         return Relation(f"{self._pick(DIMENSIONS)} {alias}", alias, DIMENSION_KINDS)
@@ -377,7 +413,7 @@ class _Writer:
         return Relation(f"(SELECT {items} FROM {table.text}{only}) {alias}", alias, kinds)
 
     def _table(self, tables: Sequence[str]) -> Relation:
-        alias, table = self._name("r"), self._pick(tables)
+        alias, table = self._alias(), self._pick(tables)
         layout = LAYOUTS.get(table)
         laid = (
             "k" if layout is None else layout.sorted_by or next((name for name, _ in layout.partitions), None)
@@ -536,6 +572,10 @@ class _Writer:
     def _name(self, prefix: str) -> str:
         self._names += 1
         return f"{prefix}{self._names}"
+
+    def _alias(self) -> str:
+        self._aliases += 1
+        return f"r{self._aliases}"
 
     def _one_in(self, count: int) -> bool:
         return self._pick(range(count)) == count - 1
