@@ -156,9 +156,9 @@ def _is_as_expected(join: DroppableJoin, edits: Mapping[TextSpan, str]) -> bool:
         if table.this.meta.get("end") == join.relation.reference_end - 1:
             _cut(table)
             break
-    return found == expected.transform(
-        lambda node: exp.true() if _is_dropped(node, join.own) else node, copy=False
-    )
+    for each in _dropped(expected, join.own):
+        each.replace(exp.true())
+    return found == expected
 
 
 def _cut(table: exp.Table) -> None:
@@ -170,11 +170,16 @@ def _cut(table: exp.Table) -> None:
         owner.set("this", select.args["joins"][0].pop().this)
 
 
-def _is_dropped(node: exp.Expr, dropped: frozenset[int | None]) -> bool:
-    """Whether a node of the WHERE is one of the conditions: all of its columns are theirs."""
-    is_conjunct = isinstance(node.parent, exp.Where | exp.And) and not isinstance(node, exp.And)
-    columns = list(node.find_all(exp.Column)) if is_conjunct else []
-    return bool(columns) and all(_start_of(column) in dropped for column in columns)
+def _dropped(tree: exp.Expr, own: frozenset[int | None]) -> list[exp.Expr]:
+    """The conjuncts that are the conditions: all of their columns are theirs."""
+    owners = tree.find_all(exp.Where, exp.And)
+    parts = (each for owner in owners for each in (owner.this, owner.args.get("expression")))
+    return [each for each in parts if each is not None and _is_dropped(each, own)]
+
+
+def _is_dropped(conjunct: exp.Expr, own: frozenset[int | None]) -> bool:
+    columns = [] if isinstance(conjunct, exp.And) else list(conjunct.find_all(exp.Column))
+    return bool(columns) and all(_start_of(column) in own for column in columns)
 
 
 def _start_of(column: exp.Column) -> int | None:
