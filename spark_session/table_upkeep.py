@@ -39,7 +39,8 @@ OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "w
 # One delete is enough to rewrite a file: while there are any, PyIceberg reads nothing of the table.
 _COMPACTION = {"delete-file-threshold": "1", "remove-dangling-deletes": "true"}
 # What others commit in between may make Iceberg give up, and the next attempt finds the table as it is then.
-_CONFLICTS = ("CommitFailedException", "ValidationException")
+# Of a partition spec that was made meanwhile, Iceberg 1.12 says only that it does not know it.
+_CONFLICTS = ("CommitFailedException", "ValidationException", "PartitionSpec.partitionType()")
 ATTEMPTS = 4
 
 
