@@ -75,7 +75,11 @@ def rewritten(
         opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
         relations={name: local[end].query.fingerprint for end, name in names.items()},
-        properties=_switched_off(is_native_off=bool(is_native_off), has_dropped=bool(dropped)),
+        properties=switched_off(
+            *((NATIVE_PRUNING,) if is_native_off else ()),
+            # Without its join, a query may ask for no more than MAX of some files.
+            *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
+        ),
         rewrites=(
             *_options_records(options, detected),
             *(
@@ -95,12 +99,6 @@ def rewritten(
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
     )
-
-
-def _switched_off(*, is_native_off: bool, has_dropped: bool) -> Mapping[str, str]:
-    # Without its join, a query may ask for no more than MAX of some files.
-    switches = {NATIVE_PRUNING: is_native_off, AGGREGATES_OF_STATISTICS: has_dropped}
-    return switched_off(*(name for name, is_off in switches.items() if is_off))
 
 
 def _dropped(
