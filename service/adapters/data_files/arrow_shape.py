@@ -93,7 +93,7 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Small neighbours of one schema as one batch: each costs something, as does a copy of large ones."""
     for schema, group in groupby(batches, key=lambda each: each.schema):
         found = list(group)
-        if sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
+        if len(found) > 1 and sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
             yield from pa.Table.from_batches(found, schema).combine_chunks().to_batches()
         else:
             yield from found

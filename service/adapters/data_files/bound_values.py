@@ -5,6 +5,9 @@ Source: the Iceberg table specification, "Appendix D: Single-value serialization
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyiceberg.conversions import to_bytes
@@ -15,36 +18,62 @@ _SURROGATES = range(0xD800, 0xE000)
 _LAST_CODE_POINT = 0x10FFFF
 
 
-def comparable(kind: PrimitiveType, raw: Any) -> Any:
-    """A value as Parquet stores it, in a form whose order is the column's own."""
-    if isinstance(kind, StringType):
-        return raw.decode()
-    if isinstance(kind, DecimalType) and isinstance(raw, bytes):
-        return int.from_bytes(raw, "big", signed=True)
+@dataclass(frozen=True, slots=True)
+class BoundForm:
+    """How bounds of a column are written; its type is asked once, and not again for each file.
+
+    `comparable` takes a value as Parquet stores it, and gives a form whose order is the column's own. `lower`
+    takes the least of those, and gives a value that none in the column is below; `upper` takes the greatest,
+    and gives one that none is above, or None where no short one is. Of texts and bytes both have `length`
+    characters at most, if that is given.
+
+    >>> BoundForm.of(StringType(), 3).upper("zebra")
+    b'zec'
+    """
+
+    comparable: Callable[[Any], Any]
+    lower: Callable[[Any], bytes]
+    upper: Callable[[Any], bytes | None]
+
+    @staticmethod
+    def of(kind: PrimitiveType, length: int | None) -> BoundForm:
+        """The form for columns of this type."""
+        match kind:
+            case StringType():
+                return BoundForm(
+                    bytes.decode, lambda least: least[:length].encode(), partial(_upper_text, length=length)
+                )
+            case BinaryType():
+                return BoundForm(
+                    _as_it_is, lambda least: least[:length], partial(_upper_binary, length=length)
+                )
+            case DecimalType():
+                write = partial(_decimal_bytes, kind)
+                return BoundForm(_unscaled, write, write)
+            case _:
+                write = partial(to_bytes.dispatch(type(kind)), kind)
+                return BoundForm(_as_it_is, write, write)
+
+
+def _as_it_is(raw: Any) -> Any:
     return raw
 
 
-def lower_bound(kind: PrimitiveType, least: Any, length: int | None) -> bytes:
-    """A value that none in the column is below; a text of at most `length` characters, if that is given."""
-    return _bytes(kind, least[:length] if isinstance(kind, StringType | BinaryType) else least)
+def _unscaled(raw: bytes | int) -> int:
+    return int.from_bytes(raw, "big", signed=True) if isinstance(raw, bytes) else raw
 
 
-def upper_bound(kind: PrimitiveType, greatest: Any, length: int | None) -> bytes | None:
-    """A value that none in the column is above; None where no short one is.
-
-    >>> upper_bound(StringType(), "zebra", 3)
-    b'zec'
-    """
-    if isinstance(kind, StringType):
-        text = greatest if length is None or len(greatest) <= length else _text_above(greatest[:length])
-        return None if text is None else _bytes(kind, text)
-    if isinstance(kind, BinaryType):
-        return greatest if length is None or len(greatest) <= length else _binary_above(greatest[:length])
-    return _bytes(kind, greatest)
+def _decimal_bytes(kind: DecimalType, unscaled: int) -> bytes:
+    return to_bytes(kind, unscaled_to_decimal(unscaled, kind.scale))
 
 
-def _bytes(kind: PrimitiveType, value: Any) -> bytes:
-    return to_bytes(kind, unscaled_to_decimal(value, kind.scale) if isinstance(kind, DecimalType) else value)
+def _upper_text(greatest: str, length: int | None) -> bytes | None:
+    text = greatest if length is None or len(greatest) <= length else _text_above(greatest[:length])
+    return None if text is None else text.encode()
+
+
+def _upper_binary(greatest: bytes, length: int | None) -> bytes | None:
+    return greatest if length is None or len(greatest) <= length else _binary_above(greatest[:length])
 
 
 def _text_above(prefix: str) -> str | None:

@@ -5,14 +5,14 @@ Source: the Iceberg table specification, "Manifests".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyiceberg.io.pyarrow import MetricModeTypes, StatisticsCollector, compute_statistics_plan
 from pyiceberg.schema import Schema
 
-from service.adapters.data_files.bound_values import comparable, lower_bound, upper_bound
+from service.adapters.data_files.bound_values import BoundForm
 from service.adapters.data_files.own_statistics import OwnStatistics
 
 
@@ -37,13 +37,13 @@ class MetricsPlan:
     `null_ids` are fields that the file does not have and that are NULL in every row.
     """
 
-    columns: tuple[StatisticsCollector, ...]
+    columns: tuple[_KeptColumn, ...]
     null_ids: frozenset[int]
 
     @staticmethod
     def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
         """As `write.metadata.metrics.*` say it; skipped fields are ids and full names."""
-        columns = tuple(_collectors(schema, dict(properties)).values())
+        columns = tuple(_KeptColumn.of(each) for each in _collectors(schema, dict(properties)).values())
         prefix = "write.metadata.metrics.column."
         none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
         return MetricsPlan(columns, frozenset(field_id for field_id, _ in skipped) - none)
@@ -52,30 +52,42 @@ class MetricsPlan:
         """The metrics of a file with this footer, a `pyarrow.parquet.FileMetaData`."""
         rows: int = footer.num_rows
         groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
-        columns = [
-            _Column(kept, tuple(_Chunk.of(group.column(index)) for group in groups), own)
-            for index, kept in enumerate(self.columns)
-        ]
-        counted = [each for each in columns if each.kept.mode.type != MetricModeTypes.NONE]
+        found = _Found()
+        for index, column in enumerate(self.columns):
+            found.add(column, [_Chunk.of(group.column(index)) for group in groups], own)
         absent = dict.fromkeys(self.null_ids, rows)
         return FileMetrics(
             rows,
-            {each.field_id: each.byte_count for each in columns},
-            {each.field_id: each.value_count for each in counted} | absent,
-            {each.field_id: count for each in counted if (count := each.null_count) is not None} | absent,
-            {
-                each.field_id: own.numbers[each.field_id].nan_count
-                for each in counted
-                if each.field_id in own.numbers
-            },
-            {each.field_id: bound for each in counted if (bound := each.lower_bound) is not None},
-            {each.field_id: bound for each in counted if (bound := each.upper_bound) is not None},
+            found.column_sizes,
+            found.value_counts | absent,
+            found.null_value_counts | absent,
+            found.nan_value_counts,
+            found.lower_bounds,
+            found.upper_bounds,
             tuple(sorted(_start(group.column(0)) for group in groups)),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
+class _KeptColumn:
+    """What is kept of one column beside its size. A file has hundreds: all that can be asked once is."""
+
+    field_id: int
+    has_counts: bool
+    bounds: BoundForm | None
+
+    @staticmethod
+    def of(collector: StatisticsCollector) -> _KeptColumn:
+        mode = collector.mode
+        has_bounds = mode.type in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE)
+        return _KeptColumn(
+            collector.field_id,
+            mode.type != MetricModeTypes.NONE,
+            BoundForm.of(collector.iceberg_type, mode.length) if has_bounds else None,
+        )
+
+
+class _Chunk(NamedTuple):
     """One column in one row group, read from the footer once: each look at it makes new objects.
 
     `ends` are the least and the greatest value; None where it does not say, as with long texts.
@@ -88,7 +100,7 @@ class _Chunk:
 
     @staticmethod
     def of(chunk: Any) -> _Chunk:
-        said = chunk.statistics if chunk.is_stats_set else None
+        said = chunk.statistics
         return _Chunk(
             chunk.total_compressed_size,
             chunk.num_values,
@@ -97,54 +109,55 @@ class _Chunk:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One column in all row groups."""
+@dataclass(slots=True)
+class _Found:
+    """Grows with each column."""
 
-    kept: StatisticsCollector
-    chunks: tuple[_Chunk, ...]
-    own: OwnStatistics
+    column_sizes: dict[int, int] = field(default_factory=dict)
+    value_counts: dict[int, int] = field(default_factory=dict)
+    null_value_counts: dict[int, int] = field(default_factory=dict)
+    nan_value_counts: dict[int, int] = field(default_factory=dict)
+    lower_bounds: dict[int, bytes] = field(default_factory=dict)
+    upper_bounds: dict[int, bytes] = field(default_factory=dict)
 
-    @property
-    def field_id(self) -> int:
-        return self.kept.field_id
+    def add(self, column: _KeptColumn, chunks: Sequence[_Chunk], own: OwnStatistics) -> None:
+        field_id = column.field_id
+        self.column_sizes[field_id] = sum([each.byte_count for each in chunks])
+        if not column.has_counts:
+            return
+        self.value_counts[field_id] = sum([each.value_count for each in chunks])
+        null_count = own.null_counts.get(field_id, _null_count(chunks))
+        if null_count is not None:
+            self.null_value_counts[field_id] = null_count
+        numbers = own.numbers.get(field_id)
+        if numbers is not None:
+            self.nan_value_counts[field_id] = numbers.nan_count
+        if column.bounds is not None:
+            ends = _ends(column.bounds, chunks) if numbers is None else (numbers.least, numbers.greatest)
+            self._add_bounds(field_id, column.bounds, *ends)
 
-    @property
-    def byte_count(self) -> int:
-        return sum(each.byte_count for each in self.chunks)
+    def _add_bounds(self, field_id: int, form: BoundForm, least: Any, greatest: Any) -> None:
+        if least is not None:
+            self.lower_bounds[field_id] = form.lower(least)
+        if greatest is not None and (upper := form.upper(greatest)) is not None:
+            self.upper_bounds[field_id] = upper
 
-    @property
-    def value_count(self) -> int:
-        return sum(each.value_count for each in self.chunks)
 
-    @property
-    def null_count(self) -> int | None:
-        if self.field_id in self.own.null_counts:
-            return self.own.null_counts[self.field_id]
-        counts = [each.null_count for each in self.chunks]
-        return None if None in counts else sum(each for each in counts if each is not None)
+def _null_count(chunks: Sequence[_Chunk]) -> int | None:
+    counts = [each.null_count for each in chunks if each.null_count is not None]
+    return sum(counts) if len(counts) == len(chunks) else None
 
-    @property
-    def lower_bound(self) -> bytes | None:
-        least = self._end(0, min)
-        return None if least is None else lower_bound(self.kept.iceberg_type, least, self.kept.mode.length)
 
-    @property
-    def upper_bound(self) -> bytes | None:
-        greatest = self._end(1, max)
-        if greatest is None:
-            return None
-        return upper_bound(self.kept.iceberg_type, greatest, self.kept.mode.length)
-
-    def _end(self, which: int, choose: Callable[[list[Any]], Any]) -> Any:
-        """Of all row groups that have values; None when one of them does not say, as with long texts."""
-        if self.kept.mode.type not in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE):
-            return None
-        if numbers := self.own.numbers.get(self.field_id):
-            return numbers.least if choose is min else numbers.greatest
-        ends = [each.ends for each in self.chunks if each.null_count != each.value_count]
-        known = [comparable(self.kept.iceberg_type, each[which]) for each in ends if each is not None]
-        return choose(known) if known and len(known) == len(ends) else None
+def _ends(form: BoundForm, chunks: Sequence[_Chunk]) -> tuple[Any, Any]:
+    """Of all row groups that have values; no ends when one of them does not say, as with long texts."""
+    ends = [each.ends for each in chunks if each.null_count != each.value_count]
+    known = [each for each in ends if each is not None]
+    if not known or len(known) != len(ends):
+        return None, None
+    return (
+        min([form.comparable(least) for least, _ in known]),
+        max([form.comparable(greatest) for _, greatest in known]),
+    )
 
 
 def _start(chunk: Any) -> int:

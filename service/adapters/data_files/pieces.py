@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,8 +16,7 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[p
     buffered: list[pa.RecordBatch] = []
     byte_count = 0
     for batch in batches:
-        for piece in pieces(batch, max_bytes):
-            piece_bytes = max(piece.nbytes, BATCH_BYTES)
+        for piece, piece_bytes in measured_pieces(batch, max_bytes):
             if buffered and byte_count + piece_bytes > max_bytes:
                 yield buffered
                 buffered, byte_count = [], 0
@@ -26,11 +26,26 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[p
         yield buffered
 
 
-def pieces(rows: pa.Table, max_bytes: int, max_rows: int = 2**31) -> Iterator[pa.Table]:
+def measured_pieces(batch: pa.RecordBatch, max_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """The batch's pieces, with what each takes in memory: to measure one takes longer than to cut it."""
+    for piece, byte_count in _measured(batch, max_bytes, batch.num_rows):
+        yield piece, max(byte_count, BATCH_BYTES)
+
+
+def pieces(rows: pa.Table, max_bytes: int, max_rows: int) -> Iterator[pa.Table]:
     """Pieces of about equal size, none without rows."""
+    return (piece for piece, _ in _measured(rows, max_bytes, max_rows))
+
+
+def _measured(rows: Any, max_bytes: int, max_rows: int) -> Iterator[tuple[Any, int]]:
     if rows.num_rows == 0:
         return
-    count = max(-(-rows.nbytes // max_bytes), -(-rows.num_rows // max_rows), 1)
+    byte_count = rows.nbytes
+    count = max(-(-byte_count // max_bytes), -(-rows.num_rows // max_rows), 1)
+    if count == 1:
+        yield rows, byte_count
+        return
     length = -(-rows.num_rows // count)
     for start in range(0, rows.num_rows, length):
-        yield rows.slice(start, length)
+        piece = rows.slice(start, length)
+        yield piece, piece.nbytes

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from service.adapters.data_files.pieces import BATCH_BYTES, pieces
+from service.adapters.data_files.pieces import measured_pieces
 from service.adapters.data_files.target_files import TargetFiles, target_files
 from service.adapters.data_files.upsert_files import UpsertFiles, check_kept
 from service.adapters.data_files.write_bounds import WriteBounds
@@ -58,8 +58,7 @@ class _Fan:
 
     def add(self, destination: Destination, batch: pa.RecordBatch) -> None:
         lane = self._lanes.get(destination.target) or self._new_lane(destination)
-        for piece in pieces(batch, self._bounds.buffered_bytes):
-            piece_bytes = max(piece.nbytes, BATCH_BYTES)
+        for piece, piece_bytes in measured_pieces(batch, self._bounds.buffered_bytes):
             while self._buffered_bytes and self._buffered_bytes + piece_bytes > self._bounds.buffered_bytes:
                 # The largest, so that files are few and their row groups large.
                 self._flush(max(self._lanes.values(), key=lambda each: each.byte_count))
