@@ -45,11 +45,12 @@ def is_unpartitioned(spec: PartitionSpec) -> bool:
 def _written(
     table: Table, spec: PartitionSpec, target: WriteTarget, delete_files: Iterable[str]
 ) -> list[str]:
+    name = ".".join(table.name())
     try:
         plan = FilePlan.of_deletes(replace(writer_state(table), spec=spec), target)
         files = FileSet(plan, WriteBounds())
         try:
-            for batch in written_batches(plan.state, plan.schema, delete_files):
+            for batch in written_batches(plan.state, plan.schema, delete_files, name):
                 files.write(plan.shape.table([batch]))
             return [each.content for each in files.close()]
         except BaseException:
@@ -57,6 +58,6 @@ def _written(
             raise
     except IngestInvalid as error:
         raise UpsertNotPossible(
-            f"{'.'.join(table.name())} holds files of an earlier partition spec, which the deletes of this "
+            f"{name} holds files of an earlier partition spec, which the deletes of this "
             f"upsert do not reach: {error.detail} Compact it first. {SEND_ALONE_AGAIN}"
         ) from error

@@ -35,7 +35,7 @@ class ParquetWrittenRows:
             CommittableUnreadable: it is none.
             StorageDown: the table's storage does not give it.
         """
-        with _opened(WriterState.decoded(table.state), data_file) as (parquet, _):
+        with _opened(WriterState.decoded(table.state), data_file, str(table.key.table)) as (parquet, _):
             return table_schema(_schema(parquet)).columns
 
     def batches(
@@ -55,11 +55,13 @@ class ParquetWrittenRows:
             wanted = file_schema(state.schema, target.write_schema_column_ids)
         except ValueError as error:
             raise IngestInvalid(str(error)) from error
-        yield from written_batches(state, wanted, data_files)
+        yield from written_batches(state, wanted, data_files, str(table.key.table))
 
 
-def written_batches(state: WriterState, wanted: Schema, files: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of data files, or the keys of delete files, with the wanted columns in their order.
+def written_batches(
+    state: WriterState, wanted: Schema, files: Iterable[str], table: str
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a table's data files, or keys of its delete files, with the wanted columns in their order.
 
     Raises:
         WrittenFileMissing: a file is not there.
@@ -67,7 +69,7 @@ def written_batches(state: WriterState, wanted: Schema, files: Iterable[str]) ->
         StorageDown: the table's storage does not give it.
     """
     for each in files:
-        with _opened(state, each) as (parquet, record_count):
+        with _opened(state, each, table) as (parquet, record_count):
             if parquet.metadata.num_rows != record_count:
                 raise CommittableUnreadable("A file has other rows than it was written with.")
             found = _schema(parquet)
@@ -80,7 +82,7 @@ def _schema(parquet: pq.ParquetFile) -> Schema:
 
 
 @contextmanager
-def _opened(state: WriterState, file: str) -> Iterator[tuple[Any, int]]:
+def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, int]]:
     """The file, and the number of rows that it was said to have."""
     content = json.loads(file)
     io = load_file_io(dict(state.io_properties), state.location)
@@ -95,4 +97,4 @@ def _opened(state: WriterState, file: str) -> Iterator[tuple[Any, int]]:
     except pa.ArrowInvalid as error:
         raise CommittableUnreadable("A file that was written cannot be read.") from error
     except OSError as error:
-        raise StorageDown("The storage of the table does not give files.") from error
+        raise StorageDown(f"The storage of {table} does not give files.") from error

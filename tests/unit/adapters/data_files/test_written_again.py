@@ -37,11 +37,12 @@ from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.errors import StorageDown
 from service.ingest.committing.refitted_target import refitted_target
 from service.ingest.reading.arrow_types import arrow_schema
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
-from tests.unit.adapters.data_files.states import rows_of
+from tests.unit.adapters.data_files.states import paths_of, rows_of
 
 KEY = TableKey(TableName("lake", "s", "t"))
 LEAVES: list[tuple[IcebergType, IcebergType, list[object]]] = [
@@ -190,3 +191,15 @@ def test_null_structs_with_required_fields_are_null_after_they_were_written_agai
     rows = pa.RecordBatch.from_pylist(nulls_around({before: 5})[kept], given)
     expected = nulls_around({filed: 5} | dict.fromkeys(now[1:]))[kept]
     assert rewritten(tmp_path, first, second, rows) == expected
+
+
+def test_a_storage_that_gives_no_files_is_told_by_its_table(tmp_path: Path) -> None:
+    schema = Schema(NestedField(1, "i", IntegerType()))
+    table, target = table_of(tmp_path, schema), WriteTarget(KEY, schema.schema_id, 0)
+    rows = pa.RecordBatch.from_pydict({"i": [1]})
+    result = write_data_files(WriterState.decoded(table.state), target, [rows], WriteBounds())
+    [path] = paths_of(result)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StorageDown, match=r"The storage of lake\.s\.t does not give files"):
+        list(ParquetWrittenRows().batches(table, target, result.data_files))
