@@ -16,13 +16,14 @@ from tests.equivalence.harness import Harness
 COUNT = int(os.environ.get("SLUICE_SOAK_QUERIES", "200"))
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", random.randrange(2**32)))
 SECONDS_PER_QUERY = 5
+TOLD_EVERY = 500
 TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
 
 
 def check_generated(harness: Harness, count: int) -> None:
     """Each returns the same rows narrowed and as written, and enough of them are narrowed to prove it."""
     print(f"SLUICE_SOAK_SEED={SEED}")  # noqa: T201 - pytest shows it with a failure
-    narrowed = 0
+    checked = narrowed = 0
 
     @seed(SEED)
     @settings(
@@ -34,10 +35,12 @@ def check_generated(harness: Harness, count: int) -> None:
     )
     @given(queries())
     def check(sql: str) -> None:
-        nonlocal narrowed
+        nonlocal checked, narrowed
         note(sql)
-        checked = harness.check(sql)
-        narrowed += bool(checked.applied)
+        narrowed += bool(harness.check(sql).applied)
+        checked += 1
+        if checked % TOLD_EVERY == 0:
+            print(f"{checked:,} of {count:,} queries, {narrowed:,} of them narrowed", flush=True)  # noqa: T201
 
     check()
     assert narrowed > count / 10, "too few of the queries were narrowed to prove anything"
