@@ -68,9 +68,7 @@ def _box(placed: Placed, read: Mapping[str, Selection]) -> str:
     # A tooltip of a page full of letters helps nobody.
     tooltip = f"<title>{escape(node_text(node)[:2_000])}</title>"
     frame = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8"/>'
-    title = (
-        f'<text class="title" x="12" y="23">{escape(_cut(_TITLES.get(node.operator, node.operator)))}</text>'
-    )
+    title = f'<text class="title" x="12" y="23">{escape(_cut(_title(node)))}</text>'
     detail = f'<text x="12" y="41">{escape(_cut(_detail(node)))}</text>'
     inside = f"{tooltip}{frame}{title}{detail}{_share(node, read)}"
     return f'<g class="node {_kind(node.operator)}" transform="translate({x},{y})">{inside}</g>'
@@ -86,6 +84,12 @@ def _kind(operator: str) -> str:
     if operator in ("TableSourceScan", _IN_MEMORY):
         return "scan"
     return "join" if operator.endswith("Join") else "other"
+
+
+def _title(node: PlanNode) -> str:
+    if node.operator == _COLLECTOR and "source" in dict(node.attributes):
+        return "Keys from the cache"
+    return _TITLES.get(node.operator, node.operator)
 
 
 def _detail(node: PlanNode) -> str:

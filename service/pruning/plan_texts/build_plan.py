@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.model.explanation import PlanNode
-from service.model.filtering import Build, FilterRecord
+from service.model.filtering import Build, FilterSource
 from service.model.tables import TableName
 from service.pruning.plan_texts.join_operator import ANY
 
@@ -16,14 +16,15 @@ _UNION = PlanNode("Union", (("all", ("true",)),))
 _QUALIFIER = re.compile(r"`|\b[a-z_]\w*\.(?=[a-z_`])")
 
 
-def collector(record: FilterRecord) -> PlanNode:
+def collector(build: Build, *, is_cached: bool) -> PlanNode:
     """The node that yields the keys, over what they are collected from; equal for equal sets of keys.
 
+    `is_cached`: they had been collected before, and nothing below it was read for them.
     Source: FLIP-248, `DynamicFilteringDataCollector`.
     """
-    return PlanNode(
-        "DynamicFilteringDataCollector", (("fields", record.build.columns),), (build_plan(record.build),)
-    )
+    source = (("source", (FilterSource.CACHED.value,)),) if is_cached else ()
+    fields = ("fields", build.columns)
+    return PlanNode("DynamicFilteringDataCollector", (fields, *source), (build_plan(build),))
 
 
 def build_plan(build: Build) -> PlanNode:

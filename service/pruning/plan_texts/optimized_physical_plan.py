@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from service.model.explanation import PlanNode
-from service.model.filtering import Build, FilterRecord
+from service.model.filtering import Build, FilterRecord, FilterSource
 from service.pruning.plan_texts.build_plan import build_plan, collector, is_built_by, is_part_of
 from service.pruning.plan_texts.join_operator import ANY
 from service.pruning.plan_texts.ran_query import RanQuery
@@ -37,14 +37,18 @@ def optimized_physical_plan(plan: PlanNode, ran: RanQuery, join: str = ANY) -> P
     What was read from memory is no scan, and what was not read says so. `join` is what joins are called.
     Source: FLIP-248, `DynamicFilteringTableSourceScan`.
     """
-    builds = dict.fromkeys(each.build for filters in ran.filters.values() for each in filters)
-    return _Planner(ran, tuple(builds), join).plan(plan)
+    records = [each for filters in ran.filters.values() for each in filters]
+    # Of filters that share a set, one has collected it, and the others have found it.
+    collected = frozenset(each.build for each in records if each.source is not FilterSource.CACHED)
+    builds = dict.fromkeys(each.build for each in records)
+    return _Planner(ran, tuple(builds), collected, join).plan(plan)
 
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
     ran: RanQuery
     builds: tuple[Build, ...]
+    collected: frozenset[Build]
     join: str
 
     def plan(self, node: PlanNode) -> PlanNode:
@@ -77,7 +81,8 @@ class _Planner:
         filters = self.ran.filters.get(number, ())
         unread = (("read", ("nothing",)),) if number in self.ran.unread else ()
         if filters:
-            collectors = tuple(dict.fromkeys(collector(each) for each in filters))
+            builds = dict.fromkeys(each.build for each in filters)
+            collectors = tuple(collector(each, is_cached=each not in self.collected) for each in builds)
             attributes = (*node.attributes, *self._filters(filters), *unread)
             return PlanNode("DynamicFilteringTableSourceScan", attributes, collectors), conditions
         if unread:

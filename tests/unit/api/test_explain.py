@@ -8,8 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from api.explain_html.plan_drawing import plan_drawing
 from api.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
+from service.model.explanation import PlanNode
 from service.model.filtering import Reason
 from service.model.verification import Verification
 from tests.fakes.gateway import SCAN, FakeGateway
@@ -154,6 +156,14 @@ async def test_the_page_shows_plan_bars_filters_and_text(client: httpx.AsyncClie
     assert "366 of 2,003" in response.text
     assert "4.9 MB of 25.6 MB" in response.text
     assert "There are more keys than may be kept." in response.text
+
+
+def test_the_drawing_says_where_keys_came_from() -> None:
+    scan = PlanNode("TableSourceScan", (("table", ("lake", "s", "d")),))
+    collected = PlanNode("DynamicFilteringDataCollector", (("fields", ("k",)),), (scan,))
+    cached = replace(collected, attributes=(*collected.attributes, ("source", ("CACHED",))))
+    assert ">Filter collector</text>" in plan_drawing(collected, ())
+    assert ">Keys from the cache</text>" in plan_drawing(cached, ())
 
 
 @pytest.mark.parametrize("sql", [HOSTILE, HOSTILE.replace("SELECT", "SELEC")])

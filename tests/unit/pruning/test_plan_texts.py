@@ -10,7 +10,7 @@ import pytest
 from sqlglot import tokenize
 
 from service.model.explanation import PlanNode, QueryPlans
-from service.model.filtering import FilterForm, FilterRecord
+from service.model.filtering import FilterForm, FilterRecord, FilterSource
 from service.model.pruning import ScanRecord
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.pruning.nesting import is_shallow
@@ -86,6 +86,17 @@ def test_a_set_that_serves_two_facts_is_collected_once() -> None:
     assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
     assert plan.count("Reused(reference_id=[1])") == 1
     assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]])") == 1
+
+
+def test_keys_from_the_cache_say_so_and_are_one_set_with_those_that_were_collected_beside_them() -> None:
+    cached = replace(applied(), source=FilterSource.CACHED)
+    found = text(plans(FLIP, cached).optimized_physical)
+    assert "DynamicFilteringDataCollector(fields=[d_date_sk], source=[CACHED])" in found
+    facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
+    sql = f"SELECT 1 FROM {facts} JOIN date_dim d ON k = d_date_sk AND d.d_year = 2000"
+    found = text(plans(sql, cached, applied("df2", probe=SALES, mention=2)).optimized_execution)
+    assert found.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
+    assert "source" not in found
 
 
 def test_without_an_applied_filter_no_scan_is_narrowed() -> None:
