@@ -6,12 +6,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from spark_session.served_batches import served_batches
+
 
 def arrow_rows(frame: DataFrame) -> pa.Table:
     """Runs the frame, every task of its last stage at once.
 
     Raises:
         PySparkException: it failed, or was canceled.
+        QueryFailed: it ended, and nobody said how.
     """
     uses_large_types = frame.sparkSession._jconf.arrowUseLargeVarTypes()
     schema = to_arrow_schema(
@@ -19,8 +22,8 @@ def arrow_rows(frame: DataFrame) -> pa.Table:
         error_on_duplicated_field_names_in_struct=True,
         prefers_large_types=uses_large_types,
     )
-    batches = frame._collect_as_arrow(empty_list_if_zero_records=False)  # type: ignore[operator]
-    return pa.Table.from_batches(batches).cast(with_optional_fields(schema))
+    batches = served_batches(frame._jdf, frame.sparkSession._jvm)
+    return pa.Table.from_batches(batches, None if batches else schema).cast(with_optional_fields(schema))
 
 
 def with_optional_fields(schema: pa.Schema) -> pa.Schema:

@@ -70,6 +70,8 @@ def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
     classes = {each.getClass().getName() for each in causes}
     if classes & CATALOG_FAILURES:
         return CatalogDown("The catalog of a table in this query does not answer.")
+    if "java.lang.StackOverflowError" in classes:
+        return QueryFailed("The query is too deep for the engine's stack.")
     innermost = causes[-1]
     return QueryFailed(sentence(str(innermost.getMessage() or innermost.getClass().getSimpleName())))
 

@@ -38,12 +38,12 @@ class RowCollector:
         """Plans the frame; whether Spark's plain collect suits it.
 
         Arrow's way runs every task of a scan even if the first few fill the limit; a plain collect takes a
-        few at a time until it has enough.
+        few at a time until it has enough. It plans whatever suits it, so that what fails at that fails here.
 
         Raises:
             PySparkException: Spark cannot plan it.
         """
-        return row_limit <= MAX_INCREMENTAL_ROWS and bool(self._java.isShort(frame._jdf, FEW_ROWS))
+        return bool(self._java.isShort(frame._jdf, FEW_ROWS)) and row_limit <= MAX_INCREMENTAL_ROWS
 
     def objects(self, frame: DataFrame) -> JavaObject:
         """Runs the frame; its rows as Spark has them, an array that stays in the JVM.

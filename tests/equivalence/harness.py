@@ -24,6 +24,11 @@ from tests.equivalence.lakehouse import SCHEMA
 ROWS_AT_MOST = 500_000
 BYTES_AT_MOST = 200 << 20
 PATIENCE_S = 30.0
+GIVEN_UP = ("The engine gave this query up", "The query is too deep")
+
+
+class EngineGaveUp(Exception):
+    """The engine's optimizer made more of a query, as it was written, than its stack holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,11 @@ class Harness:
         """Narrowed, at first, with cached keys, and with rows in memory, it has the rows of the query.
 
         The engine takes the narrowed texts. With `is_rejected` it must not take the first of them.
+
+        Raises:
+            EngineGaveUp: there are no rows to compare with.
         """
-        written = self.run(sql, parameters)
+        written = self._written(sql, parameters)
         cold = self.prune(sql, parameters)
         narrowed = written
         if cold.rewritten_sql is not None:
@@ -86,6 +94,14 @@ class Harness:
         if local.sql != cached.sql:
             _assert_same(written, self.run(local.sql, parameters, local), sql, local)
         return Checked(cold, written, narrowed)
+
+    def _written(self, sql: str, parameters: Parameters) -> EngineResult:
+        try:
+            return self.run(sql, parameters)
+        except QueryFailed as failure:
+            if failure.detail.startswith(GIVEN_UP):
+                raise EngineGaveUp from failure
+            raise
 
     def _taken(self, pruned: PrunedQuery, parameters: Parameters) -> EngineResult | GatewayError:
         """The rows of a narrowed text, or why a gateway would go back to the caller's own."""

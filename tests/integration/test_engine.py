@@ -9,15 +9,18 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from service.errors import QueryFailed, StatementNotAllowed, TableNotFound
 from service.model.pruning import PruningMetrics, Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
-from spark_session.engine import SparkEngine
+from spark_session.engine import SparkEngine, in_engine_terms
 from spark_session.jars import resolve
+from spark_session.served_batches import served_batches
 from spark_session.settings import SparkSettings
 from tests.integration.running import REPOSITORY
+from tests.integration.spark_server import datasets_that_give_up
 
 # py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -217,3 +220,27 @@ def test_totals_are_told_of_tables_that_are_not_read(engine: SparkEngine) -> Non
     assert [each.metrics.manifests for each in elsewhere.with_totals([bare])] == [Selection(1, 0)]
     gone = replace(bare, table="lake.s.gone")
     assert elsewhere.with_totals([gone]) == (gone,)
+
+
+def test_rows_that_nobody_serves_and_nobody_says_why_are_not_waited_for(engine: SparkEngine) -> None:
+    assert engine._session is not None
+    gateway = engine._session.context._gateway
+    assert gateway is not None
+    silent, told = datasets_that_give_up(gateway, "stack", "What is wrong")
+    with pytest.raises(QueryFailed, match="gave this query up"):
+        served_batches(silent, gateway.jvm, 1)
+    with pytest.raises(Py4JJavaError, match="What is wrong"):
+        served_batches(told, gateway.jvm, 1)
+    with (
+        pytest.raises(QueryFailed, match="too deep for the engine's stack"),
+        in_engine_terms(engine._session, lambda: False),
+    ):
+        silent.recurse()
+
+
+def test_more_rows_than_are_served_at_once_come_in_their_order(engine: SparkEngine) -> None:
+    sql = "SELECT id FROM range(0, 40000, 1, 7) ORDER BY id DESC"
+    found = engine.run(replace(statement(sql), row_limit=50_000))
+    assert found.rows.column("id").to_pylist() == list(range(39_999, -1, -1))
+    nothing = engine.run(replace(statement(f"{sql} LIMIT 0"), row_limit=50_000))
+    assert (nothing.rows.num_rows, nothing.rows.column_names) == (0, ["id"])

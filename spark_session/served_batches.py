@@ -1,0 +1,60 @@
+"""Arrow batches that Spark's driver serves on a socket of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import unwrap_spark_exception
+from pyspark.sql.pandas.serializers import ArrowCollectSerializer
+from pyspark.util import _load_from_socket
+
+from service.errors import QueryFailed
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
+
+# From the end of the stream on; what is done by then has nothing left to do but to say so.
+LAST_WORD_WITHIN_S = 10
+_TIMEOUT = "java.util.concurrent.TimeoutException"
+
+
+def served_batches(
+    dataset: JavaObject, jvm: Any, last_word_within_s: int = LAST_WORD_WITHIN_S
+) -> list[pa.RecordBatch]:
+    """Runs the dataset, all tasks of its last stage at once; its batches in their order.
+
+    PySpark's own `_collect_as_arrow` waits without end for how the run has ended. Nobody ever says it where
+    the thread that serves the rows has run out of stack, as it may over a plan that the optimizer has made
+    deep, or out of memory: a query like that would keep a thread of the gateway for ever.
+
+    Raises:
+        PySparkException: it failed, or was canceled.
+        QueryFailed: it ended, and nobody said how.
+    """
+    port, secret, server = dataset.collectAsArrowToPython()
+    batches: list[pa.RecordBatch] = []
+    order: list[int] = []
+    stream_failure: Exception | None = None
+    try:
+        # As PySpark calls it itself, whatever it says of its types.
+        *batches, order = _load_from_socket((port, secret), ArrowCollectSerializer())  # type: ignore[arg-type]
+    except (PySparkException, EOFError, OSError, pa.ArrowException) as failure:
+        # Of the two the JVM knows better what it was.
+        stream_failure = failure
+    wait = jvm.scala.concurrent.duration.Duration.apply(last_word_within_s, "seconds")
+    try:
+        with unwrap_spark_exception():
+            server.getResult(wait)
+    except Py4JJavaError as failure:
+        if failure.java_exception.getClass().getName() != _TIMEOUT:
+            raise
+        raise QueryFailed(
+            "The engine gave this query up and does not say why: it may be too deep for its stack, or too "
+            "large for its memory."
+        ) from stream_failure
+    if stream_failure is not None:
+        raise stream_failure
+    return [batches[each] for each in order]

@@ -1,0 +1,56 @@
+"""Datasets whose rows the driver begins to serve and does not."""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaGateway, JavaObject
+
+_SOURCE = """
+import org.apache.spark.api.python.PythonRDD$;
+import scala.runtime.AbstractFunction1;
+
+public final class GivesUp {
+    private final String error;
+
+    public GivesUp(String error) {
+        this.error = error;
+    }
+
+    public Object collectAsArrowToPython() {
+        return PythonRDD$.MODULE$.serveToStream("serve-Arrow", new Failing(error));
+    }
+
+    public Object recurse() {
+        return recurse().toString() + recurse();
+    }
+
+    private static final class Failing extends AbstractFunction1 {
+        private final String error;
+
+        Failing(String error) {
+            this.error = error;
+        }
+
+        public Object apply(Object stream) {
+            if ("stack".equals(error)) {
+                throw new StackOverflowError();
+            }
+            throw new IllegalStateException(error);
+        }
+    }
+}
+"""
+
+
+def datasets_that_give_up(gateway: JavaGateway, *errors: str) -> list[JavaObject]:
+    """Their rows are never served, each for its error; `stack` is one that the JVM tells nobody."""
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(_SOURCE)
+    types = gateway.new_array(gateway.jvm.java.lang.Class, 1)
+    types[0] = gateway.jvm.java.lang.Class.forName("java.lang.String")
+    constructor = compiler.getClassLoader().loadClass("GivesUp").getDeclaredConstructor(types)
+    datasets = []
+    for each in errors:
+        values = gateway.new_array(gateway.jvm.java.lang.Object, 1)
+        values[0] = each
+        datasets.append(constructor.newInstance(values))
+    return datasets
