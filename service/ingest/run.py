@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
@@ -13,6 +13,7 @@ from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNo
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.joined_routes import joined_routes
 from service.ingest.letters_apart import check_letters_apart
 from service.ingest.present_columns import PresentColumns
 from service.ingest.read_target import read_target
@@ -215,7 +216,8 @@ def _sorted_out(
     letters = None
     if request.on_error is OnError.DEAD_LETTER:
         letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
-    return SortedOut(request_rows(request, targets, ports.bounds, ports.spools), destinations, letters)
+    joined = replace(request, route=joined_routes(request.route, destinations, targets))
+    return SortedOut(request_rows(joined, targets, ports.bounds, ports.spools), destinations, letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from service.ingest.executing.keyed_task import KeyedTask
 from service.ingest.executing.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
 from service.ingest.executing.sorted_rows import TOLD_AT_MOST, SplitOutcome
 from service.ingest.executing.split_task import OpenedDeadLetters, SplitTask
+from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.write_schema.written_fields import written_fields
@@ -246,7 +247,9 @@ class ExecutedWrite:
         return outcomes
 
     def _plan(self) -> ReadPlan:
-        return ReadPlan(tuple(self._targets()), self._request.route)
+        targets = tuple(self._targets())
+        # Dead letters alone have no destinations, and their route stays as it is.
+        return ReadPlan(targets, joined_routes(self._request.route, self._destinations, targets))
 
     def _targets(self) -> Iterator[ReadTarget]:
         if self._request.judging is not None:

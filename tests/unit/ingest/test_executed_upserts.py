@@ -225,6 +225,17 @@ def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_
     assert appended.delete_files == ()
 
 
+def test_of_the_rows_of_a_key_that_come_by_several_routes_the_last_is_written(tmp_path: Path) -> None:
+    records = list(made(300, random.Random(5)))
+    executed = Executed(tmp_path, (1,))
+    writes = (Write(executed.target.table.key, (), is_upsert=True),) * 2
+    routed = {"writes": writes, "route": Route("kind", {"a": 1}, otherwise=0)}
+    check(executed.body(records, executed.target, **routed), records, "id")
+    batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, *text(records).splitlines()))
+    request = replace(executed._request(), executed=batch, **routed)
+    check(executed.write(request, executed.target), records, "id")
+
+
 @pytest.mark.parametrize("keys", [(1,), (2, 6)], ids=str)
 def test_of_the_messages_of_a_key_in_a_micro_batch_the_last_is_written(
     tmp_path: Path, keys: tuple[int, ...]

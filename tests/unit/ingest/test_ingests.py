@@ -46,7 +46,8 @@ from service.model.ingest import (
     WriteRule,
 )
 from service.model.record_formats import Compression, RecordFormat
-from service.model.schemas import Field, Primitive
+from service.model.schemas import Field, Primitive, TableSchema
+from service.model.table_creation import RequestedSchema
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.clock import FakeClock
@@ -347,6 +348,34 @@ def test_records_go_to_the_tables_that_their_field_names(ingests: FakeIngests) -
     records = [{"kind": "a", "id": 4}, {"kind": "z", "id": 5}]
     accepted = ingests.accept(replace(sent, shared=records), "ann")
     assert [each.key for each in accepted.record.commits] == [TABLE.key, OTHER.key]
+
+
+def test_records_of_an_upsert_that_come_by_several_routes_keep_their_order(ingests: FakeIngests) -> None:
+    upsert = replace(write(), is_upsert=True, equality_fields=("id", "day"))
+    route = Route("kind", {"a": 0, "b": 1}, 2)
+    records = [{"kind": kind, "id": number, **DAY} for number, kind in enumerate("bacab")]
+    lines = [json.dumps(each) for each in records]
+    csv_body = columnar(pa.Table.from_pylist(records), RecordFormat.CSV)
+    for shared in (
+        records,
+        streamed(*lines).shared,
+        StreamedRecords(lambda: BytesIO(csv_body), RecordFormat.CSV),
+    ):
+        ingests.files.files.clear()
+        ingests.accept(IngestRequest((upsert,) * 3, "", shared=shared, route=route), "ann")
+        [rows] = ingests.files.files.values()
+        assert [row["id"] for row in rows] == [0, 1, 2, 3, 4]
+
+
+def test_an_upsert_whose_records_are_read_in_several_ways_is_refused(ingests: FakeIngests) -> None:
+    table = with_columns(Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamp")))
+    ingests.tables.put(table)
+    as_days = TableSchema(0, (Field(1, "id", Primitive("long")), Field(2, "at", Primitive("date"))))
+    upsert = Write(table.key, (), is_upsert=True, equality_fields=("id",))
+    days = replace(upsert, schema=RequestedSchema(as_days))
+    sent = streamed('{"kind":"a","id":1}', writes=(upsert, days), route=Route("kind", {"a": 0}, 1))
+    with pytest.raises(IngestInvalid, match="read records in different ways"):
+        ingests.accept(sent, "ann")
 
 
 def test_a_table_that_gets_no_record_is_not_committed_to(ingests: FakeIngests) -> None:

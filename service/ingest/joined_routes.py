@@ -1,0 +1,41 @@
+"""Routes that lead to one upsert, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.errors import IngestInvalid
+from service.ingest.reading.plan import ReadTarget
+from service.model.ingest import Route
+from service.model.writing import Destination, WriteTarget
+
+
+def joined_routes(
+    route: Route | None, destinations: Sequence[Destination], targets: Sequence[ReadTarget]
+) -> Route | None:
+    """The route with the first of all writes that are one upsert in the place of each of them.
+
+    Records are read target by target: of those of a key that had come by two routes, the last one would not
+    be the last any more.
+
+    Raises:
+        IngestInvalid: records of one upsert are to be read in different ways.
+    """
+    if route is None:
+        return None
+    first: dict[WriteTarget, int] = {}
+    joined: dict[int, int] = {}
+    for index, target in enumerate(each.target for each in destinations):
+        if target.is_upsert:
+            joined[index] = first.setdefault(target, index)
+            if targets[index] != targets[joined[index]]:
+                raise IngestInvalid(
+                    f"Several routes upsert into {target.key.table} and read records in different ways: "
+                    "give them the same `schema`, or send what goes by each in a request of its own."
+                )
+    return replace(
+        route,
+        targets={value: joined.get(index, index) for value, index in route.targets.items()},
+        otherwise=None if route.otherwise is None else joined.get(route.otherwise, route.otherwise),
+    )
