@@ -15,10 +15,14 @@ from tests.fakes.data_files import FakeDataFiles
 
 
 class FakeWrittenRows:
-    """`schema` is that of the table when the files were written; types of values are not converted."""
+    """`schema` is that of the table when the files were written; types of values are not converted.
+
+    Batches have `batch_rows` at most.
+    """
 
     def __init__(self, files: FakeDataFiles, schema: TableSchema) -> None:
         self.schema = schema
+        self.batch_rows = 100
         self._files = files
 
     def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
@@ -32,9 +36,11 @@ class FakeWrittenRows:
         fields = written_fields(table.schema, target.write_schema_column_ids)
         for each in data_files:
             rows = self._rows(table, each)
-            yield pa.RecordBatch.from_pylist(
-                [{field.name: row.get(before.get(field.field_id, "")) for field in fields} for row in rows]
-            )
+            found = [
+                {field.name: row.get(before.get(field.field_id, "")) for field in fields} for row in rows
+            ]
+            for start in range(0, len(found), self.batch_rows):
+                yield pa.RecordBatch.from_pylist(found[start : start + self.batch_rows])
 
     def _rows(self, table: WritableTable, data_file: str) -> list[dict[str, object]]:
         if self._files.is_down:

@@ -98,21 +98,21 @@ class Rewriting:
     def _made(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
     ) -> Iterator[WriteResult]:
-        """One result; of an upsert whose rows came from several tasks and are too many, one for each file.
+        """One result; of an upsert whose rows are too many, one for each file, or for each part of a file.
 
-        The rows of an upsert have different keys, whatever file they are in, so its deletes are anew those of
-        the keys of its rows.
+        They are more than they were where a type is wider by now, or the operator allows less. The rows of an
+        upsert have different keys, whatever file they are in, so its deletes are anew those of the keys of
+        its rows.
         """
         try:
-            yield self._written(table, target, data_files)
+            yield self.data_files.write(table, target, self.rows.batches(table, target, data_files))
         except UpsertTooLarge:
-            if len(data_files) == 1:
-                raise
-            for each in data_files:
-                yield self._written(table, target, [each])
-
-    def _written(self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]) -> WriteResult:
-        return self.data_files.write(table, target, self.rows.batches(table, target, data_files))
+            if len(data_files) > 1:
+                for each in data_files:
+                    yield from self._made(table, target, [each])
+                return
+            for batch in self.rows.batches(table, target, data_files):
+                yield self.data_files.write(table, target, [batch])
 
 
 def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:

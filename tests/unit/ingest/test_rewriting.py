@@ -36,7 +36,8 @@ class Lake:
     def __init__(self) -> None:
         self.log, self.commits, self.files = FakeIngestLog(), FakeTableCommits(), FakeDataFiles()
         self.tables = FakeWritableTables(BEFORE)
-        self.rewriting = Rewriting(self.tables, FakeWrittenRows(self.files, BEFORE.schema), self.files)
+        self.written = FakeWrittenRows(self.files, BEFORE.schema)
+        self.rewriting = Rewriting(self.tables, self.written, self.files)
         self.commits.before_commit = self._check
 
     def accept(self, *rows: dict[str, object], equality_field_ids: tuple[int, ...] = ()) -> IngestRecord:
@@ -135,7 +136,19 @@ def test_an_upsert_whose_rows_are_too_many_at_once_is_written_file_by_file(lake:
     assert lake.commit(record).snapshot_id == 1
 
 
-def test_an_upsert_of_which_one_file_is_too_large_leaves_no_other(lake: Lake) -> None:
+def test_an_upsert_of_which_one_file_is_too_large_by_now_is_written_part_by_part(lake: Lake) -> None:
+    record = lake.accept(*({"id": n} for n in range(5)), equality_field_ids=(1,))
+    lake.tables.put(WITH_ANOTHER_SPEC)
+    lake.files.upsert_rows = lake.written.batch_rows = 2
+    ended = lake.round()
+    assert ended.result is not None
+    [again] = ended.committable.write_results
+    assert (len(again.data_files), again.record_count) == (3, 5)
+    assert [row["id"] for row in lake.rows()] == [0, 1, 2, 3, 4]
+    assert lake.commit(record).snapshot_id == 1
+
+
+def test_an_upsert_of_which_a_part_is_too_large_leaves_no_other(lake: Lake) -> None:
     target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
     batches = [pa.RecordBatch.from_pylist([{"id": 1}]), pa.RecordBatch.from_pylist([{"id": 2}, {"id": 3}])]
     result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [each]) for each in batches])
