@@ -12,10 +12,14 @@ from pyiceberg.transforms import VoidTransform
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.file_plan import FilePlan
 from service.adapters.data_files.file_set import FileSet
+from service.adapters.data_files.pieces import chunks
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import written_batches
 from service.errors import SEND_ALONE_AGAIN, IngestInvalid, UpsertNotPossible
 from service.model.writing import WriteResult, WriteTarget
+
+# Keys are small, and rounds of several tables are committed at once.
+_BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)
 
 
 def earlier_deletes(
@@ -48,10 +52,12 @@ def _written(
     name = ".".join(table.name())
     try:
         plan = FilePlan.of_deletes(replace(writer_state(table), spec=spec), target)
-        files = FileSet(plan, WriteBounds())
+        files = FileSet(plan, _BOUNDS)
         try:
-            for batch in written_batches(plan.state, plan.schema, delete_files, name):
-                files.write(plan.shape.table([batch]))
+            # Each file has keys of many of these partitions: together they are one file for each, mostly.
+            keys = written_batches(plan.state, plan.schema, delete_files, name)
+            for each in chunks(keys, _BOUNDS.buffered_bytes):
+                files.write(plan.shape.table(each))
             return [each.content for each in files.close()]
         except BaseException:
             files.delete()
