@@ -65,6 +65,23 @@ class TableDeletes:
         return java_instance(self._gateway, "TableDeletes")
 
 
+class Compaction:
+    """Asks `Compaction.java` of one JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._gateway = gateway
+
+    def rewrite(self, session: SparkSession, key: TableKey, options: Mapping[str, str]) -> Mapping[str, int]:
+        """Rewrites the branch's data files, unless the table gets another partition spec meanwhile."""
+        name = table_sql_name(key.table)
+        found = self._java.rewrite(session._jsparkSession, name, key.branch, dict(options))
+        return {str(each): int(found[each]) for each in found}
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        return java_instance(self._gateway, "Compaction")
+
+
 class SparkTableUpkeep:
     """Implements `service.maintenance_ports.TableUpkeep`; `session` gives the session of now."""
 
@@ -78,9 +95,7 @@ class SparkTableUpkeep:
             # Files of an earlier spec are out of reach for the deletes of upserts: all is rewritten.
             is_all = warm.table_deletes.has_other_specs(child, key)
             options = _COMPACTION | ({"rewrite-all": "true"} if is_all else {})
-            pairs = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
-            arguments = {"options": f"map({pairs})", "branch": _literal(key.branch)}
-            found = _called(child, "rewrite_data_files", key.table, arguments)
+            found = warm.compaction.rewrite(child, key, options)
             dangling = warm.table_deletes.remove_dangling(child, key)
             return {
                 "rewrittenDataFiles": found.get("rewritten_data_files_count", 0),

@@ -19,7 +19,7 @@ from spark_session.row_deltas import RowDeltaWriter
 from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
-from spark_session.table_upkeep import TableDeletes
+from spark_session.table_upkeep import Compaction, TableDeletes
 from spark_session.view_reader import ViewReader
 
 log = structlog.get_logger(__name__)
@@ -66,6 +66,7 @@ class WarmSession:
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)
+        self.compaction = Compaction(jvm.gateway)
         self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -73,6 +74,7 @@ PACKAGES = (
     "org.postgresql:postgresql:42.7.8",
 )
 Row = tuple[int, int | None, str | None]
+HELD_S = 10
 
 
 class UpsertLakehouse(IngestLakehouse):
@@ -531,6 +533,48 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
     lakehouse.commit_all(lakehouse.upsert((0, 0, "after"), keys=keys))
     assert (0, 0, "after") in lakehouse.rows()
     assert len(lakehouse.rows()) == 6
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
+    lakehouse: UpsertLakehouse, is_back: bool
+) -> None:
+    """Its files would be of a spec that an upsert in between had no rows under, and wrote no deletes for."""
+    partition(lakehouse, "day", IdentityTransform())
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
+    repartition(lakehouse, "day", "part", BucketTransform(2))
+    spec_id = lakehouse.table().spec().spec_id
+    assert lakehouse.engine.session is not None
+    context = lakehouse.engine.session.context
+    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session)
+    with ThreadPoolExecutor(2) as pool:
+        # While these have both cores, it has planned what to rewrite, and waits.
+        held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
+        until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
+        compacted = pool.submit(upkeep.compact, lakehouse.key)
+        until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
+        repartition(lakehouse, "part", "other", TruncateTransform(50))
+        lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
+        if is_back:
+            repartition(lakehouse, "other", "part", BucketTransform(2))
+            assert lakehouse.table().spec().spec_id == spec_id
+        assert not held.done()
+        assert compacted.result(WITHIN_S)["rewrittenDataFiles"] > 0
+    assert lakehouse.rows() == [(1, 1, "new"), (2, 1, "old")]
+    assert lakehouse.ids() == [1, 2]
+
+
+def repartition(lakehouse: UpsertLakehouse, before: str, after: str, transform: Transform[Any, Any]) -> None:
+    with lakehouse.table().update_spec() as spec:
+        spec.remove_field(before)
+        spec.add_field("id", transform, after)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WITHIN_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 class MovesOn(SparkRowDeltas):
