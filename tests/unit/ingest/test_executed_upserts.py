@@ -229,10 +229,10 @@ def test_of_the_rows_of_a_key_that_come_by_several_routes_the_last_is_written(tm
     records = list(made(300, random.Random(5)))
     executed = Executed(tmp_path, (1,))
     writes = (Write(executed.target.table.key, (), is_upsert=True),) * 2
-    routed = {"writes": writes, "route": Route("kind", {"a": 1}, otherwise=0)}
-    check(executed.body(records, executed.target, **routed), records, "id")
+    route = Route("kind", {"a": 1}, otherwise=0)
+    check(executed.body(records, executed.target, writes=writes, route=route), records, "id")
     batch = MicroBatchRecords(FakeMicroBatch(uuid4(), 0, *text(records).splitlines()))
-    request = replace(executed._request(), executed=batch, **routed)
+    request = replace(executed._request(), executed=batch, writes=writes, route=route)
     check(executed.write(request, executed.target), records, "id")
 
 

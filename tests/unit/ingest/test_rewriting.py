@@ -137,7 +137,8 @@ def test_an_upsert_whose_rows_are_too_many_at_once_is_written_file_by_file(lake:
 
 
 def test_an_upsert_of_which_one_file_is_too_large_by_now_is_written_part_by_part(lake: Lake) -> None:
-    record = lake.accept(*({"id": n} for n in range(5)), equality_field_ids=(1,))
+    sent: list[dict[str, object]] = [{"id": number} for number in range(5)]
+    record = lake.accept(*sent, equality_field_ids=(1,))
     lake.tables.put(WITH_ANOTHER_SPEC)
     lake.files.upsert_rows = lake.written.batch_rows = 2
     ended = lake.round()
