@@ -20,7 +20,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType, StructType
 
 from tests.integration.asking import JsonObject, ask, explain, rows
-from tests.integration.running import RunningGateway, until
+from tests.integration.running import READY_WITHIN_S, RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS
 
 pytestmark = pytest.mark.integration
@@ -177,9 +177,9 @@ def test_an_upsert_waits_for_an_engine_that_is_being_replaced(
     upserted = gateway.post("/ingest", json=body | {"mode": "upsert"}).json()
     appended = gateway.post("/ingest", json=body).json()
     for each in (upserted, appended):
-        until(lambda each=each: gateway.get(each["links"]["self"]).status_code == 200, 60)  # type: ignore[misc]
+        until(lambda each=each: gateway.get(each["links"]["self"]).status_code == 200, READY_WITHIN_S)  # type: ignore[misc]
         assert gateway.get(each["links"]["self"]).json()["state"] == "COMMITTED"
-    until(lambda: gateway.get("/readyz").status_code == 200, 60)
+    until(lambda: gateway.get("/readyz").status_code == 200, READY_WITHIN_S)
     assert found(gateway, flat, "note") == [["new"], ["new"]]
 
 
