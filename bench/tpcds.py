@@ -16,10 +16,10 @@ inventory was read whole; a year of it is read now, 53 of 261 files. q39a and b,
 inventory twice through one common table expression. Both ways read the same files; a tenth is between them in
 most runs, and by itself neither of the rewrites makes it (medians of thirteen rounds: 605 ms, 567 without
 read options, 621 without rows in memory, 546 of Spark's own).
-In a profile of q39a (eleven rounds, 1,045 ms and 973 of Spark's own) each way runs 8 jobs, and reads 4 of 261
-files for each mention of the inventory with Spark's own pruning on: about 300 ms pass before the first job and
-190 between jobs, both ways. Only the jobs differ, 470 ms against 390, for 290 ms of CPU in their tasks against
-270.
+In a profile of q39a (eleven rounds, 1,045 ms and 973 of Spark's own) each way runs 8 jobs, and reads 4 of
+261 files for each mention of the inventory with Spark's own pruning on: about 300 ms pass before the first
+job and 190 between jobs, both ways. Only the jobs differ, 470 ms against 390, for 290 ms of CPU in their
+tasks against 270.
 """
 
 from __future__ import annotations
