@@ -28,7 +28,7 @@ def served_batches(
 
     PySpark's own `_collect_as_arrow` waits without end for how the run has ended. Nobody ever says it where
     the thread that serves the rows has run out of stack, as it may over a plan that the optimizer has made
-    deep, or out of memory: a query like that would keep a thread of the gateway for ever.
+    deep: a query like that would keep a thread of the gateway for ever.
 
     Raises:
         PySparkException: it failed, or was canceled.
@@ -52,8 +52,7 @@ def served_batches(
         if failure.java_exception.getClass().getName() != _TIMEOUT:
             raise
         raise QueryFailed(
-            "The engine gave this query up and does not say why: it may be too deep for its stack, or too "
-            "large for its memory."
+            "The engine gave this query up and does not say why: it may be too deep for its stack."
         ) from stream_failure
     if stream_failure is not None:
         raise stream_failure
