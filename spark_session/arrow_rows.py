@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from spark_session.served_batches import served_batches
 
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
 
-def arrow_rows(frame: DataFrame) -> pa.Table:
-    """Runs the frame, every task of its last stage at once.
+
+def arrow_rows(frame: DataFrame, collector: JavaObject) -> pa.Table:
+    """Runs the frame, every task of its last stage at once; `collector` is a `RowCollector.java`.
 
     Raises:
         PySparkException: it failed, or was canceled.
@@ -22,7 +27,7 @@ def arrow_rows(frame: DataFrame) -> pa.Table:
         error_on_duplicated_field_names_in_struct=True,
         prefers_large_types=uses_large_types,
     )
-    batches = served_batches(frame._jdf, frame.sparkSession._jvm)
+    batches = served_batches(frame._jdf, collector)
     return pa.Table.from_batches(batches, None if batches else schema).cast(with_optional_fields(schema))
 
 

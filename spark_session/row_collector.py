@@ -61,12 +61,13 @@ class RowCollector:
             PySparkException: it failed, or was canceled.
         """
         if not is_short:
-            return arrow_rows(frame)
+            return arrow_rows(frame, self._java)
         rows = self.objects(frame)
         row_type = frame._jdf.schema()
         message = self._java.arrow(rows, row_type, ARROW_TIME_ZONE, MAX_MESSAGE_BYTES)
         if message is None:
             session = frame.sparkSession
-            return arrow_rows(DataFrame(self._java.dataset(session._jsparkSession, rows, row_type), session))
+            dataset = self._java.dataset(session._jsparkSession, rows, row_type)
+            return arrow_rows(DataFrame(dataset, session), self._java)
         with pa.ipc.open_stream(message) as stream:
             return stream.read_all().cast(with_optional_fields(to_arrow_schema(frame.schema)))

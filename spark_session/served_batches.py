@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import unwrap_spark_exception
 from pyspark.sql.pandas.serializers import ArrowCollectSerializer
@@ -18,13 +17,14 @@ if TYPE_CHECKING:
 
 # From the end of the stream on; what is done by then has nothing left to do but to say so.
 LAST_WORD_WITHIN_S = 10
-_TIMEOUT = "java.util.concurrent.TimeoutException"
 
 
 def served_batches(
-    dataset: JavaObject, jvm: Any, last_word_within_s: int = LAST_WORD_WITHIN_S
+    dataset: JavaObject, collector: JavaObject, last_word_within_s: int = LAST_WORD_WITHIN_S
 ) -> list[pa.RecordBatch]:
     """Runs the dataset, all tasks of its last stage at once; its batches in their order.
+
+    `collector` is a `RowCollector.java`.
 
     PySpark's own `_collect_as_arrow` waits without end for how the run has ended. Nobody ever says it where
     the thread that serves the rows has run out of stack, as it may over a plan that the optimizer has made
@@ -44,13 +44,9 @@ def served_batches(
     except (PySparkException, EOFError, OSError, pa.ArrowException) as failure:
         # Of the two the JVM knows better what it was.
         stream_failure = failure
-    wait = jvm.scala.concurrent.duration.Duration.apply(last_word_within_s, "seconds")
-    try:
-        with unwrap_spark_exception():
-            server.getResult(wait)
-    except Py4JJavaError as failure:
-        if failure.java_exception.getClass().getName() != _TIMEOUT:
-            raise
+    with unwrap_spark_exception():
+        has_ended = collector.hasEnded(server, last_word_within_s)
+    if not has_ended:
         raise QueryFailed(
             "The engine gave this query up and does not say why: it may be too deep for its stack."
         ) from stream_failure

@@ -1,5 +1,8 @@
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.security.SocketAuthServer;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
@@ -13,6 +16,7 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.arrow.ArrowBatchStreamWriter;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.types.StructType;
+import scala.concurrent.duration.Duration;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Few rows, from a planned query to one Arrow stream, without the server socket that many rows need. */
@@ -61,6 +65,19 @@ public final class RowCollector {
         LocalRelation relation =
             new LocalRelation(columns, listed(rows).toSeq(), false, scala.Option.apply(null));
         return Dataset$.MODULE$.ofRows((SparkSession) session, relation);
+    }
+
+    /** Whether what serves rows has ended within so many seconds; throws what ended it, unless all was well. */
+    public boolean hasEnded(Object server, int seconds) throws Exception {
+        try {
+            ((SocketAuthServer) server).getResult(Duration.apply((long) seconds, TimeUnit.SECONDS));
+            return true;
+        } catch (Exception failure) {
+            if (failure instanceof TimeoutException) {
+                return false;
+            }
+            throw failure;
+        }
     }
 
     private static boolean isAtMost(scala.Option most, long rows) {

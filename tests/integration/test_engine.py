@@ -226,11 +226,12 @@ def test_rows_that_nobody_serves_and_nobody_says_why_are_not_waited_for(engine: 
     assert engine._session is not None
     gateway = engine._session.context._gateway
     assert gateway is not None
+    collector = engine._session.rows._java
     silent, told = datasets_that_give_up(gateway, "stack", "What is wrong")
     with pytest.raises(QueryFailed, match="gave this query up"):
-        served_batches(silent, gateway.jvm, 1)
+        served_batches(silent, collector, 1)
     with pytest.raises(Py4JJavaError, match="What is wrong"):
-        served_batches(told, gateway.jvm, 1)
+        served_batches(told, collector, 1)
     with (
         pytest.raises(QueryFailed, match="too deep for the engine's stack"),
         in_engine_terms(engine._session, lambda: False),
