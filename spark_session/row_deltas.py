@@ -50,7 +50,7 @@ class RowDeltaWriter:
     @cached_property
     def _java(self) -> JavaObject:
         # Not compiled where nobody upserts.
-        return java_instance(self._gateway, "RowDeltas")
+        return java_instance(self._gateway, "RowDeltas", "ForwardingOperations")
 
 
 class SparkRowDeltas:

@@ -79,7 +79,7 @@ class Compaction:
 
     @cached_property
     def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "Compaction")
+        return java_instance(self._gateway, "Compaction", "ForwardingOperations")
 
 
 class SparkTableUpkeep:

@@ -10,10 +10,7 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.actions.RewriteDataFiles;
-import org.apache.iceberg.encryption.EncryptionManager;
 import org.apache.iceberg.exceptions.ValidationException;
-import org.apache.iceberg.io.FileIO;
-import org.apache.iceberg.io.LocationProvider;
 import org.apache.iceberg.spark.Spark3Util;
 import org.apache.iceberg.spark.actions.RewriteDataFilesSparkAction;
 import org.apache.iceberg.spark.actions.SparkActions;
@@ -49,15 +46,14 @@ public final class Compaction {
     }
 
     /** Takes no rewritten rows once the branch has some that were written meanwhile under another spec. */
-    private static final class OneSpec implements TableOperations {
-        private final TableOperations operations;
+    private static final class OneSpec extends ForwardingOperations {
         private final String branch;
         private final int specId;
         private final long begunAt;
         private boolean isRewritten = false;
 
         OneSpec(TableOperations operations, String branch) {
-            this.operations = operations;
+            super(operations);
             this.branch = branch;
             this.specId = operations.current().defaultSpecId();
             Snapshot head = head(operations.current());
@@ -67,14 +63,6 @@ public final class Compaction {
         private Snapshot head(TableMetadata metadata) {
             SnapshotRef ref = metadata.ref(branch);
             return ref == null ? null : metadata.snapshot(ref.snapshotId());
-        }
-
-        public TableMetadata current() {
-            return operations.current();
-        }
-
-        public TableMetadata refresh() {
-            return operations.refresh();
         }
 
         public void commit(TableMetadata before, TableMetadata after) {
@@ -99,34 +87,6 @@ public final class Compaction {
                         new Object[0]);
                 }
             }
-        }
-
-        public FileIO io() {
-            return operations.io();
-        }
-
-        public EncryptionManager encryption() {
-            return operations.encryption();
-        }
-
-        public String metadataFileLocation(String fileName) {
-            return operations.metadataFileLocation(fileName);
-        }
-
-        public LocationProvider locationProvider() {
-            return operations.locationProvider();
-        }
-
-        public TableOperations temp(TableMetadata uncommitted) {
-            return operations.temp(uncommitted);
-        }
-
-        public long newSnapshotId() {
-            return operations.newSnapshotId();
-        }
-
-        public boolean requireStrictCleanup() {
-            return operations.requireStrictCleanup();
         }
     }
 }

@@ -14,10 +14,7 @@ import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
-import org.apache.iceberg.encryption.EncryptionManager;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
-import org.apache.iceberg.io.FileIO;
-import org.apache.iceberg.io.LocationProvider;
 import org.apache.iceberg.spark.Spark3Util;
 import org.apache.iceberg.util.JsonUtil;
 import org.apache.spark.sql.SparkSession;
@@ -113,12 +110,11 @@ public final class RowDeltas {
     }
 
     /** A table that stays as it is, so that the snapshot is made for the metadata that was checked. */
-    private static final class Standing implements TableOperations {
-        private final TableOperations operations;
+    private static final class Standing extends ForwardingOperations {
         private final TableMetadata base;
 
         Standing(TableOperations operations, TableMetadata base) {
-            this.operations = operations;
+            super(operations);
             this.base = base;
         }
 
@@ -132,34 +128,6 @@ public final class RowDeltas {
 
         public void commit(TableMetadata before, TableMetadata after) {
             throw new UnsupportedOperationException("The snapshot is committed elsewhere.");
-        }
-
-        public FileIO io() {
-            return operations.io();
-        }
-
-        public EncryptionManager encryption() {
-            return operations.encryption();
-        }
-
-        public String metadataFileLocation(String fileName) {
-            return operations.metadataFileLocation(fileName);
-        }
-
-        public LocationProvider locationProvider() {
-            return operations.locationProvider();
-        }
-
-        public TableOperations temp(TableMetadata uncommitted) {
-            return operations.temp(uncommitted);
-        }
-
-        public long newSnapshotId() {
-            return operations.newSnapshotId();
-        }
-
-        public boolean requireStrictCleanup() {
-            return operations.requireStrictCleanup();
         }
     }
 }
