@@ -40,12 +40,12 @@ def sync_files(
     """
     paths = [path for each in locations if (path := path_on_disk(each)) is not None]
     if len(paths) > _FEW:
-        # A disk takes many at once in about the time of one.
-        with ThreadPoolExecutor(min(_AT_ONCE, len(paths)), thread_name_prefix="sync") as pool:
-            list(pool.map(lambda path: _sync(path, fsync), paths))
+        # A disk takes many at once in about the time of one; to hand them out one by one would cost as much.
+        shares = [paths[start::_AT_ONCE] for start in range(_AT_ONCE)]
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync") as pool:
+            list(pool.map(lambda share: _sync_each(share, fsync), shares))
     else:
-        for path in paths:
-            _sync(path, fsync)
+        _sync_each(paths, fsync)
     changed = _changed_folders(paths)
     for folder in sorted(changed, reverse=True):
         state = changed[folder]
@@ -84,6 +84,11 @@ def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
 def _sync_folder_once(folder: Path, _device: int, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
     # What is kept is that it came to its end: nothing has come to the folder since.
     _sync_folder(folder, fsync)
+
+
+def _sync_each(paths: Iterable[Path], fsync: Fsync) -> None:
+    for path in paths:
+        _sync(path, fsync)
 
 
 def _sync(path: Path, fsync: Fsync) -> None:

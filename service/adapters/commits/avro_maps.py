@@ -6,8 +6,9 @@ for every byte of each.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 from pyiceberg.avro.encoder import BinaryEncoder
 from pyiceberg.avro.writer import BinaryWriter, IntegerWriter, MapWriter, OptionWriter, StructWriter, Writer
@@ -38,11 +39,9 @@ class IntegerMapWriter(MapWriter):
 
     def write(self, encoder: BinaryEncoder, val: dict[int, int]) -> None:
         """As PyIceberg's."""
-        numbers = [each for pair in val.items() for each in pair]
-        if numbers and min(numbers) >= 0 and max(numbers) < len(_KNOWN):
-            _write(encoder, len(val), [_KNOWN[each] for each in numbers])
-        else:
-            _write(encoder, len(val), [number(each) for each in numbers])
+        numbers = list(chain.from_iterable(val.items()))
+        is_known = numbers and min(numbers) >= 0 and max(numbers) < len(_KNOWN)
+        _write(encoder, len(val), map(_KNOWN.__getitem__ if is_known else number, numbers))
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def quick(writer: Writer) -> Writer:
             return writer
 
 
-def _write(encoder: BinaryEncoder, count: int, parts: list[Any]) -> None:
+def _write(encoder: BinaryEncoder, count: int, parts: Iterable[bytes]) -> None:
     encoder.write_int(count)
     if count:
         encoder.write(b"".join(parts))

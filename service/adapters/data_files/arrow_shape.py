@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pyarrow as pa
@@ -52,12 +52,14 @@ class ArrowShape:
     """What batches look like (`given`), and what lies in the file (`filed`).
 
     The latter has field ids, nothing optional that the table requires, and the names that Iceberg's own
-    writers give to columns in files.
+    writers give to columns in files. `short` is the same for texts with offsets of 32 bits, which many
+    senders have; None where there are no texts. Both are one file.
     """
 
     given: pa.Schema
     filed: pa.Schema
     columns: tuple[_ShapedColumn, ...]
+    short: ArrowShape | None = None
 
     @staticmethod
     def of(schema: Schema) -> ArrowShape:
@@ -71,8 +73,23 @@ class ArrowShape:
             filed = schema_to_pyarrow(sanitize_column_names(schema))
         except ValueError as error:
             raise IngestInvalid(f"A data file cannot hold these columns together: {error}.") from error
+        has_texts = pa.large_string() in given.types
+        short = ArrowShape._between(_shortened(given), _shortened(filed)) if has_texts else None
+        return replace(ArrowShape._between(given, filed), short=short)
+
+    @staticmethod
+    def _between(given: pa.Schema, filed: pa.Schema) -> ArrowShape:
         pairs = zip(given, filed, strict=True)
         return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
+
+    def nearest(self, schema: pa.Schema) -> ArrowShape:
+        """This shape, or its short one where the first text of these columns is short; others are cast."""
+        if self.short is None:
+            return self
+        place = next(place for place, each in enumerate(self.columns) if pa.types.is_large_string(each.given))
+        # Columns that are too few are refused when their rows are looked at.
+        is_short = place < len(schema) and pa.types.is_string(schema.field(place).type)
+        return self.short if is_short else self
 
     def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
         """The batches' rows in the file's types, small batches joined to larger chunks.
@@ -102,6 +119,11 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
     # A view has the same bytes; it checks that what is required is there, and gives fields their ids.
     return array if array.type.equals(kind, check_metadata=True) else array.view(kind)
+
+
+def _shortened(schema: pa.Schema) -> pa.Schema:
+    kinds = [pa.string() if pa.types.is_large_string(each) else each for each in schema.types]
+    return pa.schema([field.with_type(kind) for field, kind in zip(schema, kinds, strict=True)])
 
 
 def _optional(field: pa.Field) -> pa.Field:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
@@ -98,8 +98,8 @@ def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
         value_counts=_map_of(content, "value-counts"),
         null_value_counts=_map_of(content, "null-value-counts"),
         nan_value_counts=_map_of(content, "nan-value-counts"),
-        lower_bounds=_map_of(content, "lower-bounds", bytes.fromhex),
-        upper_bounds=_map_of(content, "upper-bounds", bytes.fromhex),
+        lower_bounds=_bounds_of(content, "lower-bounds"),
+        upper_bounds=_bounds_of(content, "upper-bounds"),
         split_offsets=content.get("split-offsets"),
         sort_order_id=content.get("sort-order-id"),
     )
@@ -160,8 +160,11 @@ def _map_json(values: Mapping[int, object]) -> dict[str, list[Any]]:
     return {"keys": list(values), "values": list(values.values())}
 
 
-def _map_of(
-    content: Mapping[str, Any], name: str, read: Callable[[Any], Any] = lambda value: value
-) -> dict[int, Any] | None:
+def _map_of(content: Mapping[str, Any], name: str) -> dict[int, Any] | None:
     found = content.get(name)
-    return None if found is None else dict(zip(found["keys"], map(read, found["values"]), strict=True))
+    return None if found is None else dict(zip(found["keys"], found["values"], strict=True))
+
+
+def _bounds_of(content: Mapping[str, Any], name: str) -> dict[int, bytes] | None:
+    found = _map_of(content, name)
+    return None if found is None else {key: bytes.fromhex(value) for key, value in found.items()}

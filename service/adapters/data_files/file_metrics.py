@@ -5,8 +5,9 @@ Source: the Iceberg table specification, "Manifests".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, NamedTuple
 
 from pyiceberg.io.pyarrow import MetricModeTypes, StatisticsCollector, compute_statistics_plan
@@ -52,19 +53,33 @@ class MetricsPlan:
         """The metrics of a file with this footer, a `pyarrow.parquet.FileMetaData`."""
         rows: int = footer.num_rows
         groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
-        found = _Found()
-        for index, column in enumerate(self.columns):
-            found.add(column, [_Chunk.of(group.column(index)) for group in groups], own)
+        found = [
+            (column, reduce(_Chunk.joined, [_Chunk.of(each.column(index), column.bounds) for each in groups]))
+            for index, column in enumerate(self.columns)
+        ]
+        counted = [(column.field_id, chunk) for column, chunk in found if column.has_counts]
+        null_counts = {
+            field_id: own.null_counts.get(field_id, chunk.null_count) for field_id, chunk in counted
+        }
+        bounds = [
+            (column.field_id, column.bounds, own.ends(column.field_id, chunk.ends))
+            for column, chunk in found
+            if column.bounds is not None
+        ]
         absent = dict.fromkeys(self.null_ids, rows)
         return FileMetrics(
             rows,
-            found.column_sizes,
-            found.value_counts | absent,
-            found.null_value_counts | absent,
-            found.nan_value_counts,
-            found.lower_bounds,
-            found.upper_bounds,
-            tuple(sorted(_start(group.column(0)) for group in groups)),
+            {column.field_id: chunk.byte_count for column, chunk in found},
+            {field_id: chunk.value_count for field_id, chunk in counted} | absent,
+            {field_id: count for field_id, count in null_counts.items() if count is not None} | absent,
+            {field_id: own.numbers[field_id].nan_count for field_id, _ in counted if field_id in own.numbers},
+            {field_id: form.lower(least) for field_id, form, (least, _) in bounds if least is not None},
+            {
+                field_id: upper
+                for field_id, form, (_, greatest) in bounds
+                if greatest is not None and (upper := form.upper(greatest)) is not None
+            },
+            tuple(sorted(_start(each.column(0)) for each in groups)),
         )
 
 
@@ -88,9 +103,10 @@ class _KeptColumn:
 
 
 class _Chunk(NamedTuple):
-    """One column in one row group, read from the footer once: each look at it makes new objects.
+    """One column in one or more row groups, read from the footer once: each look at it makes new objects.
 
-    `ends` are the least and the greatest value; None where it does not say, as with long texts.
+    `ends` are the least and the greatest value, in the form whose order is the column's; None where there is
+    none, and where the footer does not say, as with long texts.
     """
 
     byte_count: int
@@ -99,65 +115,30 @@ class _Chunk(NamedTuple):
     ends: tuple[Any, Any] | None
 
     @staticmethod
-    def of(chunk: Any) -> _Chunk:
-        said = chunk.statistics
+    def of(chunk: Any, form: BoundForm | None) -> _Chunk:
+        size, count, said = chunk.total_compressed_size, chunk.num_values, chunk.statistics
+        if said is None:
+            return _Chunk(size, count, None, None)
+        null_count = said.null_count if said.has_null_count else None
+        if form is None or not said.has_min_max:
+            return _Chunk(size, count, null_count, None)
+        return _Chunk(size, count, null_count, (form.comparable(said.min_raw), form.comparable(said.max_raw)))
+
+    def joined(self, other: _Chunk) -> _Chunk:
+        counts = [each for each in (self.null_count, other.null_count) if each is not None]
         return _Chunk(
-            chunk.total_compressed_size,
-            chunk.num_values,
-            said.null_count if said is not None and said.has_null_count else None,
-            (said.min_raw, said.max_raw) if said is not None and said.has_min_max else None,
+            self.byte_count + other.byte_count,
+            self.value_count + other.value_count,
+            sum(counts) if len(counts) == 2 else None,
+            self._ends_with(other),
         )
 
-
-@dataclass(slots=True)
-class _Found:
-    """Grows with each column."""
-
-    column_sizes: dict[int, int] = field(default_factory=dict)
-    value_counts: dict[int, int] = field(default_factory=dict)
-    null_value_counts: dict[int, int] = field(default_factory=dict)
-    nan_value_counts: dict[int, int] = field(default_factory=dict)
-    lower_bounds: dict[int, bytes] = field(default_factory=dict)
-    upper_bounds: dict[int, bytes] = field(default_factory=dict)
-
-    def add(self, column: _KeptColumn, chunks: Sequence[_Chunk], own: OwnStatistics) -> None:
-        field_id = column.field_id
-        self.column_sizes[field_id] = sum([each.byte_count for each in chunks])
-        if not column.has_counts:
-            return
-        self.value_counts[field_id] = sum([each.value_count for each in chunks])
-        null_count = own.null_counts.get(field_id, _null_count(chunks))
-        if null_count is not None:
-            self.null_value_counts[field_id] = null_count
-        numbers = own.numbers.get(field_id)
-        if numbers is not None:
-            self.nan_value_counts[field_id] = numbers.nan_count
-        if column.bounds is not None:
-            ends = _ends(column.bounds, chunks) if numbers is None else (numbers.least, numbers.greatest)
-            self._add_bounds(field_id, column.bounds, *ends)
-
-    def _add_bounds(self, field_id: int, form: BoundForm, least: Any, greatest: Any) -> None:
-        if least is not None:
-            self.lower_bounds[field_id] = form.lower(least)
-        if greatest is not None and (upper := form.upper(greatest)) is not None:
-            self.upper_bounds[field_id] = upper
-
-
-def _null_count(chunks: Sequence[_Chunk]) -> int | None:
-    counts = [each.null_count for each in chunks if each.null_count is not None]
-    return sum(counts) if len(counts) == len(chunks) else None
-
-
-def _ends(form: BoundForm, chunks: Sequence[_Chunk]) -> tuple[Any, Any]:
-    """Of all row groups that have values; no ends when one of them does not say, as with long texts."""
-    ends = [each.ends for each in chunks if each.null_count != each.value_count]
-    known = [each for each in ends if each is not None]
-    if not known or len(known) != len(ends):
-        return None, None
-    return (
-        min([form.comparable(least) for least, _ in known]),
-        max([form.comparable(greatest) for _, greatest in known]),
-    )
+    def _ends_with(self, other: _Chunk) -> tuple[Any, Any] | None:
+        with_values = [each for each in (self, other) if each.null_count != each.value_count]
+        ends = [each.ends for each in with_values if each.ends is not None]
+        if not ends or len(ends) != len(with_values):
+            return None
+        return min(least for least, _ in ends), max(greatest for _, greatest in ends)
 
 
 def _start(chunk: Any) -> int:

@@ -36,12 +36,13 @@ class OpenFile:
         self._plan = plan
         self._partition = partition
         self._statistics = OwnStatistics(plan.places.values())
-        options = plan.properties.parquet_options(plan.schema, plan.shape.filed, first)
+        self._schema = plan.shape.nearest(first.schema).filed
+        options = plan.properties.parquet_options(plan.schema, self._schema, first)
         # Nothing is there; to say so spares the storage the question.
         with out_of_turn():
             self._stream: Any = io.new_output(location).create(overwrite=True)
         try:
-            self._writer = pq.ParquetWriter(self._stream, plan.shape.filed, **options)
+            self._writer = pq.ParquetWriter(self._stream, self._schema, **options)
         except pa.ArrowNotImplementedError as error:
             # Such as a struct without fields, which other writers may have put into the schema.
             self._stream.close()
@@ -57,6 +58,9 @@ class OpenFile:
 
     def write(self, row_group: pa.Table) -> None:
         """Adds these rows as one row group."""
+        if not row_group.schema.equals(self._schema):
+            # Rows that came later may have shorter or longer texts than the first.
+            row_group = row_group.cast(self._schema)
         self._writer.write_table(row_group, row_group_size=row_group.num_rows)
         self._statistics.add(row_group)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 from pyiceberg.types import DoubleType, FloatType, PrimitiveType, UUIDType
@@ -38,3 +39,8 @@ class OwnStatistics:
             self.null_counts[field_id] += values.null_count
             if field_id in self.numbers:
                 self.numbers[field_id] = self.numbers[field_id].with_values(values)
+
+    def ends(self, field_id: int, found: tuple[Any, Any] | None) -> tuple[Any, Any]:
+        """The least and the greatest value of a field, for which Parquet found these; None where unknown."""
+        numbers = self.numbers.get(field_id)
+        return (numbers.least, numbers.greatest) if numbers is not None else found or (None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -48,14 +48,14 @@ class TargetFiles:
         """Completes the open file that was written to longest ago."""
         self._files.close_oldest()
 
-    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Puts the rows into files of their partitions, in the table's order as far as these rows go.
 
         Raises:
             RecordsInvalid: a value does not fit its column.
             OSError: the storage does not take the files.
         """
-        self._files.write(self._plan.shape.table(batches))
+        self._files.write(self._plan.shape.nearest(batches[0].schema).table(batches))
 
     def finish(self) -> WriteResult:
         """Completes what is open, and gives all files."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -52,7 +52,7 @@ class UpsertFiles:
     def close_oldest(self) -> None:
         """Nothing is open before the end."""
 
-    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Keeps these rows, and of earlier ones those that have other keys.
 
         Raises:

@@ -71,13 +71,15 @@ class WriteProperties:
             "compression": codec,
             "compression_level": self._level(codec),
             # A third smaller and faster than dictionaries on all columns, as Parquet has it by itself.
-            "use_dictionary": dictionary_columns(_paths(filed, pa.types.is_large_string), rows) or False,
+            "use_dictionary": dictionary_columns(_paths(filed, _is_text), rows) or False,
             # Where they would be misunderstood there are none: see `own_statistics`.
             "write_statistics": _paths(filed, _has_statistics) or False,
             "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
             "dictionary_pagesize_limit": self._number("write.parquet.dict-size-bytes", 2 * _MIB),
             _PAGE_ROWS: self._number("write.parquet.page-row-limit", 20_000),
             "store_decimal_as_integer": True,
+            # Iceberg's readers go by ids and by the table's types; of Arrow's they would know nothing.
+            "store_schema": False,
         } | self._bloom_filters(schema, filed, rows.num_rows)
 
     def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
@@ -151,6 +153,10 @@ def _paths_below(kind: pa.DataType, path: str, is_wanted: Callable[[pa.DataType]
     else:
         return [path] if is_wanted(kind) else []
     return [found for part, below in inner for found in _paths_below(part, below, is_wanted)]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_string(kind))
 
 
 def _has_statistics(kind: pa.DataType) -> bool:

@@ -473,6 +473,38 @@ def test_batches_may_differ_in_types_that_fit_the_columns(tmp_path: Path, write:
     assert rows == [[{"name": "a", "id": 1}, {"name": "b", "id": 2}, {"name": None, "id": 3}]]
 
 
+@pytest.mark.parametrize("transform", ["void", "identity", "truncate[2]", "bucket[4]"])
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_texts_with_short_and_with_long_offsets_are_the_same_files(
+    tmp_path: Path, transform: str, is_sorted: bool, write: Write
+) -> None:
+    names = ["Bonn", None, "Köln", "Bern", "", "Bonn"] * 300
+    state = state_of(tmp_path, spec=spec_of((3, transform, "p")))
+    if is_sorted:
+        state = replace(state, sort_order=order_of((3, *ASCENDING)))
+    found = []
+    for kind in (pa.string(), pa.large_string()):
+        result = write(state, (3, 1), [batch(name=pa.array(names, kind), id=list(range(len(names))))])
+        said = [json.loads(each) for each in result.data_files]
+        paths = [each.pop("file-path") for each in said]
+        found.append((said, [Path(each.removeprefix("file://")).read_bytes() for each in paths]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "kinds", [(pa.string(), pa.large_string()), (pa.large_string(), pa.string())], ids=str
+)
+def test_a_file_goes_on_with_texts_that_have_other_offsets(
+    tmp_path: Path, kinds: tuple[pa.DataType, ...], write: Write
+) -> None:
+    batches = [
+        batch(name=pa.array([f"{number}"] * 40, kinds[number % 2]), id=[number] * 40) for number in range(8)
+    ]
+    result = write(state_of(tmp_path), (3, 1), batches, TINY)
+    assert rows_of(result) == [[row for each in batches for row in each.to_pylist()]]
+    assert pq.read_metadata(paths_of(result)[0]).num_row_groups > 1
+
+
 def test_an_executor_needs_nothing_of_the_gateway_to_write() -> None:
     code = (
         "import sys, service.adapters.data_files.write; print(*{each.split('.')[0] for each in sys.modules})"
