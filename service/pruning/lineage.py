@@ -63,6 +63,21 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class _Step:
+    """A column on a filter's way down, with what has become of the filter so far."""
+
+    place: Place
+    column: str
+    refusal: Reason | None
+    reading: Reading | None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for two steps exactly when the same lies below both."""
+        return id(self.place.select), self.place.name, self.column, self.refusal, self.reading
+
+
+@dataclass(frozen=True, slots=True)
 class Ways:
     """What is known of a query's SELECTs where a filter would move down through them.
 
@@ -84,21 +99,33 @@ def narrowed_by(
     would have narrowed but for that is told with the `refusal`. One SELECT on its way may be read in several
     places, of which this is then the `reading`.
     """
-    relation = place.relation
-    if isinstance(relation, exp.Table):
-        yield Source(relation, column, refusal, reading)
+    waiting = [_Step(place, column, refusal, reading)]
+    # Unions of unions of the same common table expression double with each step.
+    passed: set[tuple[object, ...]] = set()
+    while waiting:
+        step = waiting.pop()
+        if step.identity in passed:
+            continue
+        passed.add(step.identity)
+        relation = step.place.relation
+        if isinstance(relation, exp.Table):
+            yield Source(relation, step.column, step.refusal, step.reading)
+        elif isinstance(relation, Scope):
+            waiting += reversed(list(_steps_below(step, relation, ways)))
+
+
+def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
+    if _position(relation, step.column) is None:
         return
-    if not isinstance(relation, Scope) or _position(relation, column) is None:
-        return
-    count = ways.mentions_of(relation)
+    refusal, reading, count = step.refusal, step.reading, ways.mentions_of(relation)
     if (reading is not None and count > 1) or not _lets_filters_through(relation.expression):
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
     if count > 1:
-        reading = Reading(id(relation), id(place.select), place.name, count)
-    for select, at in _branch_positions(relation, column):
+        reading = Reading(id(relation), id(step.place.select), step.place.name, count)
+    for select, at in _branch_positions(relation, step.column):
         for start, reason in _below(select, at, ways.is_open, refusal):
             for below, name in _equal_columns(select, start, ways if reason is None else None):
-                yield from narrowed_by(below, name, ways, reason, reading)
+                yield _Step(below, name, reason, reading)
 
 
 def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:
@@ -179,44 +206,65 @@ def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr
 
 
 def base_columns(relation: Relation, column: str) -> list[BaseColumn] | None:
-    """What the values are, for each branch of a union and each row of a list; None: they are computed."""
-    if isinstance(relation, exp.Table):
-        return [(relation, column)]
-    if not isinstance(relation, Scope):
-        return None
-    if isinstance(relation.expression, exp.Values):
-        return _listed(relation.expression, column)
-    position, selects = _position(relation, column), selects_of(relation)
-    if position is None or selects is None:
-        return None
-    found: list[BaseColumn] = []
-    for select in selects:
-        below = _base_columns_of(select, position)
-        if below is None:
+    """What the values are, for each branch of a union and each row of a list; None: they are computed.
+
+    What several branches read in one place is there once.
+    """
+    found = _Bases().of(relation, column)
+    return None if found is None else list(found.values())
+
+
+class _Bases:
+    """Looks at each column once: unions of the same common table expression double with each step."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], Mapping[object, BaseColumn] | None] = {}
+
+    def of(self, relation: Relation, column: str) -> Mapping[object, BaseColumn] | None:
+        """By what tells them apart."""
+        key = id(relation), column
+        if key not in self._known:
+            self._known[key] = self._found(relation, column)
+        return self._known[key]
+
+    def _found(self, relation: Relation, column: str) -> Mapping[object, BaseColumn] | None:
+        if isinstance(relation, exp.Table):
+            return {(id(relation), column): (relation, column)}
+        if not isinstance(relation, Scope):
             return None
-        found += below
-    return found
+        if isinstance(relation.expression, exp.Values):
+            return _listed(relation.expression, column)
+        position, selects = _position(relation, column), selects_of(relation)
+        if position is None or selects is None:
+            return None
+        found: dict[object, BaseColumn] = {}
+        for select in selects:
+            below = self._of_select(select, position)
+            if below is None:
+                return None
+            found |= below
+        return found
+
+    def _of_select(self, select: Scope, position: int) -> Mapping[object, BaseColumn] | None:
+        selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
+        literal = selects[position].unalias().unnest() if position < len(selects) else None
+        if literal is not None and literal_type(literal) is not None:
+            return {id(literal): literal}
+        source = _source_column(select.expression, position)
+        if source is None or source.table not in select.selected_sources:
+            return None
+        _, inner = select.selected_sources[source.table]
+        return self.of(inner, source.name)
 
 
-def _base_columns_of(select: Scope, position: int) -> list[BaseColumn] | None:
-    selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
-    literal = selects[position].unalias().unnest() if position < len(selects) else None
-    if literal is not None and literal_type(literal) is not None:
-        return [literal]
-    source = _source_column(select.expression, position)
-    if source is None or source.table not in select.selected_sources:
-        return None
-    _, inner = select.selected_sources[source.table]
-    return base_columns(inner, source.name)
-
-
-def _listed(values: exp.Values, column: str) -> list[BaseColumn] | None:
+def _listed(values: exp.Values, column: str) -> Mapping[object, BaseColumn] | None:
     names = [each.name for each in values.args["alias"].args.get("columns") or ()]
     if names.count(column) != 1:
         return None
     rows = [each.expressions for each in values.expressions]
     at = names.index(column)
-    return [row[at] for row in rows] if all(len(row) == len(names) for row in rows) else None
+    is_table = all(len(row) == len(names) for row in rows)
+    return {id(row[at]): row[at] for row in rows} if is_table else None
 
 
 def _lets_filters_through(expression: exp.Expr) -> bool:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
 from service.pruning.detect import detect
@@ -103,3 +105,19 @@ def test_conditions_in_another_order_choose_the_same_keys() -> None:
     filters = [each.placements[0].filter for each in found if each is not None]
     assert len({each.filtering_query for each in filters}) == 2
     assert len({each.fingerprint for each in filters}) == 1
+
+
+@pytest.mark.parametrize(("table", "other"), [("sales", "calendar"), ("calendar", "sales")])
+def test_unions_that_double_with_each_step_are_looked_through_once(table: str, other: str) -> None:
+    steps = [f"c0 AS (SELECT day_key FROM {table} WHERE day_key < 9)"]
+    for step in range(1, 60):
+        branch = f"SELECT day_key FROM c{step - 1}"
+        steps.append(f"c{step} AS ({branch} UNION ALL {branch})")
+    # Nothing asks for the last step: the engine would not look at any.
+    steps.append(f"unused AS (SELECT 1 FROM c59 AS r JOIN {other} AS o ON r.day_key = o.day_key)")
+    found = detection(
+        f"WITH {', '.join(steps)}"
+        " SELECT 1 FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000"
+    )
+    assert found is not None
+    assert [each.filter.probe.table.table for each in found.placements] == ["sales"]
