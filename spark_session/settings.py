@@ -23,6 +23,8 @@ HARDENING: Mapping[str, str] = {
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
+    # Of two common table expressions of one name, the inner one is meant.
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
     # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # A metastore would compare partitions' values by its database's rules, and by their names (`k=007` is no
