@@ -150,7 +150,8 @@ class TableFacts:
     `snapshot_schema_id` is the schema that this snapshot is read with when it is asked for by its id;
     None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
     may still be laid out by, without what the current spec has too. `has_imported_files`: other systems may
-    have written some, in which names stand for the ids of columns.
+    have written some, in which names stand for the ids of columns. `widened_columns`: decimals of
+    more than eighteen digits that had fewer once, as older files still have them.
     """
 
     name: TableName
@@ -172,3 +173,4 @@ class TableFacts:
     bloom_filter_columns: tuple[str, ...] = ()
     source: TableSource = TableSource.ICEBERG
     has_imported_files: bool = False
+    widened_columns: tuple[str, ...] = ()

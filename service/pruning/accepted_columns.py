@@ -25,10 +25,12 @@ def accepted_columns(facts: TableFacts) -> frozenset[str]:
 
 
 def unsure_columns(facts: TableFacts) -> frozenset[str]:
-    """The columns, in lower case, of which files may seem not to hold what they hold.
+    """The columns, in lower case, of which files may seem not to hold what they hold, or cannot be asked.
 
-    Iceberg 1.12 takes the milliseconds in the statistics of imported files for microseconds.
+    Iceberg 1.12 takes the milliseconds in the statistics of imported files for microseconds. It fails where
+    a file's bloom filter is of decimals with fewer digits than a key has; a file keeps its bloom filter when
+    the table's property for it is gone.
     """
-    if not facts.has_imported_files:
-        return frozenset()
-    return frozenset(each.name.lower() for each in facts.columns if each.type_name in _MOMENTS)
+    moments = (each.name for each in facts.columns if each.type_name in _MOMENTS)
+    unsure = (*(moments if facts.has_imported_files else ()), *facts.widened_columns)
+    return frozenset(each.lower() for each in unsure)

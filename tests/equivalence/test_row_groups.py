@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
-from pyiceberg.types import IcebergType, IntegerType, LongType, StringType
+from pyiceberg.types import DecimalType, IcebergType, IntegerType, LongType, StringType
 
 from service.errors import QueryFailed
 from service.gateway import Gateway
@@ -193,3 +193,24 @@ def test_without_a_bloom_filter_the_same_column_takes_no_keys(
     literal = harness.run(f"SELECT id FROM unbloomed WHERE code = '{code(5)}'")
     assert len(row_groups(tables["unbloomed"], "code")) > FILES
     assert rows_read(literal, "unbloomed") == ROWS
+
+
+def test_keys_with_more_digits_than_a_files_bloom_filter_are_not_looked_for_there(
+    gateway: Gateway, lake: SqlCatalog, harness: Harness
+) -> None:
+    properties = SMALL_GROUPS | {"write.parquet.bloom-filter-enabled.column.price": "true"}
+    prices: Mapping[str, IcebergType] = {"id": LongType(), "price": DecimalType(20, 2)}
+    created(lake, "widened", prices, Layout(sorted_by="price", properties=properties))
+    spark = _spark(gateway)
+    spark(f"INSERT INTO lake.{SCHEMA}.widened SELECT id, id + 0.5BD FROM range(0, {ROWS}, 1, 1)")
+    spark(f"ALTER TABLE lake.{SCHEMA}.widened ALTER COLUMN price TYPE DECIMAL(34, 2)")
+    spark(f"INSERT INTO lake.{SCHEMA}.widened VALUES (-1, 2.75), (-2, 1000000000000000000000.00)")
+    created(lake, "asked_prices", {"price": DecimalType(34, 2), "question": IntegerType()}, Layout())
+    spark(f"INSERT INTO lake.{SCHEMA}.asked_prices VALUES (2.75, 1), (1000000000000000000000.00, 1)")
+    checked = harness.check(
+        "SELECT f.id FROM widened f JOIN asked_prices a ON f.price = a.price WHERE a.question = 1"
+    )
+    assert checked.narrowed.rows.num_rows == 2
+    # What Iceberg fails with in a condition of the caller's own.
+    with pytest.raises(QueryFailed):
+        harness.run("SELECT id FROM widened WHERE price IN (2.75BD, 1000000000000000000000.00BD)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -9,6 +10,7 @@ from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
+from pyiceberg.types import DecimalType, IcebergType
 
 from service.adapters.catalogs.read_at import ReadAt, read_at
 from service.model.identity import Identity
@@ -23,6 +25,8 @@ from service.model.tables import (
 )
 
 _SNAPSHOTS_AT_MOST = 100
+# Parquet has decimals of more digits as bytes.
+_DIGITS_OF_INT64 = 18
 _SCHEMAS_KEPT = 128
 _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
@@ -59,6 +63,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         past_partition_fields=_past_partition_fields(table, schema),
         bloom_filter_columns=_bloom_filter_columns(table, schema),
         has_imported_files=has_imported_files(table),
+        widened_columns=tuple(_widened_columns(table, schema)),
     )
 
 
@@ -105,6 +110,18 @@ def _bloom_filter_columns(table: Table, schema: Schema) -> tuple[str, ...]:
         if key.startswith(_BLOOM_FILTER_PREFIX) and value.lower() == "true"
     }
     return tuple(each.name for each in schema.fields if each.name in names)
+
+
+def _widened_columns(table: Table, schema: Schema) -> Iterator[str]:
+    for field in schema.fields:
+        known = (each for each in table.metadata.schemas if each.find_column_name(field.field_id))
+        others = {each.find_type(field.field_id) for each in known} - {field.field_type}
+        if isinstance(field.field_type, DecimalType) and any(map(_is_in_bytes, others)):
+            yield field.name
+
+
+def _is_in_bytes(type_: IcebergType) -> bool:
+    return isinstance(type_, DecimalType) and type_.precision > _DIGITS_OF_INT64
 
 
 def _sort_fields(table: Table, schema: Schema) -> tuple[SortField, ...]:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pyiceberg.types import DecimalType
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.read_at import read_at
@@ -197,6 +198,22 @@ def test_columns_with_a_bloom_filter_are_told(sqlite_lakehouse: PyIcebergLakehou
     with table.transaction() as transaction:
         transaction.set_properties({f"{prefix}id": "TRUE", f"{prefix}day": "false", f"{prefix}gone": "true"})
     assert sqlite_lakehouse.catalogs.facts(EVENTS).bloom_filter_columns == ("id",)
+
+
+def test_decimals_that_had_fewer_digits_are_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+    sqlite_lakehouse.create(EVENTS)
+    table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
+    with table.update_schema() as schema:
+        schema.add_column("price", DecimalType(20, 2))
+        schema.add_column("weight", DecimalType(20, 2))
+        schema.add_column("small", DecimalType(9, 2))
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).widened_columns == ()
+    with table.update_schema() as schema:
+        schema.update_column("price", DecimalType(34, 2))
+        schema.update_column("small", DecimalType(34, 2))
+    with table.update_schema() as schema:
+        schema.rename_column("price", "paid")
+    assert sqlite_lakehouse.catalogs.facts(EVENTS).widened_columns == ("paid",)
 
 
 def test_the_snapshots_schema_is_told_apart_from_the_tables(sqlite_lakehouse: PyIcebergLakehouse) -> None:

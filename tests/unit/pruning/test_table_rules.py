@@ -49,6 +49,11 @@ def weighing(total_bytes: int, data_files: int = 0) -> TableFacts:
             {"day_key", "item_key", "sold_on"},
             id="moments of imported files",
         ),
+        pytest.param(
+            replace(SALES, widened_columns=("Item_Key",)),
+            {"day_key", "sold_on", "sold_at"},
+            id="decimals that had fewer digits",
+        ),
     ],
 )
 def test_columns_that_files_are_told_apart_by_are_accepted(facts: TableFacts, columns: set[str]) -> None:
