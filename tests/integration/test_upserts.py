@@ -22,6 +22,7 @@ from pyiceberg.types import IntegerType, LongType, NestedField, StringType, Stru
 from tests.integration.asking import JsonObject, ask, explain, rows
 from tests.integration.running import READY_WITHIN_S, RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS
+from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 
@@ -164,6 +165,22 @@ def test_narrowed_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Cli
             assert [each["reason"] for each in told["filters"] if each["applied"]] == ["APPLIED"]
     assert rows(gateway, by_old_value, **ALWAYS) == [[3 * days // 2]]
     assert len(rows(gateway, by_new_value, **ALWAYS)) == 3 * 7
+
+
+def test_rows_stay_replaced_when_an_equality_field_becomes_wider(
+    gateway: httpx.Client, items: Table, flat: Table
+) -> None:
+    for table in (items, flat):
+        send(gateway, table, *(row(number, number % 2, note="old") for number in range(4)))
+        upsert(gateway, table, row(0, 0, note="new"), row(1, 1, note="new"))
+        # By now the engine has read the deletes, in the type that the field had.
+        before = found(gateway, table)
+        with table.refresh().update_schema() as update:
+            update.update_column("day_key", LongType())
+        assert found(gateway, table) == before
+        compact(gateway, table)
+        assert found(gateway, table) == before
+        assert [each[2] for each in before] == ["new", "new", "old", "old"]
 
 
 def test_an_upsert_waits_for_an_engine_that_is_being_replaced(
