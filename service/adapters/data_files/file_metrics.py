@@ -5,7 +5,7 @@ Source: the Iceberg table specification, "Manifests".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, NamedTuple
@@ -57,28 +57,18 @@ class MetricsPlan:
             (column, reduce(_Chunk.joined, [_Chunk.of(each.column(index), column.bounds) for each in groups]))
             for index, column in enumerate(self.columns)
         ]
-        counted = [(column.field_id, chunk) for column, chunk in found if column.has_counts]
-        null_counts = {
-            field_id: own.null_counts.get(field_id, chunk.null_count) for field_id, chunk in counted
-        }
-        bounds = [
-            (column.field_id, column.bounds, own.ends(column.field_id, chunk.ends))
-            for column, chunk in found
-            if column.bounds is not None
-        ]
+        counted = {column.field_id: chunk for column, chunk in found if column.has_counts}
+        null_counts = {each: own.null_counts.get(each, chunk.null_count) for each, chunk in counted.items()}
+        lower_bounds, upper_bounds = _bounds(found, own)
         absent = dict.fromkeys(self.null_ids, rows)
         return FileMetrics(
             rows,
             {column.field_id: chunk.byte_count for column, chunk in found},
-            {field_id: chunk.value_count for field_id, chunk in counted} | absent,
-            {field_id: count for field_id, count in null_counts.items() if count is not None} | absent,
-            {field_id: own.numbers[field_id].nan_count for field_id, _ in counted if field_id in own.numbers},
-            {field_id: form.lower(least) for field_id, form, (least, _) in bounds if least is not None},
-            {
-                field_id: upper
-                for field_id, form, (_, greatest) in bounds
-                if greatest is not None and (upper := form.upper(greatest)) is not None
-            },
+            {each: chunk.value_count for each, chunk in counted.items()} | absent,
+            {each: count for each, count in null_counts.items() if count is not None} | absent,
+            _nan_counts(counted, own),
+            lower_bounds,
+            upper_bounds,
             tuple(sorted(_start(each.column(0)) for each in groups)),
         )
 
@@ -139,6 +129,28 @@ class _Chunk(NamedTuple):
         if not ends or len(ends) != len(with_values):
             return None
         return min(least for least, _ in ends), max(greatest for _, greatest in ends)
+
+
+def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, int]:
+    counts = {each: own.numbers[each].nan_count for each in counted if each in own.numbers}
+    # Of a file with NaN alone Iceberg takes it that nothing in it is above a number, which NaN is for Spark.
+    return {each: count for each, count in counts.items() if count != counted[each].value_count}
+
+
+def _bounds(
+    found: Sequence[tuple[_KeptColumn, _Chunk]], own: OwnStatistics
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    lower_bounds: dict[int, bytes] = {}
+    upper_bounds: dict[int, bytes] = {}
+    for column, chunk in found:
+        if column.bounds is None:
+            continue
+        least, greatest = own.ends(column.field_id, chunk.ends)
+        if least is not None:
+            lower_bounds[column.field_id] = column.bounds.lower(least)
+        if greatest is not None and (upper := column.bounds.upper(greatest)) is not None:
+            upper_bounds[column.field_id] = upper
+    return lower_bounds, upper_bounds
 
 
 def _start(chunk: Any) -> int:

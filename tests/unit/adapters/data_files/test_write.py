@@ -150,6 +150,14 @@ def test_nan_is_counted_and_takes_away_the_upper_bound(tmp_path: Path, write: Wr
     assert (file.null_value_counts[4], file.lower_bounds[4]) == (1, struct.pack("<d", 1.0))
 
 
+def test_nothing_is_said_of_nan_where_there_is_nothing_else(tmp_path: Path, write: Write) -> None:
+    state = state_of(tmp_path)
+    [file] = read(state, write(state, (1, 4), [batch(id=[1, 2], amount=[math.nan, math.nan])]))
+    assert (file.nan_value_counts, file.value_counts[4], file.null_value_counts[4]) == ({}, 2, 0)
+    assert 4 not in file.lower_bounds
+    assert 4 not in file.upper_bounds
+
+
 @pytest.mark.parametrize(
     ("mode", "bounds", "counts"),
     [("none", set(), {2}), ("counts", set(), {1, 2, 3}), ("full", {3}, {1, 2, 3})],
