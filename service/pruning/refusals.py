@@ -50,8 +50,10 @@ class Refusals:
 
     def leave(self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason) -> None:
         """Why a pair of columns is no candidate, of which none is missed where the mention has another."""
-        record = self._record(candidate, probe, reason, [candidate.build.column])
-        self._left.setdefault(mention_of(table), self.named(replace(record, join_type=JoinType.NONE), table))
+        mention = mention_of(table)
+        if mention not in self._left:
+            record = self._record(candidate, probe, reason, [candidate.build.column])
+            self._left[mention] = self._named(replace(record, join_type=JoinType.NONE), mention)
 
     def named(self, record: FilterRecord, table: exp.Table) -> FilterRecord:
         """The same, with the mention that it is on as people read it."""

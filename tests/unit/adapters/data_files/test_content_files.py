@@ -28,7 +28,12 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from service.adapters.data_files.content_files import content_file_json, data_file, partition_json
+from service.adapters.data_files.content_files import (
+    content_file_json,
+    data_file,
+    locations_of,
+    partition_json,
+)
 from service.adapters.data_files.file_metrics import FileMetrics
 from tests.unit.adapters.data_files.states import spec_of
 
@@ -137,3 +142,20 @@ def test_files_of_another_spec_and_delete_files_are_refused() -> None:
     deletes = text().replace('"content":"data"', '"content":"equality-deletes"')
     with pytest.raises(ValueError, match="equality-deletes"):
         data_file(deletes, SCHEMA, SPEC)
+
+
+@pytest.mark.parametrize(
+    "location", ["s3://lake/ü/day=1/a b.parquet", 'file:///lake/"file-path":"x"\\n.parquet']
+)
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (" ,\n", " :\n")])
+def test_where_a_file_lies_is_found_in_whatever_way_the_json_is_spaced(
+    location: str, separators: tuple[str, str]
+) -> None:
+    content = {"spec-id": 0, "content": "data", "file-path": location, "partition": ['"file-path":"y"']}
+    assert locations_of([json.dumps(content, separators=separators)]) == [location]
+    assert locations_of([json.dumps(content, separators=separators, ensure_ascii=False)]) == [location]
+
+
+def test_what_has_no_path_is_no_file() -> None:
+    with pytest.raises(ValueError, match="no path"):
+        locations_of(["{}"])
