@@ -142,6 +142,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.EngineLost: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.EngineNotReady: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.TableUnreadable: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.StorageDown: HTTPStatus.SERVICE_UNAVAILABLE,

@@ -35,6 +35,7 @@ from service.errors import (
     PartDown,
     SqlSyntaxError,
     TableNotFound,
+    TableUnreadable,
     TooManyIngests,
     TooManyQueries,
 )
@@ -142,6 +143,8 @@ def headers_of(error: GatewayError) -> dict[str, str]:
     match error:
         case TooManyQueries() | TooManyIngests():
             return {"Retry-After": str(error.retry_after_s)}
+        case TableUnreadable():
+            return {}
         case PartDown():
             return {"Retry-After": str(RETRY_AFTER_S)}
         case BodyTooSlow():

@@ -371,6 +371,12 @@ class CatalogDown(PartDown):
     code = "CATALOG_DOWN"
 
 
+class TableUnreadable(PartDown):
+    """The table has what this gateway cannot read, such as a type of a newer version of the format."""
+
+    code = "TABLE_UNREADABLE"
+
+
 class MetricsStoreDown(PartDown):
     """The metrics store does not answer."""
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
+from pydantic import ValidationError
 from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import ValidationError as NotValid
 
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
 from service.adapters.synced_files import Sync
-from service.errors import CatalogDown
+from service.errors import CatalogDown, TableUnreadable
 
 T = TypeVar("T")
 
@@ -34,6 +36,7 @@ class CatalogConnection:
 
         Raises:
             CatalogDown: the catalog does not answer; the next question opens it anew.
+            TableUnreadable: PyIceberg does not understand a table's metadata.
         """
         try:
             catalog = self._opened()
@@ -45,6 +48,11 @@ class CatalogConnection:
         except self._errors as error:
             self._drop(catalog)
             raise self._down() from error
+        except (ValidationError, NotValid) as error:
+            found = error if isinstance(error, ValidationError) else error.__cause__
+            if not isinstance(found, ValidationError):
+                raise
+            raise TableUnreadable(_not_understood(found)) from error
 
     def close(self) -> None:
         """Lets go of the catalog's connections, if it was opened. May be called again."""
@@ -79,3 +87,9 @@ class CatalogConnection:
 
     def _down(self) -> CatalogDown:
         return CatalogDown(f"The catalog {self._name} does not answer.")
+
+
+def _not_understood(error: ValidationError) -> str:
+    # Not the whole: it repeats the metadata, and with it whatever stands in a table's properties.
+    reasons = "; ".join(dict.fromkeys(each["msg"] for each in error.errors(include_url=False)))
+    return f"The table's metadata is not understood here: {reasons:.300}."

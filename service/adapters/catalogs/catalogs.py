@@ -19,7 +19,7 @@ from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
 from service.adapters.single_flight import SingleFlight
 from service.adapters.synced_files import Sync, sync_files
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, TableNotFound, TableUnreadable
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableName
 from service.ports import Clock
@@ -60,7 +60,7 @@ class PyIcebergCatalogs:
         self._health_timeout_s = health_timeout_s
         self._facts_timeout_s = facts_timeout_s
         self._tables = OpenedTables(kept_tables, kept_bytes)
-        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, *_NOT_THERE))
+        self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, TableUnreadable, *_NOT_THERE))
         self._connections = {
             name: CatalogConnection(name, properties, timeout_s, sync)
             for name, properties in catalogs.items()

@@ -15,7 +15,7 @@ from pyiceberg.types import DecimalType
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.read_at import read_at
-from service.errors import CannotStart, CatalogDown
+from service.errors import CannotStart, CatalogDown, TableUnreadable
 from service.model.health import PartState
 from service.model.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
@@ -106,6 +106,24 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
     table = sqlite_lakehouse.outside.load_table("logs.lost")
     Path(table.metadata_location.removeprefix("file://")).unlink()
     asked = [TableAt(EVENTS), TableAt(lost)]
+    assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]
+
+
+def test_a_table_with_a_type_that_pyiceberg_does_not_know_is_told_as_such(
+    sqlite_lakehouse: PyIcebergLakehouse,
+) -> None:
+    newer = TableName("lake", "logs", "newer")
+    for each in (EVENTS, newer):
+        sqlite_lakehouse.create(each)
+    metadata = Path(
+        sqlite_lakehouse.outside.load_table("logs.newer").metadata_location.removeprefix("file://")
+    )
+    content = metadata.read_text().replace('"type":"string"', '"type":"variant"')
+    metadata.write_text(content.replace('"properties":{}', '"properties":{"token":"s3cret"}'))
+    with pytest.raises(TableUnreadable, match="variant") as caught:
+        sqlite_lakehouse.catalogs.facts(newer)
+    assert "s3cret" not in str(caught.value)
+    asked = [TableAt(EVENTS), TableAt(newer)]
     assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]
 
 
