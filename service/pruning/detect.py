@@ -17,6 +17,7 @@ from service.model.filtering import (
 from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts, TableName, TableSource
 from service.pruning.accepted_columns import accepted_columns, unsure_columns
+from service.pruning.base_columns import base_columns
 from service.pruning.computed_join import computed_join
 from service.pruning.converted_join import converted_join
 from service.pruning.detection import Detection, DetectionContext
@@ -26,7 +27,7 @@ from service.pruning.is_resolved_alike import is_resolved_alike
 from service.pruning.key_plan import key_plan
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out, mention_of, not_understood
-from service.pruning.lineage import IsOpen, Place, Source, Ways, base_columns, narrowed_by
+from service.pruning.lineage import IsOpen, Place, Source, Ways, narrowed_by
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,

@@ -11,9 +11,9 @@ from service.model.joins import ColumnOf, JoinGraph, Relation
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableColumn, TableFacts
 from service.pruning.at_snapshots import snapshot_of
+from service.pruning.base_columns import BaseColumn, base_columns
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.is_small_build import is_small_build
-from service.pruning.lineage import BaseColumn, base_columns
 from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
 
 

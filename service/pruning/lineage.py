@@ -10,8 +10,7 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import Reason
 from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
-from service.pruning.literal_type import literal_type
-from service.pruning.written_rows import selects_of
+from service.pruning.base_columns import position_of, source_column
 
 # A condition of so many parts would be slower than what it saves.
 MAX_PLACES = 24
@@ -19,8 +18,6 @@ _NUMBERS_ROWS = "monotonically_increasing_id"
 # What parentheses around a SELECT may have without changing its rows.
 _AROUND = ("this", "alias", "order")
 
-BaseColumn = tuple[exp.Table, str] | exp.Expr
-"""A column of a table, or a value that stands in the text."""
 GraphOf = Callable[[Scope], JoinGraph | None]
 IsOpen = Callable[[Scope, str], bool]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
@@ -115,7 +112,7 @@ def narrowed_by(
 
 
 def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
-    if _position(relation, step.column) is None:
+    if position_of(relation, step.column) is None:
         return
     refusal, reading, count = step.refusal, step.reading, ways.mentions_of(relation)
     if (reading is not None and count > 1) or not _lets_filters_through(relation.expression):
@@ -130,10 +127,10 @@ def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
 
 def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:
     """The SELECTs of a relation, each with where the column stands in its list."""
-    position = _position(relation, column)
+    position = position_of(relation, column)
     is_by_name = bool(relation.expression.args.get("by_name"))
     for select in _branches(relation):
-        at = _position(select, column) if is_by_name else position
+        at = position_of(select, column) if is_by_name else position
         if at is not None:
             yield select, at
 
@@ -151,7 +148,7 @@ def _below(
     select: Scope, position: int, is_open: IsOpen, refusal: Reason | None
 ) -> Iterator[tuple[ColumnOf, Reason | None]]:
     """The columns that one of a SELECT is made of, each with the reason for which it is not narrowed."""
-    source = _source_column(select.expression, position)
+    source = source_column(select.expression, position)
     if source is None:
         selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
         computed = own_columns(selects[position]) if position < len(selects) else ()
@@ -197,74 +194,12 @@ def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr
     """A condition on the columns of the relation as one on those of its SELECT; None where it has none."""
     copy = condition.copy()
     for each in list(own_columns(copy)):
-        position = _position(relation, each.name)
-        source = None if position is None else _source_column(select.expression, position)
+        position = position_of(relation, each.name)
+        source = None if position is None else source_column(select.expression, position)
         if source is None or each is copy or not _keeps_rows_of(select.expression, source):
             return None
         each.replace(source.copy())
     return copy
-
-
-def base_columns(relation: Relation, column: str) -> list[BaseColumn] | None:
-    """What the values are, for each branch of a union and each row of a list; None: they are computed.
-
-    What several branches read in one place is there once.
-    """
-    found = _Bases().of(relation, column)
-    return None if found is None else list(found.values())
-
-
-class _Bases:
-    """Looks at each column once: unions of the same common table expression double with each step."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, str], Mapping[object, BaseColumn] | None] = {}
-
-    def of(self, relation: Relation, column: str) -> Mapping[object, BaseColumn] | None:
-        """By what tells them apart."""
-        key = id(relation), column
-        if key not in self._known:
-            self._known[key] = self._found(relation, column)
-        return self._known[key]
-
-    def _found(self, relation: Relation, column: str) -> Mapping[object, BaseColumn] | None:
-        if isinstance(relation, exp.Table):
-            return {(id(relation), column): (relation, column)}
-        if not isinstance(relation, Scope):
-            return None
-        if isinstance(relation.expression, exp.Values):
-            return _listed(relation.expression, column)
-        position, selects = _position(relation, column), selects_of(relation)
-        if position is None or selects is None:
-            return None
-        found: dict[object, BaseColumn] = {}
-        for select in selects:
-            below = self._of_select(select, position)
-            if below is None:
-                return None
-            found |= below
-        return found
-
-    def _of_select(self, select: Scope, position: int) -> Mapping[object, BaseColumn] | None:
-        selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
-        literal = selects[position].unalias().unnest() if position < len(selects) else None
-        if literal is not None and literal_type(literal) is not None:
-            return {id(literal): literal}
-        source = _source_column(select.expression, position)
-        if source is None or source.table not in select.selected_sources:
-            return None
-        _, inner = select.selected_sources[source.table]
-        return self.of(inner, source.name)
-
-
-def _listed(values: exp.Values, column: str) -> Mapping[object, BaseColumn] | None:
-    names = [each.name for each in values.args["alias"].args.get("columns") or ()]
-    if names.count(column) != 1:
-        return None
-    rows = [each.expressions for each in values.expressions]
-    at = names.index(column)
-    is_table = all(len(row) == len(names) for row in rows)
-    return {id(row[at]): row[at] for row in rows} if is_table else None
 
 
 def _lets_filters_through(expression: exp.Expr) -> bool:
@@ -290,20 +225,6 @@ def _branches(scope: Scope) -> Iterator[Scope]:
             yield from _branches(each)
     elif isinstance(scope.expression, exp.Select):
         yield scope
-
-
-def _position(scope: Scope, column: str) -> int | None:
-    query = scope.expression
-    names = query.named_selects if isinstance(query, exp.Query) else []
-    return names.index(column) if names.count(column) == 1 else None
-
-
-def _source_column(select: exp.Expr, position: int) -> exp.Column | None:
-    selects = select.selects if isinstance(select, exp.Select) else []
-    if position >= len(selects) or any(each.is_star for each in selects):
-        return None
-    source = selects[position].unalias().unnest()
-    return source if isinstance(source, exp.Column) and source.table else None
 
 
 def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
