@@ -6,7 +6,6 @@ for every byte of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,7 +29,7 @@ def number(value: int) -> bytes:
 
 
 # Ids of columns, and counts of small files.
-_KNOWN = tuple(map(number, range(20_000)))
+_KNOWN = {each: number(each) for each in range(20_000)}
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,11 @@ class IntegerMapWriter(MapWriter):
 
     def write(self, encoder: BinaryEncoder, val: dict[int, int]) -> None:
         """As PyIceberg's."""
-        numbers = list(chain.from_iterable(val.items()))
-        is_known = numbers and min(numbers) >= 0 and max(numbers) < len(_KNOWN)
-        _write(encoder, len(val), map(_KNOWN.__getitem__ if is_known else number, numbers))
+        try:
+            content = b"".join(map(_KNOWN.__getitem__, chain.from_iterable(val.items())))
+        except KeyError:
+            content = b"".join(map(number, chain.from_iterable(val.items())))
+        _write(encoder, len(val), content)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class BinaryMapWriter(MapWriter):
     def write(self, encoder: BinaryEncoder, val: dict[int, bytes]) -> None:
         """As PyIceberg's."""
         parts = [part for key, value in val.items() for part in (number(key), number(len(value)), value)]
-        _write(encoder, len(val), parts)
+        _write(encoder, len(val), b"".join(parts))
 
 
 def quick(writer: Writer) -> Writer:
@@ -69,8 +70,8 @@ def quick(writer: Writer) -> Writer:
             return writer
 
 
-def _write(encoder: BinaryEncoder, count: int, parts: Iterable[bytes]) -> None:
+def _write(encoder: BinaryEncoder, count: int, content: bytes) -> None:
     encoder.write_int(count)
     if count:
-        encoder.write(b"".join(parts))
+        encoder.write(content)
         encoder.write_int(0)
