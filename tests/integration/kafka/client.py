@@ -35,8 +35,9 @@ class KafkaClient:
         self._producer.flush()
 
     def send_and_give_up(self, topic: str, values: Sequence[bytes], partition: int | None = None) -> None:
-        """In a transaction that is aborted."""
-        producer = self._new_producer({"transactional.id": f"given-up-{topic}"})
+        """In a transaction that is aborted, with what says so behind them."""
+        identity = {"transactional.id": f"given-up-{topic}"}
+        producer = self._new_producer(identity)
         producer.initTransactions()
         producer.beginTransaction()
         for each in values:
@@ -44,6 +45,10 @@ class KafkaClient:
         producer.flush()
         producer.abortTransaction()
         producer.close()
+        # The server writes it after its answer, and lets nobody begin anew under the name before.
+        successor = self._new_producer(identity)
+        successor.initTransactions()
+        successor.close()
 
     def _record(self, topic: str, value: bytes | None, partition: int | None) -> Any:
         return self._jvm.org.apache.kafka.clients.producer.ProducerRecord(topic, partition, None, value)
