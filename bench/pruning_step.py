@@ -6,6 +6,12 @@ the other. *A new text*: a comment makes it one that the gateway has not seen, s
 helps. *A known text*: the same again. Nine rounds of both, after as many as it takes until the engine has
 nothing to read or collect in the background any more. Then three rounds of new texts run with a stopwatch on
 each part, which itself takes some time.
+
+What limits the reading of a new text: of 8 ms at the median, 3.5 are sqlglot's compiled parser and qualifier.
+In a profile of all texts these take 49 % of parsing, qualifying and detecting; the copy that is qualified,
+since trees are shared, takes 3 %; deciding which joins give keys 22 %, the rows to be held in memory 8 %, the
+graphs of joins 5 %, and no other rule as much. Python's garbage collector has its share in each: without it,
+1.0 ms of CPU less, of 9.0 for the whole step of finding filters.
 """
 
 from __future__ import annotations
