@@ -113,10 +113,11 @@ def _bloom_filter_columns(table: Table, schema: Schema) -> tuple[str, ...]:
 
 
 def _widened_columns(table: Table, schema: Schema) -> Iterator[str]:
-    for field in schema.fields:
+    # Few columns are decimals, and tables that grow have many schemas.
+    for field in (each for each in schema.fields if isinstance(each.field_type, DecimalType)):
         known = (each for each in table.metadata.schemas if each.find_column_name(field.field_id))
         others = {each.find_type(field.field_id) for each in known} - {field.field_type}
-        if isinstance(field.field_type, DecimalType) and any(map(_is_in_bytes, others)):
+        if any(map(_is_in_bytes, others)):
             yield field.name
 
 

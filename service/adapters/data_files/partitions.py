@@ -46,9 +46,6 @@ class Partitioning:
             yield (), table
             return
         keys = [self._key(table, each) for each in self.spec.fields]
-        if table.num_rows and all(map(_is_one_value, keys)):
-            yield tuple(key[0].as_py() for key in keys), table
-            return
         order, ends = grouped(keys)
         start = 0
         for end in ends:
@@ -111,11 +108,6 @@ def grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
     order = pc.sort_indices(codes)
     runs = pc.run_end_encode(codes.take(order), run_end_type=pa.int64())
     return order, runs.run_ends.to_pylist()
-
-
-def _is_one_value(values: pa.Array) -> bool:
-    """Whether all are the same, as most small writes have them."""
-    return len(values.dictionary_encode(null_encoding="encode").dictionary) == 1
 
 
 def _codes(values: pa.Array) -> pa.Array:

@@ -34,7 +34,7 @@ def measured_pieces(batch: pa.RecordBatch, max_bytes: int) -> Iterator[tuple[pa.
 
 def pieces(rows: pa.Table, max_bytes: int, max_rows: int) -> Iterator[pa.Table]:
     """Pieces of about equal size, none without rows."""
-    # What its buffers take is told fifty times as fast as what it takes of them, and is no less.
+    # What its buffers take is all that there is of it in memory, and told fifty times as fast as its share.
     if 0 < rows.num_rows <= max_rows and rows.get_total_buffer_size() <= max_bytes:
         return iter((rows,))
     return (piece for piece, _ in _measured(rows, max_bytes, max_rows))

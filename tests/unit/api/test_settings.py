@@ -70,6 +70,7 @@ def test_folders_of_files_are_not_entered_into_a_metastore(monkeypatch: pytest.M
         ("spark.sql.parser.escapedStringLiterals", "true"),
         ("spark.sql.parser.quotedRegexColumnNames", "true"),
         ("spark.sql.legacy.ctePrecedencePolicy", "LEGACY"),
+        ("spark.sql.iceberg.executor-cache.delete-files.enabled", "true"),
         ("spark.wap.branch", "audit"),
         ("spark.wap.id", "7"),
     ],
