@@ -9,11 +9,11 @@ Spark writes without a shuffle. Once with a table by log type, which logs mostly
 for: padded files are small there, and each has 500 columns. Once with one that is not partitioned, where a
 peer puts all types into one padded file, and there is much less to gain.
 
-What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. Of
-a batch of 0.19 s, 0.12 are the writing of 50 files of 40 columns, 0.01 their way to the disk and 0.04 the
-commit in one snapshot, a manifest whose entries tell of 500 columns each. A file is 3.7 ms of CPU: 2.1 to
-encode and compress 40 short columns in Arrow, 0.3 to open and close it there, and else Python, of which one
-thread runs at a time. Fifteen times as fast as Spark's would be 0.17 s.
+What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. In a
+run in which a batch took 0.19 s, 0.12 were the writing of 50 files of 40 columns, 0.01 their way to the disk
+and 0.04 the commit in one snapshot, a manifest whose entries tell of 500 columns each. A file was 3.7 ms of
+CPU: 2.1 to encode and compress 40 short columns in Arrow, 0.3 to open and close it there, and else Python, of
+which one thread runs at a time. Runs of one day, with small changes between them, gave 12.6, 13.4 and 15.3.
 """
 
 from __future__ import annotations
