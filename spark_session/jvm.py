@@ -26,6 +26,10 @@ class Jvm:
         self.gateway = gateway
         self.process: Popen[bytes] = gateway.proc
 
+    def spark_version(self) -> str:
+        """That of the Spark in it, which SPARK_HOME may make another one than PySpark's."""
+        return str(self.gateway.jvm.org.apache.spark.package.SPARK_VERSION())
+
     def is_alive(self) -> bool:
         """Whether the process exists; asks the operating system, not the JVM."""
         return self.process.poll() is None

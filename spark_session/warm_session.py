@@ -19,6 +19,7 @@ from spark_session.row_deltas import RowDeltaWriter
 from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
+from spark_session.spark_version import check_spark_version
 from spark_session.table_upkeep import Compaction, TableDeletes
 from spark_session.view_reader import ViewReader
 
@@ -80,6 +81,8 @@ class WarmSession:
         jvm = launch(properties, settings.log_dir)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=jvm.gateway.jvm).setAll(list(properties.items()))
+            # Before anything runs: SPARK_HOME may lead to another Spark than PySpark's own.
+            check_spark_version(jvm.spark_version())
             context = SparkContext(conf=conf, gateway=jvm.gateway)
             prepare_workers(context, properties)
             session = cls(jvm, context, settings)
