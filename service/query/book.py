@@ -40,16 +40,13 @@ class QueryBook:
 
         Raises:
             RequestIdReused: that one asked something else.
-            TooManyQueries: as many as may wait do so already.
+            TooManyQueries: as many as may wait do so already, and this caller has one among them.
         """
         with self._lock:
             before = self._sent_before(query)
             if before is not None:
                 return before
-            if (
-                sum(each.record.state is QueryState.QUEUED for each in self._open.values())
-                >= self._max_waiting
-            ):
+            if not self._has_room_for(query.caller):
                 raise TooManyQueries
             self._queries[query.query_id] = self._open[query.query_id] = query
             if query.request.request_id is not None:
@@ -97,6 +94,14 @@ class QueryBook:
             query = self._open.pop(query_id)
             ended = self._with_result if query.has_result() else self._without_result
             ended[query_id] = query
+
+    def _has_room_for(self, caller: str) -> bool:
+        waiting = [each for each in self._open.values() if each.record.state is QueryState.QUEUED]
+        if len(waiting) < self._max_waiting:
+            return True
+        # A caller cannot keep others out by filling the queue: each may have one query waiting beyond that.
+        is_full_for_all = len(waiting) >= 2 * self._max_waiting
+        return not is_full_for_all and all(each.caller != caller for each in waiting)
 
     def _is_over(self, now_ms: int, query: LiveQuery) -> bool:
         return query.ended_ms is not None and query.ended_ms + self._retention_ms < now_ms

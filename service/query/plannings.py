@@ -1,4 +1,4 @@
-"""Queries that are planned and never run: a bounded pool beside the one that runs queries."""
+"""Queries that are planned and never run: a bounded pool beside the one that runs queries, fair like it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import structlog
 
 from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
 from service.model.explanation import Explanation
+from service.query.fair_turns import FairTurns
 from service.query.live import LiveQuery
 from service.query.plan_query import plan_query
 from service.query.run import QueryPorts
@@ -46,7 +47,8 @@ class Plannings:
 
     def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
         self._ports = ports
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="plan")
+        self._turns: FairTurns[tuple[contextvars.Context, Planning]] = FairTurns(running_per_caller=count)
+        self._pool = ThreadPoolExecutor(count + 1, thread_name_prefix="plan")
         self._places = threading.Semaphore(count + max_waiting)
 
     def begin(self, query: LiveQuery) -> Planning:
@@ -60,9 +62,9 @@ class Plannings:
             raise TooManyQueries
         planning = Planning(query)
         # The context carries the ids that every log line of this request has.
-        context = contextvars.copy_context()
+        self._turns.put(query.caller, (contextvars.copy_context(), planning))
         try:
-            self._pool.submit(context.run, self._work, planning)
+            self._pool.submit(self._take_turns)
         except RuntimeError as closed:  # the pool's word for: close() came in between
             self._places.release()
             raise ShuttingDown from closed
@@ -77,6 +79,14 @@ class Plannings:
     def close(self) -> None:
         """Takes nothing in any more, and returns when the last one has ended."""
         self._pool.shutdown(wait=True)
+
+    def _take_turns(self) -> None:
+        while (turn := self._turns.take()) is not None:
+            context, planning = turn.item
+            try:
+                context.run(self._work, planning)
+            finally:
+                self._turns.done(turn)
 
     def _work(self, planning: Planning) -> None:
         try:

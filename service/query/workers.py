@@ -1,4 +1,4 @@
-"""The hands that queries pass through: a bounded pool, and a sweeper that keeps time."""
+"""The workers that run queries: a bounded pool in which callers take turns, and a sweeper that keeps time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import structlog
 
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
 from service.query.book import QueryBook
+from service.query.fair_turns import FairTurns
 from service.query.live import LiveQuery
 from service.query.run import QueryPorts, record, run_query
 from service.query.sweep import end_late_queries, forget_old_queries
@@ -23,26 +24,30 @@ SWEEP_INTERVAL_S = 0.1
 
 
 class QueryWorkers:
-    """Runs the book's queries, so many at a time, and ends those that are late or canceled."""
+    """Runs the book's queries, so many of a caller at a time, and ends those that are late or canceled.
+
+    There is one worker more than a caller may have queries running: no caller takes the last one.
+    """
 
     def __init__(self, book: QueryBook, ports: QueryPorts, count: int) -> None:
         self._book = book
         self._ports = ports
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="query")
+        self._turns: FairTurns[tuple[contextvars.Context, LiveQuery]] = FairTurns(running_per_caller=count)
+        self._pool = ThreadPoolExecutor(count + 1, thread_name_prefix="query")
         self._closed = threading.Event()
         self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
         self._sweeper.start()
 
     def hand_over(self, query: LiveQuery) -> None:
-        """Gives the query to the next free worker.
+        """Gives the query to the next free worker whose turn its caller has.
 
         Raises:
             ShuttingDown: no worker takes anything any more.
         """
         # The context carries the ids that every log line of this query has.
-        context = contextvars.copy_context()
+        self._turns.put(query.caller, (contextvars.copy_context(), query))
         try:
-            self._pool.submit(context.run, self._work, query)
+            self._pool.submit(self._take_turns)
         except RuntimeError as closed:  # the pool's word for: close() came in between
             self._fail(query, ShuttingDown())
             raise ShuttingDown from closed
@@ -61,6 +66,7 @@ class QueryWorkers:
             with suppress(FutureTimeoutError):
                 query.finished.result(max(0.0, (deadline_ms - self._ports.clock.elapsed_ms()) / 1000))
         # First no worker takes anything any more: whoever came in until now is in the book.
+        self._turns.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
         for query in self._book.open():
             self.cancel(query, QueryCanceled("The gateway is shutting down."))
@@ -68,6 +74,15 @@ class QueryWorkers:
         self._pool.shutdown(wait=True)
         self._closed.set()
         self._sweeper.join()
+
+    def _take_turns(self) -> None:
+        # Whose query has ended makes room for another one of its caller: so look again.
+        while (turn := self._turns.take()) is not None:
+            context, query = turn.item
+            try:
+                context.run(self._work, query)
+            finally:
+                self._turns.done(turn)
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))

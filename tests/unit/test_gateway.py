@@ -345,6 +345,22 @@ def test_too_many_that_wait_are_refused_and_leave_nothing_behind(build: Build) -
     assert len(house.engine.runs) == len(house.store.records) == 2
 
 
+def test_one_caller_cannot_keep_the_query_of_another_one_from_running_or_waiting(build: Build) -> None:
+    house = build(workers=2, max_queued=300)
+    with house.engine.holding():
+        for _ in range(302):
+            house.submit()
+        house.engine.wait_for_runs(2)
+        with pytest.raises(TooManyQueries):
+            house.submit()
+        single = house.gateway.submit(QueryRequest("SELECT 'single'"), "bob").query_id
+        house.engine.wait_for_runs(3)
+        assert house.gateway.status(single, "bob").record.state is QueryState.RUNNING
+        one_more = house.gateway.submit(QueryRequest("SELECT 'one more'"), "cas").query_id
+        assert house.gateway.status(one_more, "cas").record.state is QueryState.QUEUED
+    house.gateway.finished(one_more).result(PATIENCE_S)
+
+
 def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House) -> None:
     with house.engine.holding():
         running = house.submit()

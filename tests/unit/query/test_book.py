@@ -58,6 +58,17 @@ def test_only_those_that_wait_count_against_the_bound(bench: Bench) -> None:
     bench.query()
 
 
+def test_a_full_queue_lets_each_caller_have_one_query_waiting_up_to_twice_the_bound(bench: Bench) -> None:
+    bench.book = QueryBook(max_waiting=2, retention_ms=1)
+    bench.query(caller="flood"), bench.query(caller="flood")
+    for caller in ("ann", "bob"):
+        bench.query(caller=caller)
+        with pytest.raises(TooManyQueries):
+            bench.query(caller=caller)
+    with pytest.raises(TooManyQueries):
+        bench.query(caller="cas")
+
+
 def test_a_known_request_id_is_answered_even_when_nobody_else_may_wait(bench: Bench) -> None:
     bench.book = QueryBook(max_waiting=1, retention_ms=1)
     request_id = uuid4()

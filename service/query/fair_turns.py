@@ -1,0 +1,76 @@
+"""Whose turn it is: callers take turns, whatever each of them has waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Generic[T]):
+    """One item whose turn has come, and who had sent it."""
+
+    caller: str
+    item: T
+
+
+class FairTurns(Generic[T]):
+    """A queue for several workers in which no caller can stand before the others.
+
+    The caller with the fewest items running goes first; of several such callers the one whose last turn is
+    the longest ago. Within a caller, items keep their order. A caller never has more than
+    `running_per_caller` items running, so whoever has more workers than that always has one for another.
+    """
+
+    def __init__(self, running_per_caller: int) -> None:
+        self._running_per_caller = running_per_caller
+        self._lock = threading.Lock()
+        self._waiting: dict[str, deque[T]] = {}
+        self._running: Counter[str] = Counter()
+        # Of callers with anything waiting or running: others have waited long enough.
+        self._last_turns: dict[str, int] = {}
+        self._turn_count = 0
+        self._is_closed = False
+
+    def put(self, caller: str, item: T) -> None:
+        """Lets the item wait for its turn."""
+        with self._lock:
+            self._waiting.setdefault(caller, deque()).append(item)
+
+    def take(self) -> Turn[T] | None:
+        """The item whose turn it is; None if nobody may run anything now. Needs a `done` in the end."""
+        with self._lock:
+            callers = () if self._is_closed else self._waiting
+            caller = min(callers, key=self._rank, default=None)
+            if caller is None or self._running[caller] >= self._running_per_caller:
+                return None
+            items = self._waiting[caller]
+            turn = Turn(caller, items.popleft())
+            if not items:
+                del self._waiting[caller]
+            self._running[caller] += 1
+            self._turn_count += 1
+            self._last_turns[caller] = self._turn_count
+            return turn
+
+    def done(self, turn: Turn[T]) -> None:
+        """Says that the item has ended. Who says so has to `take` again: another one may run now."""
+        caller = turn.caller
+        with self._lock:
+            self._running[caller] -= 1
+            if not self._running[caller]:
+                del self._running[caller]
+                if caller not in self._waiting:
+                    del self._last_turns[caller]
+
+    def close(self) -> None:
+        """Gives nobody a turn any more."""
+        with self._lock:
+            self._is_closed = True
+
+    def _rank(self, caller: str) -> tuple[int, int]:
+        return self._running[caller], self._last_turns.get(caller, 0)
