@@ -23,6 +23,7 @@ import redis
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.errors import CannotStart
+from tests.integration.running import until
 
 pytestmark = pytest.mark.integration
 
@@ -104,6 +105,55 @@ def end(process: subprocess.Popen[str], how: signal.Signals) -> None:
 
 def postmaster(data: Path) -> psutil.Process:
     return psutil.Process(int((data / "data" / "postmaster.pid").read_text().splitlines()[0]))
+
+
+def test_a_postgres_that_dies_is_started_again_at_its_address_with_its_data(data: Path) -> None:
+    server = EmbeddedPostgres.start(data)
+    try:
+        url = server.url("lake")
+        with psycopg.connect(url.replace("+psycopg", "")) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS survives AS SELECT 7 AS n")
+        for _ in range(2):
+            dead = postmaster(data)
+            dead.kill()
+            dead.wait(30)
+            until(lambda: is_running(url))
+            assert answer(url, "SELECT n FROM survives") == 7
+    finally:
+        server.stop()
+    assert not is_running(url)
+
+
+def test_a_postgres_that_several_processes_use_is_started_again_once(
+    data: Path, start_process: Start
+) -> None:
+    users = [start_process(POSTGRES_IN_A_PROCESS, data) for _ in range(3)]
+    postmaster(data).kill()
+    until(lambda: is_running(users[0][1]))
+    assert {url for _, url in users} == {users[0][1]}
+    for process, _ in users:
+        end(process, signal.SIGTERM)
+
+
+def test_a_valkey_that_dies_is_started_again_at_its_address(tmp_path: Path) -> None:
+    server = EmbeddedValkey.start(tmp_path / "valkey")
+    try:
+        with redis.Redis.from_url(server.url, socket_timeout=5) as client:
+            for _ in range(2):
+                psutil.Process(int(client.info("server")["process_id"])).kill()
+                until(lambda: _answers(server.url))
+                client.set("key", "value")
+    finally:
+        server.stop()
+    assert not _answers(server.url)
+
+
+def _answers(url: str) -> bool:
+    with redis.Redis.from_url(url, socket_timeout=5) as client:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
 
 
 def test_postgres_keeps_its_data_between_starts(data: Path) -> None:

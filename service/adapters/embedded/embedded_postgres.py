@@ -13,6 +13,7 @@ import structlog
 from psycopg import sql
 from sqlalchemy import URL
 
+from service.adapters.embedded.keep_running import KeepRunning
 from service.adapters.embedded.postgres_directory import HOST, USER, PostgresDirectory
 from service.adapters.embedded.postgres_programs import ProgramFailed, cure
 from service.adapters.file_lock import FileLock, exclusive
@@ -29,6 +30,7 @@ log = structlog.get_logger(__name__)
 class EmbeddedPostgres:
     """The running server. It stops when the last process that started it has stopped.
 
+    One that dies is started again at the same address, by any of the processes that use it.
     Only this user can read its password, and only who knows the password can connect.
     """
 
@@ -41,6 +43,7 @@ class EmbeddedPostgres:
         self._in_use = in_use
         self._process_id = os.getpid()
         self._is_stopped = False
+        self._keeper: KeepRunning | None = None
 
     @classmethod
     def start(cls, data_dir: Path, databases: Sequence[str] = ("sluice", "lake")) -> EmbeddedPostgres:
@@ -62,6 +65,7 @@ class EmbeddedPostgres:
             raise CannotStart(f"Another process is starting PostgreSQL on {path}; wait for it.") from error
         except (ProgramFailed, OSError, psycopg.Error) as error:
             raise CannotStart(f"PostgreSQL cannot start on {path}. {cure(str(error))}") from error
+        server._keep_running()
         atexit.register(server.stop)
         return server
 
@@ -76,11 +80,26 @@ class EmbeddedPostgres:
             return
         self._is_stopped = True
         atexit.unregister(self.stop)
+        if self._keeper is not None:
+            self._keeper.stop()
         try:
             with exclusive(self._directory.path / START_LOCK, STARTS_WAIT_S):
                 self._leave()
         except OSError as error:
             log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))
+
+    def _keep_running(self) -> None:
+        errors = (ProgramFailed, OSError, psycopg.Error)
+        self._keeper = KeepRunning("postgres", self._is_running, self._start_again, errors)
+
+    def _is_running(self) -> bool:
+        return self._directory.running_port() is not None
+
+    def _start_again(self) -> None:
+        with exclusive(self._directory.path / START_LOCK, STARTS_WAIT_S):
+            # All who use the server know no other port.
+            if _port_of_running(self._directory, self.password) is None:
+                self._directory.launch(self.port)
 
     def _make(self, databases: Sequence[str]) -> None:
         try:

