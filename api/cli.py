@@ -21,10 +21,14 @@ from api.server import serve as serve_until_stopped
 from api.settings import LogFormat, LogLevel, Settings
 from api.settings_loading import load_settings
 from api.settings_page import settings_page
+from api.stop_deadline import StopDeadline
 from api.wiring import STAR_TABLES, build_gateway, load_demo_data, make_demo_log
 from api.wiring import migrate as migrate_store
 from service.errors import GatewayError
 from spark_session.jars import check_java
+
+STOPPED_WITHIN_S = 10
+"""What is left, after the bound on queries, until the process ends, whatever hangs in it."""
 
 app = typer.Typer(
     help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -37,7 +41,8 @@ def serve() -> None:
     with _one_sentence_errors():
         settings = load_settings()
         configure_logging(settings.log_level, settings.log_format)
-        serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening)
+        deadline = StopDeadline(settings.shutdown_timeout_s + STOPPED_WITHIN_S)
+        serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening, deadline.begin)
 
 
 @app.command()

@@ -25,6 +25,7 @@ def serve(
     settings: Settings,
     gateway_factory: GatewayFactory,
     on_listening: Callable[[str], None] = lambda _: None,
+    on_stopping: Callable[[], None] = lambda: None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then waits for what runs, within the operator's bound.
 
@@ -32,6 +33,7 @@ def serve(
         settings: of this process.
         gateway_factory: called once the address is bound, in a thread.
         on_listening: called with the server's URL as soon as it accepts connections.
+        on_stopping: called as soon as the server begins to stop.
 
     Raises:
         CannotStart: the address cannot be bound, or the factory raised it.
@@ -54,6 +56,7 @@ def serve(
             timeout_graceful_shutdown=settings.shutdown_timeout_s + _ANSWERING_S,
         ),
         app.state.edge.door,
+        on_stopping,
     )
     with listening, signals_stop(server):
         on_listening(url_of(listening))
@@ -68,12 +71,16 @@ class Server(uvicorn.Server):
     Running queries end within the operator's bound, as the gateway promises; so do those who wait for them.
     """
 
-    def __init__(self, config: uvicorn.Config, door: Door) -> None:
+    def __init__(
+        self, config: uvicorn.Config, door: Door, on_stopping: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(config)
         self._door = door
+        self._on_stopping = on_stopping
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stops accepting, then waits for the gateway and the open requests."""
+        self._on_stopping()
         self._door.begin_close()
         await super().shutdown(sockets)
 

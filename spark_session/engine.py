@@ -111,11 +111,12 @@ class SparkEngine:
         self._closing.set()
         with self._changed:
             self._changed.notify_all()
-        if self._watcher.is_alive():
-            self._watcher.join(LONGEST_RETRY_S * 2)
-        session, self._session = self._session, None
+            session, self._session = self._session, None
         if session is not None:
             session.stop()
+        if self._watcher.is_alive():
+            # One that starts a session just now stops it itself.
+            self._watcher.join(WATCH_INTERVAL_S)
 
     def _warm(self, statement: Statement) -> WarmSession:
         def is_decided() -> bool:
@@ -135,8 +136,11 @@ class SparkEngine:
 
     def _become(self, session: WarmSession | None) -> None:
         with self._changed:
-            self._session = session
+            is_too_late = session is not None and self._closing.is_set()
+            self._session = None if is_too_late else session
             self._changed.notify_all()
+        if session is not None and is_too_late:
+            session.stop()
 
     def _watch(self) -> None:
         pause_s = FIRST_RETRY_S

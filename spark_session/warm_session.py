@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import structlog
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -45,6 +47,7 @@ WARM_UP_SQL = (
     "SELECT id % 10 AS k, count(*) AS n, sum(id) AS s FROM range(0, 10000, 1, 4) GROUP BY 1 ORDER BY 1"
 )
 WARM_UP_ROUNDS = 3
+STOP_WITHIN_S = 4.0
 
 
 class WarmSession:
@@ -115,15 +118,24 @@ class WarmSession:
             log.info("reader_memory_not_released", error=type(failure).__name__)
 
     def stop(self) -> None:
-        """Stops Spark, then the JVM, even if it no longer answers."""
+        """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
         self.children.close()
+        # In a thread, since no call to a JVM that hangs can be interrupted but by its end.
+        stopping = threading.Thread(target=self._stop_context, name="spark-stop", daemon=True)
+        stopping.start()
+        stopping.join(STOP_WITHIN_S)
+        if stopping.is_alive():
+            log.warning("spark_stop_late", killed_after_s=STOP_WITHIN_S)
+        self.jvm.kill()
+        self.jvm.gateway.shutdown()
+        forget_lost_context()
+
+    def _stop_context(self) -> None:
         try:
             self.context.stop()
-        except (Py4JError, OSError) as failure:
+        except (Py4JError, OSError, AttributeError) as failure:
+            # The last: PySpark drops its Java context when another thread forgets it.
             log.warning("spark_stop_failed", error=type(failure).__name__)
-        self.jvm.gateway.shutdown()
-        self.jvm.kill()
-        forget_lost_context()
 
     def _forbid_functions(self) -> None:
         catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst

@@ -28,7 +28,7 @@ class FairTurns(Generic[T]):
 
     def __init__(self, running_per_caller: int) -> None:
         self._running_per_caller = running_per_caller
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._waiting: dict[str, deque[T]] = {}
         self._running: Counter[str] = Counter()
         # Of callers with anything waiting or running: others have waited long enough.
@@ -66,11 +66,17 @@ class FairTurns(Generic[T]):
                 del self._running[caller]
                 if caller not in self._waiting:
                     del self._last_turns[caller]
+                self._lock.notify_all()
 
     def close(self) -> None:
         """Gives nobody a turn any more."""
         with self._lock:
             self._is_closed = True
+
+    def is_idle_within(self, seconds: float) -> bool:
+        """Whether nothing runs any more, at the latest after this time."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._running, max(0.0, seconds))
 
     def _rank(self, caller: str) -> tuple[int, int]:
         return self._running[caller], self._last_turns.get(caller, 0)

@@ -17,6 +17,8 @@ from service.query.run import QueryPorts
 
 log = structlog.get_logger(__name__)
 
+ENDED_WITHIN_S = 2.0
+
 
 class Planning:
     """A query on its way to its plan; `finished` is resolved at its end, whatever that is."""
@@ -77,8 +79,11 @@ class Plannings:
         self._ports.engine.cancel(query.query_id)
 
     def close(self) -> None:
-        """Takes nothing in any more, and returns when the last one has ended."""
-        self._pool.shutdown(wait=True)
+        """Takes nothing in any more, and returns when the last one has ended, or after a moment."""
+        self._turns.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if not self._turns.is_idle_within(ENDED_WITHIN_S):
+            log.error("plannings_hang_in_stop")
 
     def _take_turns(self) -> None:
         while (turn := self._turns.take()) is not None:

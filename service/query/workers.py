@@ -21,6 +21,7 @@ from service.query.sweep import end_late_queries, forget_old_queries
 log = structlog.get_logger(__name__)
 
 SWEEP_INTERVAL_S = 0.1
+ENDED_WITHIN_S = 2.0
 
 
 class QueryWorkers:
@@ -71,9 +72,11 @@ class QueryWorkers:
         for query in self._book.open():
             self.cancel(query, QueryCanceled("The gateway is shutting down."))
         self._ports.engine.close()
-        self._pool.shutdown(wait=True)
+        # Without its engine a query ends within moments; one that does not hangs where nothing reaches it.
+        if not self._turns.is_idle_within(ENDED_WITHIN_S):
+            log.error("queries_hang_in_stop")
         self._closed.set()
-        self._sweeper.join()
+        self._sweeper.join(ENDED_WITHIN_S)
 
     def _take_turns(self) -> None:
         # Whose query has ended makes room for another one of its caller: so look again.

@@ -13,6 +13,7 @@ import httpx
 import psutil
 import pytest
 
+from api.cli import STOPPED_WITHIN_S
 from tests.integration.asking import ask, explain, post, problem, rows
 from tests.integration.conftest import embedded_catalog
 from tests.integration.guarded import Guarded
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.integration
 SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
 # A stop waits for its query however slow the machine is.
 PATIENT = {"SLUICE_SHUTDOWN_TIMEOUT_S": "120"}
+SLACK_S = 10
 
 
 @pytest.mark.timeout(300)
@@ -90,6 +92,20 @@ def _a_stop_lets_a_running_query_finish(gateway: RunningGateway) -> None:
 def _runs_already(client: httpx.Client, body: dict[str, str]) -> bool:
     found = client.post("/query", json=body | {"waitTimeout": "0s"}).json()
     return bool(found["reused"]) and found["status"]["state"] == "RUNNING"
+
+
+def test_a_stop_ends_in_time_although_the_engine_does_not_answer(folder: Path) -> None:
+    gateway = RunningGateway.start(folder / "hanging", SETTINGS | {"SLUICE_SHUTDOWN_TIMEOUT_S": "1"})
+    try:
+        jvm = gateway.jvm()
+        assert jvm is not None
+        jvm.suspend()
+        for sql in ("SELECT 1", "SELECT count(*) FROM range(10)"):
+            assert gateway.client.post("/query", json={"sql": sql, "waitTimeout": "0s"}).status_code == 202
+        gateway.stop(within_s=1 + STOPPED_WITHIN_S + SLACK_S)
+        assert psutil.wait_procs([jvm], timeout=30)[1] == []
+    finally:
+        gateway.kill()
 
 
 def test_a_store_that_was_not_migrated_keeps_the_gateway_from_starting(guarded: Guarded) -> None:

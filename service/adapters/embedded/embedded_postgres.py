@@ -21,6 +21,7 @@ from service.errors import CannotStart
 
 START_LOCK = "start.lock"
 STARTS_WAIT_S = 90.0
+STOP_WAIT_S = 5.0
 ANSWER_WITHIN_S = 60.0
 POLL_S = 0.1
 
@@ -83,7 +84,7 @@ class EmbeddedPostgres:
         if self._keeper is not None:
             self._keeper.stop()
         try:
-            with exclusive(self._directory.path / START_LOCK, STARTS_WAIT_S):
+            with exclusive(self._directory.path / START_LOCK, STOP_WAIT_S):
                 self._leave()
         except OSError as error:
             log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))

@@ -17,6 +17,7 @@ from service.errors import CannotStart
 HOST = "127.0.0.1"
 USER = "postgres"
 ATTEMPTS = 5
+STOP_WITHIN_S = 5
 PORTS = range(20_000, 30_000)
 # TCP on the loopback only, since Spark's JVM speaks nothing else; no Unix socket, whose path may be too long.
 OPTIONS = f"-c listen_addresses={HOST} -c unix_socket_directories= -c max_connections=200"
@@ -110,12 +111,20 @@ class PostgresDirectory:
         return self._launch_once(port)
 
     def shut_down(self) -> None:
-        """Stops the server: connections are closed, data are written.
+        """Stops the server: connections are closed, data are written. One that takes too long stops at once.
+
+        Nothing is lost by that: the next start recovers from the log that was written before each answer.
 
         Raises:
             ProgramFailed: it does not stop.
         """
-        arguments = ("-D", str(self._data), "-m", "fast", "-w", "stop")
+        try:
+            self._stop("fast")
+        except ProgramFailed:
+            self._stop("immediate")
+
+    def _stop(self, mode: str) -> None:
+        arguments = ("-D", str(self._data), "-m", mode, "-t", str(STOP_WITHIN_S), "-w", "stop")
         self._programs.run("pg_ctl", *arguments, work_directory=self.path)
 
     def _launch_once(self, wanted_port: int | None) -> int:

@@ -41,6 +41,17 @@ def test_nobody_has_a_turn_once_it_is_closed() -> None:
     assert turns.take() is None
 
 
+def test_it_is_idle_once_nothing_runs() -> None:
+    turns: FairTurns[int] = FairTurns(running_per_caller=1)
+    turns.put("a", 1)
+    assert turns.is_idle_within(0)
+    turn = turns.take()
+    assert turn is not None
+    assert not turns.is_idle_within(0)
+    turns.done(turn)
+    assert turns.is_idle_within(0)
+
+
 @given(st.lists(CALLERS, min_size=1, max_size=60))
 def test_one_worker_serves_each_caller_once_before_it_serves_any_twice(callers: list[str]) -> None:
     turns: FairTurns[int] = FairTurns(running_per_caller=1)

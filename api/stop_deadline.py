@@ -1,0 +1,50 @@
+"""The last resort of a stop: a process that hangs ends all the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import psutil
+import structlog
+
+_log = structlog.stdlib.get_logger("api.stop_deadline")
+
+
+class StopDeadline:
+    """Ends the process, and what it has started, once its stop has taken too long.
+
+    Each step of a stop has a bound of its own; this one holds where such a bound fails, as in a call that
+    nothing can interrupt. What was accepted is safe: the next start goes on with it, as after a crash.
+    """
+
+    def __init__(self, seconds: float, end: Callable[[], None] | None = None) -> None:
+        self._seconds = seconds
+        self._end = end or end_process
+
+    def begin(self) -> None:
+        """Starts to count; in a daemon, which runs even while the interpreter waits for other threads."""
+        threading.Thread(target=self._watch, name="stop-deadline", daemon=True).start()
+
+    def _watch(self) -> None:
+        time.sleep(self._seconds)
+        _log.error("stop_took_too_long", seconds=self._seconds, threads=_busy_threads())
+        self._end()
+
+
+def end_process() -> None:
+    """Kills the children of this process, and ends it at once with status 1."""
+    for child in psutil.Process().children(recursive=True):
+        try:
+            child.kill()
+        except psutil.Error:
+            continue
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def _busy_threads() -> list[str]:
+    return sorted(thread.name for thread in threading.enumerate() if not thread.daemon)
