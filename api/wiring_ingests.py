@@ -88,7 +88,10 @@ def build_ingests(
         changes=PyIcebergTableChanges(catalogs),
         spools=spools,
         change_rules=ChangeRules(
-            settings.ingest_created_tables, settings.ingest_evolved_tables, settings.ingest_max_fields
+            settings.ingest_created_tables,
+            settings.ingest_evolved_tables,
+            settings.ingest_max_fields,
+            settings.ingest_max_sort_orders,
         ),
     )
     history = PostgresIngestHistory(store_url)

@@ -18,7 +18,7 @@ from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field
 from service.model.sources import SourceFile, SourceSplit
 from service.model.table_creation import TableCreation
-from service.model.tables import TableName
+from service.model.tables import SortField, TableName
 from service.model.writing import (
     CommitResult,
     Committable,
@@ -69,7 +69,7 @@ class WritableTables(Protocol):
 
 
 class TableChanges(Protocol):
-    """Makes tables, and changes their schemas."""
+    """Makes tables, changes their schemas, and makes sort orders known to them."""
 
     def check_creation(self, name: TableName, creation: TableCreation) -> None:
         """Returns where `create` would not refuse it, as far as that can be told without asking the catalog.
@@ -91,6 +91,17 @@ class TableChanges(Protocol):
 
         Raises:
             SchemaMismatch: the changes are none that this table can take.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time.
+        """
+
+    def add_sort_orders(self, table: WritableTable, orders: Sequence[tuple[SortField, ...]]) -> bool:
+        """Makes these orders known to the table, as one commit of its own; its default order stays.
+
+        False, and nothing is changed, when it knows one of them by now, or its schema is another one.
+
+        Raises:
+            SchemaMismatch: rows of this table cannot be in such an order.
             TableNotFound: the table is gone.
             CatalogDown: the catalog does not answer, or others commit all the time.
         """

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import BinaryIO
 
 from api.requests.placed_schema import placed_schema
-from api.requests.table_creation import requested_schema
+from api.requests.table_creation import requested_schema, sort_fields
 from api.routes.tables import table_name
 from api.schemas.ingest_request import (
     IngestBody,
@@ -202,6 +202,7 @@ def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
         schema,
         is_upsert=body.mode == "upsert",
         equality_fields=None if body.equality_fields is None else tuple(body.equality_fields),
+        sort_order=None if body.sort_order is None else sort_fields(body.sort_order),
     )
 
 

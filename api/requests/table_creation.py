@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from api.schemas.matched_table import MatchedTable
 from api.schemas.table_creation import CreateBody, Direction, NullOrder, SortBody
 from service.ingest.ingests import ReadSchema
@@ -25,9 +27,14 @@ def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSc
 def _layout(body: CreateBody) -> TableLayout:
     return TableLayout(
         tuple(PartitionField(each.name or "", each.source, each.transform) for each in body.partition_spec),
-        tuple(_sort_field(each) for each in body.sort_order),
+        sort_fields(body.sort_order),
         dict(body.properties),
     )
+
+
+def sort_fields(body: Sequence[SortBody]) -> tuple[SortField, ...]:
+    """A sort order, with Iceberg's own order of NULLs where none is said."""
+    return tuple(_sort_field(each) for each in body)
 
 
 def _sort_field(body: SortBody) -> SortField:

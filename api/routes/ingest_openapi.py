@@ -12,6 +12,7 @@ _WHAT = (
     ("mode", "`append` or `upsert`"),
     ("equalityFields", "of an upsert: names separated by commas, or a JSON array of them"),
     ("writeSchema", "names separated by commas, `infer`, or JSON: an array of names, an Iceberg schema"),
+    ("sortOrder", "JSON: the array that the field `sortOrder` of a JSON body has"),
     ("schema", "JSON: an Iceberg schema, which the table is matched against"),
     ("evolve", "`true` or `false`: whether the table may change to match it"),
     ("create", "JSON: the object that the field `create` of a JSON body has"),

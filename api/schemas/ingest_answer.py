@@ -38,6 +38,9 @@ class WriteTargetAnswer(WireModel):
     write_schema_column_ids: Annotated[
         list[int] | None, Field(description="field ids in their order; null: the whole table schema")
     ]
+    sort_order_id: Annotated[
+        int | None, Field(description="of the sort order that was asked for; null: none was")
+    ] = None
     data_files: int
     records: Annotated[int, Field(description="of an upsert: one for each key, the last")]
     upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
@@ -145,6 +148,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
 def _target(target: WrittenTarget) -> WriteTargetAnswer:
     return WriteTargetAnswer(
         write_schema_column_ids=None if target.column_ids is None else list(target.column_ids),
+        sort_order_id=target.sort_order_id,
         data_files=target.data_file_count,
         records=target.record_count,
         upsert=_upsert(target),

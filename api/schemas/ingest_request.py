@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from api.schemas.matched_table import MatchedTable
 from api.schemas.schema_json import SchemaJson
+from api.schemas.table_creation import SortBody
 from api.schemas.wire import StrictModel, has_field, tag_of
 from service.model.ingest import OnError
 
@@ -79,6 +80,14 @@ class _Target(MatchedTable):
         ),
     ] = None
     write_schema: WriteSchemaBody = None
+    sort_order: Annotated[
+        list[SortBody] | None,
+        Field(
+            max_length=100,
+            description="what the rows of each data file are sorted by, its columns among those that are "
+            "written; `[]`: nothing. Left out: the table's own sort order, where its columns are written",
+        ),
+    ] = None
 
 
 class _Write(_Target):

@@ -26,6 +26,12 @@ class IngestSettings(BaseModel):
     ingest_max_fields: int = Field(
         10_000, ge=1, le=1_000_000, description="fields, nested ones too, that callers may bring a table to"
     )
+    ingest_max_sort_orders: int = Field(
+        100,
+        ge=0,
+        le=10_000,
+        description="sort orders that callers may bring a table to; a table never forgets one",
+    )
     ingest_commit_interval_ms: int = Field(
         200,
         ge=0,

@@ -4,7 +4,9 @@ Layout: `SLWR`, the version, the number of results; of each its head, the number
 the number of its delete files and they. Numbers are 32 bits, unsigned, big-endian; heads and files are JSON
 in UTF-8, each behind its length in bytes.
 
-Version 1 heads have no `write-schema-column-ids`: everything was written whole.
+Version 1 heads have no `write-schema-column-ids`: everything was written whole. Version 3 heads have a
+`sort-order-id` beside what version 2 has. It is written only where a target has one: what has none
+is read by gateways of before, too.
 
 Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which wants
 lengths beyond the 65,535 bytes of Java's `writeUTF`.
@@ -22,18 +24,22 @@ from service.model.json_fields import JsonFields
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult, WriteTarget
 
-VERSION = 2
+VERSION = 3
+_WITHOUT_SORT_ORDERS = 2
 _MAGIC = b"SLWR"
 _NUMBER = struct.Struct(">I")
 
 
 def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
-    """The results in the newest version.
+    """The results in the oldest version that has all of them.
 
     >>> write_results_to_bytes([]).hex(" ", 4)
     '534c5752 00000002 00000000'
     """
-    return b"".join((_MAGIC, _NUMBER.pack(VERSION), _NUMBER.pack(len(results)), *_parts(results)))
+    has_orders = any(each.target.sort_order_id is not None for each in results)
+    version = VERSION if has_orders else _WITHOUT_SORT_ORDERS
+    parts = _parts(results, version)
+    return b"".join((_MAGIC, _NUMBER.pack(version), _NUMBER.pack(len(results)), *parts))
 
 
 def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
@@ -57,9 +63,9 @@ def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
     return results
 
 
-def _parts(results: Sequence[WriteResult]) -> Iterator[bytes]:
+def _parts(results: Sequence[WriteResult], version: int) -> Iterator[bytes]:
     for each in results:
-        yield from _text(json.dumps(_head(each), separators=(",", ":")))
+        yield from _text(json.dumps(_head(each, version), separators=(",", ":")))
         for files in (each.data_files, each.delete_files):
             yield _NUMBER.pack(len(files))
             for file in files:
@@ -71,9 +77,10 @@ def _text(text: str) -> tuple[bytes, bytes]:
     return _NUMBER.pack(len(encoded)), encoded
 
 
-def _head(result: WriteResult) -> dict[str, object]:
+def _head(result: WriteResult, version: int) -> dict[str, object]:
     target, key = result.target, result.target.key
-    return {
+    order = {} if version == _WITHOUT_SORT_ORDERS else {"sort-order-id": target.sort_order_id}
+    return order | {
         "table": [key.table.catalog, key.table.schema, key.table.table],
         "branch": key.branch,
         "table-uuid": None if target.table_uuid is None else str(target.table_uuid),
@@ -107,6 +114,7 @@ def _target(head: JsonFields, version: int) -> WriteTarget:
         equality_field_ids=head.integers("equality-field-ids"),
         write_schema_column_ids=head.optional_integers("write-schema-column-ids") if version > 1 else None,
         table_uuid=None if uuid is None else UUID(uuid),
+        sort_order_id=head.optional_integer("sort-order-id") if version > _WITHOUT_SORT_ORDERS else None,
     )
 
 

@@ -18,6 +18,7 @@ from service.model.schema_changes import TableEvolution
 from service.model.schemas import Field
 from service.model.sources import SourceRecords
 from service.model.table_creation import RequestedSchema
+from service.model.tables import SortField
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 
 
@@ -45,7 +46,10 @@ class OnError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenTarget:
-    """What one write schema of an ingest put into files. An upsert has equality fields."""
+    """What one write schema of an ingest put into files. An upsert has equality fields.
+
+    `sort_order_id` is that of the sort order that was asked for, if one was.
+    """
 
     key: TableKey
     column_ids: tuple[int, ...] | None
@@ -53,6 +57,7 @@ class WrittenTarget:
     record_count: int
     byte_count: int
     equality_field_ids: tuple[int, ...] = ()
+    sort_order_id: int | None = None
 
 
 def written_target(result: WriteResult) -> WrittenTarget:
@@ -65,6 +70,7 @@ def written_target(result: WriteResult) -> WrittenTarget:
         result.record_count,
         result.byte_count,
         target.equality_field_ids,
+        target.sort_order_id,
     )
 
 
@@ -208,6 +214,7 @@ class WriteRule(StrEnum):
     NOTHING_WRITTEN = "NOTHING_WRITTEN"
     REQUIRED_SKIPPED = "REQUIRED_SKIPPED"
     PARTITION_SOURCE_SKIPPED = "PARTITION_SOURCE_SKIPPED"
+    SORT_SOURCE_SKIPPED = "SORT_SOURCE_SKIPPED"
     EQUALITY_FIELD_SKIPPED = "EQUALITY_FIELD_SKIPPED"
     PARTITION_SOURCE_NOT_EQUALITY_FIELD = "PARTITION_SOURCE_NOT_EQUALITY_FIELD"
     NO_EQUALITY_FIELDS = "NO_EQUALITY_FIELDS"
@@ -277,6 +284,8 @@ class Write:
     schema: RequestedSchema | None = None
     is_upsert: bool = False
     equality_fields: tuple[str, ...] | None = None
+    sort_order: tuple[SortField, ...] | None = None
+    """The order of the rows in each data file; none at all for (); None: the table's own."""
 
     @property
     def is_inferred(self) -> bool:

@@ -119,6 +119,21 @@ class SortField:
 
 
 @dataclass(frozen=True, slots=True)
+class SortOrder:
+    """One of the sort orders that a table knows; files name theirs by its id."""
+
+    order_id: int
+    fields: tuple[SortField, ...]
+
+
+UNSORTED_ID = 0
+"""The id of the order without fields, which every table knows.
+
+Source: the Iceberg table specification, "Sort Orders".
+"""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """One committed state of a table."""
 

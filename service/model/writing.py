@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.model.partition_rules import FolderBounds
 from service.model.schemas import TableSchema
-from service.model.tables import PartitionField, SortField, TableName
+from service.model.tables import PartitionField, SortField, SortOrder, TableName
 
 MAIN = "main"
 LONGEST_WRITE = timedelta(days=1)
@@ -45,6 +45,8 @@ class WritableTable:
     state: bytes = field(repr=False)
     folder_bounds: FolderBounds | None = None
     """How long partitions' values may be as names of folders; None: they are none."""
+    sort_orders: tuple[SortOrder, ...] = ()
+    """All orders that the table knows, and that its columns still have. The default one is `sort_fields`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class WriteTarget:
     """Rows of one target share data files, and no others do; the order of columns is part of it.
 
     `write_schema_column_ids` is None where the whole table schema is written. `table_uuid` tells the table
-    from another one that has got its name since; None: nobody looks.
+    from another one that has got its name since; None: nobody looks. `sort_order_id` is that of an order that
+    the write asked for; None: the table's own order, as far as its columns are written.
 
     Source: Iceberg's `WriteTarget`, and `writeSchemaColumnIds` of Iceberg issue 15925.
     """
@@ -76,6 +79,7 @@ class WriteTarget:
     equality_field_ids: tuple[int, ...] = ()
     write_schema_column_ids: tuple[int, ...] | None = None
     table_uuid: UUID | None = None
+    sort_order_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

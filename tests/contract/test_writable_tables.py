@@ -13,8 +13,9 @@ from pyiceberg.partitioning import PartitionField as IcebergPartitionField
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.table.sorting import NullOrder, SortDirection, SortOrder
+from pyiceberg.table.sorting import NullOrder, SortDirection
 from pyiceberg.table.sorting import SortField as IcebergSortField
+from pyiceberg.table.sorting import SortOrder as IcebergSortOrder
 from pyiceberg.transforms import IdentityTransform, MonthTransform
 from pyiceberg.types import DateType, LongType, NestedField, StringType
 
@@ -24,7 +25,7 @@ from service.adapters.data_files.writer_state import WriterState
 from service.errors import CatalogDown, IngestInvalid, TableNotFound
 from service.ingest_ports import WritableTables
 from service.model.schemas import Field, Primitive, TableSchema
-from service.model.tables import PartitionField, SortField, TableName
+from service.model.tables import PartitionField, SortField, SortOrder, TableName
 from service.model.writing import MAIN, TableKey, WritableTable
 from tests.fakes.clock import FakeClock
 from tests.fakes.writable_tables import FakeWritableTables
@@ -61,7 +62,9 @@ def create_table(folder: Path) -> None:
         identifier_field_ids=[1],
     )
     spec = PartitionSpec(IcebergPartitionField(2, 1000, MonthTransform(), "day_month"))
-    order = SortOrder(IcebergSortField(1, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
+    order = IcebergSortOrder(
+        IcebergSortField(1, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST)
+    )
     with closing(opened_by_others(folder)) as catalog:
         catalog.create_namespace("s")
         wanted = {"write.data.path": "file:///elsewhere", "comment": "nothing to a writer"}
@@ -86,8 +89,9 @@ def real(tmp_path: Path) -> Iterator[PyIcebergWritableTables]:
 def tables(request: pytest.FixtureRequest) -> WritableTables:
     if request.param == "fake":
         key = TableKey(NAME)
+        orders = (SortOrder(1, SORT_FIELDS),)
         return FakeWritableTables(
-            WritableTable(key, uuid4(), 2, SCHEMA, 0, PARTITION_FIELDS, SORT_FIELDS, b"")
+            WritableTable(key, uuid4(), 2, SCHEMA, 0, PARTITION_FIELDS, SORT_FIELDS, b"", sort_orders=orders)
         )
     found: WritableTables = request.getfixturevalue("real")
     return found
@@ -98,6 +102,7 @@ def test_a_table_is_told_with_all_that_decides_how_its_files_look(tables: Writab
     assert (table.key, table.format_version, table.spec_id) == (TableKey(NAME), 2, 0)
     assert table.schema == SCHEMA
     assert (table.partition_fields, table.sort_fields) == (PARTITION_FIELDS, SORT_FIELDS)
+    assert table.sort_orders == (SortOrder(1, SORT_FIELDS),)
     assert table.table_uuid == tables.writable(NAME, MAIN).table_uuid
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 from itertools import count
 from uuid import uuid4
 
-from service.errors import CatalogDown, CreationInvalid, TableNotFound
+from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
 from service.ingest.schema_changes.change_schema import change_schema
+from service.ingest.schema_changes.layout_faults import sort_order_faults
+from service.ingest.schema_changes.sort_orders import with_sort_orders
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import Field, TableSchema, fields_with_paths, with_children
 from service.model.table_creation import TableCreation, partition_name
-from service.model.tables import TableName
+from service.model.tables import SortField, SortOrder, TableName
 from service.model.writing import MAIN, TableKey, WritableTable
 from tests.fakes.writable_tables import FakeWritableTables
 
@@ -70,6 +72,19 @@ class FakeTableChanges:
         self.evolved.append((name, tuple(changes)))
         return True
 
+    def add_sort_orders(self, table: WritableTable, orders: Sequence[tuple[SortField, ...]]) -> bool:
+        name = table.key.table
+        self._begin(name)
+        now = self._tables.writable(name, table.key.branch)
+        known = {each.fields for each in now.sort_orders}
+        is_same = (now.table_uuid, now.schema.schema_id) == (table.table_uuid, table.schema.schema_id)
+        if self.never or not is_same or known & set(orders):
+            return False
+        if any(True for each in orders for _ in sort_order_faults(now.schema.columns, each)):
+            raise SchemaMismatch("Rows of this table cannot be sorted so.")
+        self._tables.put(with_sort_orders(now, orders))
+        return True
+
     def _begin(self, name: TableName) -> None:
         before, self.before = self.before, lambda: None
         before()
@@ -93,6 +108,7 @@ class FakeTableChanges:
             tuple(replace(each, name=partition_name(each)) for each in layout.partition_fields),
             layout.sort_fields,
             b"",
+            sort_orders=(SortOrder(1, layout.sort_fields),) if layout.sort_fields else (),
         )
 
 

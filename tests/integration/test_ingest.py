@@ -63,7 +63,13 @@ def test_a_projected_ingest_is_one_snapshot_with_files_of_its_columns(
     [commit] = answer["commits"]
     assert (answer["state"], commit["addedRecords"], commit["addedDataFiles"]) == ("COMMITTED", 3, 3)
     [target] = commit["writeTargets"]
-    assert target == {"writeSchemaColumnIds": [2, 3, 1], "dataFiles": 3, "records": 3, "upsert": None}
+    assert target == {
+        "writeSchemaColumnIds": [2, 3, 1],
+        "sortOrderId": None,
+        "dataFiles": 3,
+        "records": 3,
+        "upsert": None,
+    }
     assert gateway.get(answer["links"]["self"]).json() == answer
 
     sql = f"SELECT id, day, note, price, c42 FROM {named(events)} ORDER BY id"

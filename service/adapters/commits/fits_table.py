@@ -18,6 +18,7 @@ from pyiceberg.types import (
 
 from service.adapters.commits.is_tag import is_tag
 from service.errors import SEND_ALONE_AGAIN, TableChanged
+from service.model.tables import UNSORTED_ID
 from service.model.writing import Committable, WriteTarget
 
 _FORMATS_WRITTEN = (1, 2)
@@ -50,11 +51,17 @@ def _reasons_of(metadata: TableMetadata, target: WriteTarget) -> Iterator[str]:
         yield "it is another table of the same name."
     if target.spec_id != metadata.default_spec_id:
         yield f"its partition spec is {metadata.default_spec_id}, not {target.spec_id} any more."
+    if not _knows_order(metadata, target.sort_order_id):
+        yield f"it knows no sort order {target.sort_order_id}."
     written = next((each for each in metadata.schemas if each.schema_id == target.schema_id), None)
     if written is None:
         yield f"it has no schema {target.schema_id} any more."
     elif written.schema_id != metadata.current_schema_id:
         yield from _schema_reasons(written, metadata.schema(), target.write_schema_column_ids)
+
+
+def _knows_order(metadata: TableMetadata, order_id: int | None) -> bool:
+    return order_id in (None, UNSORTED_ID) or any(each.order_id == order_id for each in metadata.sort_orders)
 
 
 def _schema_reasons(written: Schema, current: Schema, column_ids: tuple[int, ...] | None) -> Iterator[str]:

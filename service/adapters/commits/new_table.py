@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pyiceberg.catalog import Catalog
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
-from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.table.sorting import SortOrder
 from pyiceberg.transforms import parse_transform
 from pyiceberg.typedef import Identifier
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
+from service.adapters.commits.sort_orders import iceberg_sort_fields
 from service.model.table_creation import TableCreation, partition_name
 
 _FORMAT = {"format-version": "2"}
@@ -45,15 +46,7 @@ class NewTable:
             )
             for index, each in enumerate(layout.partition_fields)
         ]
-        sort_fields = [
-            SortField(
-                schema.find_field(each.source).field_id,
-                parse_transform(each.transform),
-                SortDirection(each.direction),
-                NullOrder(each.null_order),
-            )
-            for each in layout.sort_fields
-        ]
+        sort_fields = iceberg_sort_fields(schema, layout.sort_fields)
         return cls(
             schema,
             PartitionSpec(*partition_fields),

@@ -1,13 +1,14 @@
-"""Makes Iceberg tables and changes their schemas, through PyIceberg."""
+"""Makes Iceberg tables, changes their schemas and adds sort orders to them, through PyIceberg."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
 from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
     CommitFailedException,
     NamespaceAlreadyExistsError,
@@ -19,6 +20,7 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.table import Table
 from pyiceberg.table.update import (
+    AssertCurrentSchemaId,
     AssertLastAssignedFieldId,
     AssertTableUUID,
     TableRequirement,
@@ -39,10 +41,11 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
 from service.adapters.catalogs.opened_tables import identifier_of
 from service.adapters.commits.new_table import NewTable
+from service.adapters.commits.sort_orders import AssertSortOrdersFree, added_sort_orders, known_sort_orders
 from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
 from service.model.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
 from service.model.table_creation import TableCreation
-from service.model.tables import TableName
+from service.model.tables import SortField, TableName
 from service.model.writing import WritableTable
 
 _Updates = tuple[TableUpdate, ...]
@@ -87,6 +90,21 @@ class PyIcebergTableChanges:
             TableNotFound: the table is gone.
             CatalogDown: the catalog does not answer, or others commit all the time.
         """
+        return self._changed(table, lambda catalog: self._attempt(catalog, table, changes))
+
+    def add_sort_orders(self, table: WritableTable, orders: Sequence[tuple[SortField, ...]]) -> bool:
+        """Makes these orders known to the table, as one commit of its own; its default order stays.
+
+        False, and nothing is changed, when it knows one of them by now, or its schema is another one.
+
+        Raises:
+            SchemaMismatch: rows of this table cannot be in such an order.
+            TableNotFound: the table is gone.
+            CatalogDown: the catalog does not answer, or others commit all the time.
+        """
+        return self._changed(table, lambda catalog: self._attempt_orders(catalog, table, orders))
+
+    def _changed(self, table: WritableTable, attempt: Callable[[Catalog], bool]) -> bool:
         name = table.key.table
         retrying = Retrying(
             retry=retry_if_exception_type(CommitFailedException),
@@ -95,9 +113,7 @@ class PyIcebergTableChanges:
             retry_error_callback=partial(_give_up, str(name)),
         )
         try:
-            is_done: bool = retrying(
-                self._catalogs.ask, name.catalog, lambda catalog: self._attempt(catalog, table, changes)
-            )
+            is_done: bool = retrying(self._catalogs.ask, name.catalog, attempt)
             return is_done
         except _NOT_THERE as error:
             raise TableNotFound(str(name)) from error
@@ -113,14 +129,42 @@ class PyIcebergTableChanges:
     def _attempt(self, catalog: Catalog, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
         # Not the opened tables: many read those, and a commit changes the one that it is made from.
         own = catalog.load_table(identifier_of(table.key.table))
-        if (own.metadata.table_uuid, own.schema().schema_id) != (table.table_uuid, table.schema.schema_id):
+        if not _has_schema(own, table):
             return False
         updates, requirements = _staged(own, changes)
         self._publish(own, updates, requirements)
         return True
 
+    def _attempt_orders(
+        self, catalog: Catalog, table: WritableTable, orders: Sequence[tuple[SortField, ...]]
+    ) -> bool:
+        own = catalog.load_table(identifier_of(table.key.table))
+        known = {each.fields for each in known_sort_orders(own.schema(), own.metadata.sort_orders)}
+        if not _has_schema(own, table) or known & set(orders):
+            return False
+        updates, requirements = _staged_orders(own, orders)
+        self._publish(own, updates, requirements)
+        return True
+
     def _publish(self, table: Table, updates: _Updates, requirements: _Requirements) -> None:
         table.catalog.commit_table(table, requirements, updates)
+
+
+def _has_schema(own: Table, table: WritableTable) -> bool:
+    return (own.metadata.table_uuid, own.schema().schema_id) == (table.table_uuid, table.schema.schema_id)
+
+
+def _staged_orders(table: Table, orders: Sequence[tuple[SortField, ...]]) -> tuple[_Updates, _Requirements]:
+    metadata = table.metadata
+    try:
+        updates = added_sort_orders(metadata, orders)
+    except (ValueError, ValidationError) as error:
+        raise SchemaMismatch(f"Rows of this table cannot be sorted so: {error}") from error
+    schema = AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id)
+    if isinstance(table.catalog, RestCatalog):
+        return updates, (AssertTableUUID(uuid=metadata.table_uuid), schema)
+    ids = frozenset(each.sort_order.order_id for each in updates)
+    return updates, (AssertSortOrdersFree(uuid=metadata.table_uuid, order_ids=ids), schema)
 
 
 def _staged(table: Table, changes: Sequence[SchemaChange]) -> tuple[_Updates, _Requirements]:

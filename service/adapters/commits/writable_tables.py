@@ -11,11 +11,12 @@ from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.commits.is_tag import is_tag
+from service.adapters.commits.sort_orders import known_sort_orders
 from service.adapters.data_files.locations import folder_bounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid
 from service.model.schemas import TableSchema
-from service.model.tables import TableName
+from service.model.tables import SortOrder, TableName
 from service.model.writing import TableKey, WritableTable
 
 # What storage is reached with. A catalog's own address and password are none of a writer's business.
@@ -36,6 +37,7 @@ class _Described:
     state: WriterState
     schema: TableSchema
     encoded: bytes
+    sort_orders: tuple[SortOrder, ...]
 
 
 class PyIcebergWritableTables:
@@ -71,13 +73,15 @@ class PyIcebergWritableTables:
             opened.facts.sort_fields,
             described.encoded,
             folder_bounds(described.state),
+            described.sort_orders,
         )
 
     def _describe(self, name: TableName, state: WriterState) -> _Described:
         kept = self._described.get(name)
         if kept is not None and _is_same(kept.state, state):
             return kept
-        described = _Described(state, table_schema(state.schema), state.encoded())
+        orders = tuple(known_sort_orders(state.schema, state.sort_orders))
+        described = _Described(state, table_schema(state.schema), state.encoded(), orders)
         self._described.put(name, described, len(described.encoded) + _FIELD_BYTES * len(state.schema.fields))
         return described
 
@@ -90,7 +94,7 @@ def _is_same(one: WriterState, other: WriterState) -> bool:
     return (
         has_same_schema
         and (one.spec, one.spec.spec_id) == (other.spec, other.spec.spec_id)
-        and one.sort_order == other.sort_order
+        and (one.sort_order, one.sort_orders) == (other.sort_order, other.sort_orders)
         and (one.location, one.properties, one.io_properties)
         == (other.location, other.properties, other.io_properties)
     )
@@ -105,6 +109,7 @@ def writer_state(table: Table) -> WriterState:
         table.location(),
         {key: value for key, value in table.properties.items() if key.startswith("write.")},
         _storage_properties(table.io.properties),
+        tuple(table.metadata.sort_orders),
     )
 
 

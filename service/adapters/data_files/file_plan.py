@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.types import DoubleType, FloatType
 
 from service.adapters.data_files.arrow_shape import ArrowShape
@@ -20,14 +21,13 @@ from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid
 from service.model.writing import WriteTarget
 
-_UNSORTED = 0
 # Equal to itself is not what everybody thinks of NaN, nor of the two zeros.
 _NO_KEYS = (FloatType, DoubleType)
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """Files of one target. Rows are sorted when all columns of the table's sort order are written.
+    """Files of one target. Rows are sorted when all columns of the sort order are written.
 
     Files with equality fields delete: they hold keys, and nothing else.
     """
@@ -37,7 +37,7 @@ class FilePlan:
     shape: ArrowShape
     places: Mapping[int, ColumnPlace]
     partitioning: Partitioning
-    is_sorted: bool
+    sort_order: SortOrder
     metrics: MetricsPlan
     properties: WriteProperties
     equality_field_ids: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class FilePlan:
             ArrowShape.of(schema),
             places,
             Partitioning(state.spec, places),
-            is_sortable(state.sort_order, places),
+            _sort_order(state, target, places),
             MetricsPlan.of(schema, state.properties, _skipped(state, schema)),
             WriteProperties(state.properties),
         )
@@ -80,21 +80,30 @@ class FilePlan:
             ArrowShape.of(schema),
             places,
             Partitioning(state.spec, places),
-            is_sorted=False,
+            sort_order=UNSORTED_SORT_ORDER,
             metrics=MetricsPlan.of(schema, state.properties, ()),
             properties=WriteProperties(state.properties),
             equality_field_ids=ids,
         )
 
     @property
-    def sort_order_id(self) -> int:
-        """The sort order that the files are in."""
-        return self.state.sort_order.order_id if self.is_sorted else _UNSORTED
+    def is_sorted(self) -> bool:
+        """Whether the files are in any order."""
+        return not self.sort_order.is_unsorted
 
 
 def _is_key(place: ColumnPlace | None) -> bool:
     # By fields in structs, Iceberg's readers delete other rows than have their values.
     return place is not None and len(place.positions) == 1 and not isinstance(place.kind, _NO_KEYS)
+
+
+def _sort_order(state: WriterState, target: WriteTarget, places: Mapping[int, ColumnPlace]) -> SortOrder:
+    """The order that was asked for, or else the table's; none where the rows cannot be brought into it."""
+    try:
+        order = state.order(target.sort_order_id)
+    except ValueError as error:
+        raise IngestInvalid(str(error)) from error
+    return order if is_sortable(order, places) else UNSORTED_SORT_ORDER
 
 
 def _written_schema(state: WriterState, target: WriteTarget) -> Schema:

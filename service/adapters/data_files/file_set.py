@@ -48,7 +48,7 @@ class FileSet:
         self._close(next(iter(self._open)))
 
     def write(self, rows: pa.Table) -> None:
-        """Puts the rows into files of their partitions, in the table's order as far as these rows go.
+        """Puts the rows into files of their partitions, in the plan's order as far as these rows go.
 
         Raises:
             RecordsInvalid: a value is none for a partition.
@@ -56,7 +56,7 @@ class FileSet:
         """
         for partition, part in self._plan.partitioning.parts(rows):
             if self._plan.is_sorted:
-                self._write_part(partition, sorted_rows(part, self._plan.state.sort_order, self._plan.places))
+                self._write_part(partition, sorted_rows(part, self._plan.sort_order, self._plan.places))
                 # What comes next is in order by itself only.
                 self._close(partition)
             else:

@@ -77,7 +77,7 @@ class OpenFile:
             byte_count,
             self._plan.state.spec.spec_id,
             self._partition,
-            self._plan.sort_order_id,
+            self._plan.sort_order.order_id,
             metrics,
             self._plan.equality_field_ids,
         )

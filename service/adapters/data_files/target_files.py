@@ -49,7 +49,7 @@ class TargetFiles:
         self._files.close_oldest()
 
     def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Puts the rows into files of their partitions, in the table's order as far as these rows go.
+        """Puts the rows into files of their partitions, in the target's order as far as these rows go.
 
         Raises:
             RecordsInvalid: a value does not fit its column.

@@ -10,12 +10,13 @@ from functools import lru_cache
 
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
-from pyiceberg.table.sorting import SortOrder
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json, schema_to_json
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
+from service.model.tables import UNSORTED_ID
 
-_VERSION = 1
+_VERSION = 2
 _STATES_KEPT = 64
 
 
@@ -29,6 +30,23 @@ class WriterState:
     location: str
     properties: Mapping[str, str]
     io_properties: Mapping[str, str] = field(repr=False)
+    sort_orders: tuple[SortOrder, ...] = ()
+    """All that the table knows; `sort_order` is its default one."""
+
+    def order(self, order_id: int | None) -> SortOrder:
+        """The order with this id; without one the default.
+
+        Raises:
+            ValueError: the table knows none.
+        """
+        if order_id is None or order_id == self.sort_order.order_id:
+            return self.sort_order
+        if order_id == UNSORTED_ID:
+            return UNSORTED_SORT_ORDER
+        found = next((each for each in self.sort_orders if each.order_id == order_id), None)
+        if found is None:
+            raise ValueError(f"The table knows no sort order {order_id}.")
+        return found
 
     def encoded(self) -> bytes:
         """The bytes that `decoded` understands."""
@@ -37,6 +55,7 @@ class WriterState:
             "schema": schema_to_json(table_schema(self.schema)),
             "spec": self.spec.model_dump(mode="json", by_alias=True),
             "sort-order": self.sort_order.model_dump(mode="json", by_alias=True),
+            "sort-orders": [each.model_dump(mode="json", by_alias=True) for each in self.sort_orders],
             "location": self.location,
             "properties": dict(self.properties),
             "io-properties": dict(self.io_properties),
@@ -61,4 +80,5 @@ class WriterState:
             content["location"],
             content["properties"],
             content["io-properties"],
+            tuple(SortOrder.model_validate(each) for each in content["sort-orders"]),
         )

@@ -135,6 +135,7 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
         "record_count": target.record_count,
         "byte_count": target.byte_count,
         "equality_field_ids": target.equality_field_ids,
+        "sort_order_id": target.sort_order_id,
     }
 
 
@@ -153,4 +154,6 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.integer("byte_count"),
         # Rows from before there were upserts do not say it.
         fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
+        # Nor from before a write could have a sort order.
+        fields.optional_integer("sort_order_id") if fields.has("sort_order_id") else None,
     )

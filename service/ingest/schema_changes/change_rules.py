@@ -11,11 +11,15 @@ from service.model.tables import TableName
 
 @dataclass(frozen=True, slots=True)
 class ChangeRules:
-    """Names are full names of tables, with `*` for any part. `max_fields` counts nested fields too."""
+    """Names are full names of tables, with `*` for any part. `max_fields` counts nested fields too.
+
+    A table never forgets a sort order; callers bring it to `max_sort_orders` of them.
+    """
 
     creatable_names: tuple[str, ...] = ("*",)
     evolvable_names: tuple[str, ...] = ("*",)
     max_fields: int = 10_000
+    max_sort_orders: int = 100
 
     def check_creation(self, name: TableName, field_count: int) -> None:
         """Returns where the table may be made.
@@ -36,6 +40,18 @@ class ChangeRules:
         if not _is_among(name, self.evolvable_names):
             raise WriteNotAllowed(f"Callers may not change the schema of {name} here.")
         self._check_count(name, field_count)
+
+    def check_sort_orders(self, name: TableName, count: int) -> None:
+        """Returns where the table may come to know so many sort orders.
+
+        Raises:
+            IngestInvalid: it may not.
+        """
+        if count > self.max_sort_orders:
+            raise IngestInvalid(
+                f"{name} would know {count} sort orders; callers may bring it to {self.max_sort_orders}. "
+                "Take one that it has, or leave sortOrder out."
+            )
 
     def check_sent(self, name: TableName, field_count: int, own_count: int) -> None:
         """Returns where a schema of so many fields is compared with the table's `own_count` at all.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from service.model.schemas import Field, Primitive, Struct
 from service.model.table_creation import TableLayout, partition_name
-from service.model.tables import PartitionField
+from service.model.tables import PartitionField, SortField
 from service.model.transforms import is_made_of, is_partition_of, transform_fault
 
 Fault = tuple[str, str]
@@ -27,8 +27,14 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
         if kind in made:
             yield f"{place}/transform", f"{each.source} is partitioned by {kind[1]} already"
         made.add(kind)
-    for index, order in enumerate(layout.sort_fields):
-        yield from _source_faults(f"sortOrder/{index}", order.source, order.transform, types, is_made_of)
+    yield from sort_order_faults(columns, layout.sort_fields)
+
+
+def sort_order_faults(columns: tuple[Field, ...], fields: Sequence[SortField]) -> Iterator[Fault]:
+    """Every reason why rows with these columns cannot be in this order."""
+    types = dict(_types(columns, "")) if fields else {}
+    for index, each in enumerate(fields):
+        yield from _source_faults(f"sortOrder/{index}", each.source, each.transform, types, is_made_of)
 
 
 def _types(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:

@@ -81,8 +81,14 @@ def _create(
 def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:
     for name, plan in plans.items():
         # What was made right now is changed in the next round, as the catalog has it.
-        if plan.now is not None and plan.changes and changes.evolve(plan.now, plan.changes):
-            made.evolved(name, plan.changes)
+        if plan.now is None:
+            continue
+        if plan.changes:
+            # An order may be one of columns that are new: it follows when they are there.
+            if changes.evolve(plan.now, plan.changes):
+                made.evolved(name, plan.changes)
+        elif plan.sort_orders:
+            changes.add_sort_orders(plan.now, plan.sort_orders)
 
 
 def _plans(

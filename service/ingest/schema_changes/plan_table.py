@@ -12,11 +12,12 @@ from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.creation_faults import creation_faults
 from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest.schema_changes.planned_columns import highest_id, planned_columns, with_planned_ids
+from service.ingest.schema_changes.sort_orders import missing_sort_orders, with_sort_orders
 from service.model.ingest import ColumnFields, Write
 from service.model.schema_changes import SchemaChange
 from service.model.schemas import TableSchema, fields_with_paths
 from service.model.table_creation import TableCreation, partition_name
-from service.model.tables import TableName
+from service.model.tables import SortField, TableName
 from service.model.writing import TableKey, WritableTable
 
 # The newest one that PyIceberg commits to, and what tables are made with.
@@ -35,11 +36,13 @@ class TablePlan:
     known_id: int = 0
     changes: tuple[SchemaChange, ...] = ()
     creation: TableCreation | None = None
+    sort_orders: tuple[tuple[SortField, ...], ...] = ()
+    """Orders that the table does not know yet."""
 
     @property
     def is_change(self) -> bool:
         """Whether there is anything to do."""
-        return bool(self.changes) or self.creation is not None
+        return bool(self.changes) or bool(self.sort_orders) or self.creation is not None
 
     def write(self, write: Write) -> Write:
         """The write as it is asked of the planned table."""
@@ -65,12 +68,16 @@ def plan_table(
     if table.format_version > _FORMAT:
         # Nothing can be written to it, which is told later.
         return TablePlan(table, table)
+    orders = missing_sort_orders(writes, table.sort_orders)
+    if orders:
+        rules.check_sort_orders(name, len(table.sort_orders) + len(orders))
     plan = _plan(name, writes, table.schema, [each.name for each in table.partition_fields])
-    if not plan.changes:
-        return TablePlan(table, table)
-    rules.check_evolution(name, plan.field_count)
-    planned = replace(table, schema=_planned(table.schema, plan))
-    return TablePlan(planned, table, highest_id(table.schema.columns), plan.changes)
+    if plan.changes:
+        rules.check_evolution(name, plan.field_count)
+    planned = with_sort_orders(table, orders) if orders else table
+    if plan.changes:
+        planned = replace(planned, schema=_planned(table.schema, plan))
+    return TablePlan(planned, table, highest_id(table.schema.columns), plan.changes, sort_orders=orders)
 
 
 def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> TablePlan:
@@ -91,7 +98,10 @@ def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> Table
         layout.sort_fields,
         b"",
     )
-    return TablePlan(planned, None, 0, plan.changes, creation)
+    orders = missing_sort_orders(writes, ())
+    if orders:
+        rules.check_sort_orders(name, len({layout.sort_fields, *orders} - {()}))
+    return TablePlan(with_sort_orders(planned, orders), None, 0, plan.changes, creation)
 
 
 def _creation(name: TableName, writes: Sequence[Write]) -> TableCreation:

@@ -7,9 +7,10 @@ from service.ingest.write_schema.rules.defaults import defaults
 from service.ingest.write_schema.rules.equality_fields import equality_fields
 from service.ingest.write_schema.rules.partition_sources import partition_sources
 from service.ingest.write_schema.rules.required_columns import required_columns
+from service.ingest.write_schema.rules.sort_sources import sort_sources
 from service.model.ingest import Violation
 
-RULES = (required_columns, partition_sources, equality_fields, defaults)
+RULES = (required_columns, partition_sources, sort_sources, equality_fields, defaults)
 
 
 def check_write_schema(projection: Projection) -> tuple[Violation, ...]:

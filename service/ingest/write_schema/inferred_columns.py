@@ -6,19 +6,26 @@ from collections.abc import Set
 
 from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.schemas import path_of
+from service.model.tables import SortField
 from service.model.writing import WritableTable
 
 
 def inferred_columns(
-    present: Set[str], table: WritableTable, equality_field_ids: tuple[int, ...] = ()
+    present: Set[str],
+    table: WritableTable,
+    equality_field_ids: tuple[int, ...] = (),
+    sort_fields: tuple[SortField, ...] = (),
 ) -> tuple[int, ...]:
     """The ids of the table's columns that are present, in the table's order.
 
     In that order records with the same columns share files, in whatever order they name them. A column that
-    the partition or the equality fields come from is written with NULLs where no record has it.
+    the partition, the equality fields or the sort order come from is written with NULLs where no record has
+    it.
     """
-    asked = (each.source for each in table.partition_fields if each.transform != VOID)
-    sources = {path_of(table.schema.columns, each)[0] for each in asked}
+    asked = [each.source for each in table.partition_fields if each.transform != VOID]
+    asked += [each.source for each in sort_fields]
+    paths = (path_of(table.schema.columns, each) for each in asked)
+    sources = {path[0] for path in paths if path}
     return tuple(
         each.field_id
         for each in table.schema.columns

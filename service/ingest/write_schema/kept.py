@@ -23,6 +23,7 @@ def kept_write_schema(
     table: WritableTable,
     present: Set[str],
     equality_field_ids: tuple[int, ...],
+    sort_fields: tuple[SortField, ...] = (),
 ) -> WriteSchema | None:
     """As `resolve_write_schema`; quick for what was asked of this very schema before.
 
@@ -31,8 +32,8 @@ def kept_write_schema(
     """
     if isinstance(requested, ColumnFields):
         # Defaults in them may be of any kind, and be no key.
-        return resolve_write_schema(requested, table, present, equality_field_ids)
-    return _resolved(requested, _Layout.of(table), frozenset(present), equality_field_ids)
+        return resolve_write_schema(requested, table, present, equality_field_ids, sort_fields)
+    return _resolved(requested, _Layout.of(table), frozenset(present), equality_field_ids, sort_fields)
 
 
 def kept_written_fields(schema: TableSchema, column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
@@ -83,8 +84,9 @@ def _resolved(
     layout: _Layout,
     present: frozenset[str],
     equality_field_ids: tuple[int, ...],
+    sort_fields: tuple[SortField, ...],
 ) -> WriteSchema | None:
-    return resolve_write_schema(requested, layout.table(), present, equality_field_ids)
+    return resolve_write_schema(requested, layout.table(), present, equality_field_ids, sort_fields)
 
 
 @lru_cache(_KEPT)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from service.model.schemas import Field, Struct, fields_with_paths, path_of
+from service.model.tables import SortField
 from service.model.writing import WritableTable
 
 
@@ -16,6 +17,8 @@ class Projection:
     table: WritableTable
     column_ids: tuple[int, ...]
     equality_field_ids: tuple[int, ...] = ()
+    sort_fields: tuple[SortField, ...] = ()
+    """Those that the write asks for; not the table's own, which files may do without."""
 
     def skipped(self) -> Iterator[tuple[str, Field]]:
         """The fields that the files leave out, by their dotted names; not what lies inside of them."""

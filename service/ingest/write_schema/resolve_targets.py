@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.one_refusal import OneRefusal, refused_at
+from service.ingest.schema_changes.sort_orders import check_sort_order, sort_order_id
 from service.ingest.write_schema.kept import kept_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
@@ -31,6 +32,8 @@ def resolve_targets(
     for write, columns in zip(writes, present, strict=True):
         table = tables.get(write.key)
         if table is not None:
+            with refusal.gathering():
+                check_sort_order(write, table)
             with refusal.gathering(), refused_at(write.place):
                 found.append(Destination(table, _placed_target(write, table, columns)))
     with refusal.gathering():
@@ -65,7 +68,9 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
     if wrong is not None:
         faults.append(wrong)
     try:
-        schema = kept_write_schema(write.write_schema, table, present, equality_field_ids)
+        schema = kept_write_schema(
+            write.write_schema, table, present, equality_field_ids, write.sort_order or ()
+        )
     except WriteSchemaInvalid as error:
         faults.append(error)
     if faults:
@@ -78,6 +83,9 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
         equality_field_ids=equality_field_ids,
         write_schema_column_ids=None if schema is None else schema.column_ids,
         table_uuid=table.table_uuid,
+        sort_order_id=None
+        if write.sort_order is None
+        else sort_order_id(write.sort_order, table.sort_orders),
     )
 
 

@@ -18,6 +18,7 @@ from service.model.ingest import (
     Violation,
     WriteRule,
 )
+from service.model.tables import SortField
 from service.model.writing import WritableTable, WriteSchema
 
 
@@ -26,16 +27,18 @@ def resolve_write_schema(
     table: WritableTable,
     present: Set[str] = frozenset(),
     equality_field_ids: tuple[int, ...] = (),
+    sort_fields: tuple[SortField, ...] = (),
 ) -> WriteSchema | None:
     """The write schema; None where the whole table schema is written.
 
-    `present` are the columns that the records have, for a schema that is inferred from them.
+    `present` are the columns that the records have, for a schema that is inferred from them. `sort_fields`
+    are those of a sort order that is asked for.
 
     Raises:
         WriteSchemaInvalid: with every reason at once.
     """
-    ids, violations = _columns(requested, table, present, equality_field_ids)
-    projection = Projection(table, ids, equality_field_ids)
+    ids, violations = _columns(requested, table, present, equality_field_ids, sort_fields)
+    projection = Projection(table, ids, equality_field_ids, sort_fields)
     violations = (*violations, *check_write_schema(projection))
     if not ids and not violations:
         violations = (Violation("", WriteRule.NOTHING_WRITTEN, "The write schema has no columns."),)
@@ -52,6 +55,7 @@ def _columns(
     table: WritableTable,
     present: Set[str],
     equality_field_ids: tuple[int, ...],
+    sort_fields: tuple[SortField, ...],
 ) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
     match requested:
         case None:
@@ -61,7 +65,7 @@ def _columns(
         case ColumnFields(columns):
             return given_columns(columns, table.schema.columns)
         case InferredColumns():
-            ids = inferred_columns(present, table, equality_field_ids)
+            ids = inferred_columns(present, table, equality_field_ids, sort_fields)
             return ids, (() if ids else _nothing_inferred(present, table))
 
 

@@ -306,3 +306,64 @@ def test_a_table_that_cannot_be_made_is_told_before_and_when_it_is_to_be_made(pl
             refused(others, optional_identifier)
     place.changes.check_creation(others, CREATION)
     assert place.changes.create(others, CREATION)
+
+
+BY_ID = SortField("id", "identity", "desc", "nulls-last")
+BY_ZIP = SortField("place.zip", "truncate[10]", "asc", "nulls-first")
+ORDERS = [(BY_ID,), (BY_ZIP, BY_ID)]
+
+
+def orders(table: WritableTable) -> list[tuple[SortField, ...]]:
+    return [each.fields for each in table.sort_orders]
+
+
+def test_sort_orders_are_made_known_beside_the_default_one(place: Place) -> None:
+    table = place.made()
+    assert orders(table) == [LAYOUT.sort_fields]
+    assert place.changes.add_sort_orders(table, ORDERS)
+    now = place.table()
+    assert orders(now) == [LAYOUT.sort_fields, *ORDERS]
+    assert len({each.order_id for each in now.sort_orders}) == 3
+    assert now.sort_fields == table.sort_fields
+    # A catalog that was asked for the table as it was does not add them twice.
+    assert not place.changes.add_sort_orders(table, ORDERS[:1])
+    assert orders(place.table()) == orders(now)
+
+
+def test_a_table_without_an_order_gets_none_by_default(place: Place) -> None:
+    place.changes.create(place.name, TableCreation(TableSchema(0, COLUMNS[:1])))
+    assert place.changes.add_sort_orders(place.table(), [(BY_ID,)])
+    assert (place.table().sort_fields, orders(place.table())) == ((), [(BY_ID,)])
+
+
+def test_an_order_that_rows_cannot_be_in_is_told_by_the_catalog(place: Place) -> None:
+    table = place.made()
+    for wrong in (replace(BY_ID, source="nobody"), replace(BY_ID, transform="year")):
+        with pytest.raises(SchemaMismatch):
+            place.changes.add_sort_orders(table, [(wrong,)])
+    assert orders(place.table()) == orders(table)
+
+
+def test_an_order_is_not_added_to_another_schema(place: Place) -> None:
+    table = place.made()
+    place.evolve(NEW)
+    assert not place.changes.add_sort_orders(table, ORDERS)
+    assert place.changes.add_sort_orders(place.table(), ORDERS)
+
+
+@pytest.mark.parametrize("other", [ORDERS[:1], ORDERS[1:], [(replace(BY_ID, direction="asc"),)]])
+def test_orders_that_are_added_in_between_have_ids_of_their_own(
+    real: RealPlace, other: list[tuple[SortField, ...]]
+) -> None:
+    table = real.made()
+    # Through the same catalog: what is right before the catalog's own look is seen by that look.
+    real.hooked.before = lambda: real.new_changes().add_sort_orders(table, other)
+    missing = ORDERS
+    while missing:
+        real.changes.add_sort_orders(real.table(), missing)
+        missing = [each for each in ORDERS if each not in orders(real.table())]
+    known = real.outside().metadata.sort_orders
+    assert len({each.order_id for each in known}) == len(known)
+    assert sorted(map(str, orders(real.table()))) == sorted(
+        {str(each) for each in (LAYOUT.sort_fields, *other, *ORDERS)}
+    )

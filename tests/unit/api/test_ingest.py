@@ -62,7 +62,13 @@ async def test_an_ingest_is_answered_with_its_snapshot(client: httpx.AsyncClient
                 "addedDataFiles": 1,
                 "addedBytes": 100,
                 "writeTargets": [
-                    {"writeSchemaColumnIds": [1, 2], "dataFiles": 1, "records": 2, "upsert": None}
+                    {
+                        "writeSchemaColumnIds": [1, 2],
+                        "sortOrderId": None,
+                        "dataFiles": 1,
+                        "records": 2,
+                        "upsert": None,
+                    }
                 ],
                 "error": None,
                 "postponed": None,
@@ -310,6 +316,29 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
         ),
         {"comment": "ours"},
     )
+
+
+async def test_a_write_may_have_a_sort_order_of_its_own(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    order = [{"source": "id"}, {"source": "day", "transform": "month", "direction": "desc"}]
+    asked = (
+        SortField("id", "identity", "asc", "nulls-first"),
+        SortField("day", "month", "desc", "nulls-last"),
+    )
+    routed = {"route": {"field": "id", "to": {"1": {"table": EVENTS["table"], "sortOrder": order}}}}
+    for body in (
+        {**EVENTS, "sortOrder": order},
+        {"writes": [{**EVENTS, "sortOrder": order}]},
+        {**routed, "records": EVENTS["records"]},
+    ):
+        assert (await send(client, **body)).status_code == 200
+        assert gateway.ingests.requests[-1].writes[0].sort_order == asked
+    await send(client, **EVENTS, sortOrder=[])
+    await send(client, **EVENTS)
+    assert [each.writes[0].sort_order for each in gateway.ingests.requests[-2:]] == [(), None]
+    refused = await send(client, **EVENTS, sortOrder=[{"source": "id", "direction": "up"}])
+    assert [each["pointer"] for each in refused.json()["errors"]] == ["/sortOrder/0/direction"]
 
 
 async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:

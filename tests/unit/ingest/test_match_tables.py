@@ -466,3 +466,98 @@ def test_tables_of_another_format_are_left_alone() -> None:
         send(ingests, write({"new": "a"}, ID, NEW))
     assert not ingests.changes.evolved
     ingests.close(WITHIN_S)
+
+
+BY_ID = SortField("id", "identity", "asc", "nulls-first")
+BY_NOTE, BY_NEW = replace(BY_ID, source="note", direction="desc"), replace(BY_ID, source="new")
+
+
+def sorted_by(asked: Write, *fields: SortField) -> Write:
+    return replace(asked, sort_order=fields)
+
+
+def orders_of(ingests: FakeIngests, name: TableName = EVENTS.key.table) -> dict[int, tuple[SortField, ...]]:
+    return {each.order_id: each.fields for each in ingests.tables.writable(name, "main").sort_orders}
+
+
+def targets_of(ingests: FakeIngests) -> list[tuple[tuple[int, ...] | None, int | None]]:
+    targets = [each.target for one in ingests.commits.rounds for each in one.write_results]
+    return [(each.write_schema_column_ids, each.sort_order_id) for each in targets]
+
+
+def test_sort_orders_that_writes_ask_for_are_made_known_once(ingests: FakeIngests) -> None:
+    asked = (
+        sorted_by(write({"id": 1}, write_schema=("id",)), BY_ID),
+        sorted_by(write({"id": 2, "note": "a"}, write_schema=("note", "id")), BY_NOTE, BY_ID),
+        sorted_by(write({"id": 3}, write_schema=("id",))),
+        write({"id": 4}, write_schema=("id",)),
+    )
+    for _ in range(2):
+        send(ingests, *asked)
+    assert orders_of(ingests) == {1: (BY_ID,), 2: (BY_NOTE, BY_ID)}
+    assert targets_of(ingests)[:4] == [((1,), 1), ((2, 1), 2), ((1,), 0), ((1,), None)]
+    assert ingests.changes.evolved == []
+    assert ingests.tables.writable(EVENTS.key.table, "main").sort_fields == EVENTS.sort_fields
+
+
+def test_rows_may_be_sorted_by_a_column_that_comes_with_them(ingests: FakeIngests) -> None:
+    asked = write({"id": 1, "new": "a"}, ID, NEW, write_schema=("id", "new"))
+    [evolution] = send(ingests, sorted_by(asked, BY_NEW))
+    assert [each.column for each in evolution.changes] == ["new"]
+    assert orders_of(ingests) == {1: (BY_NEW,)}
+    assert targets_of(ingests) == [((1, 3), 1)]
+
+
+def test_a_table_that_is_made_knows_its_own_order_and_those_of_its_writes(ingests: FakeIngests) -> None:
+    creates = write({"id": 1}, ID, NOTE, table=MISSING, create=TableLayout(sort_fields=(BY_ID,)))
+    send(ingests, sorted_by(creates, BY_NOTE), sorted_by(creates, BY_ID))
+    assert orders_of(ingests, MISSING) == {1: (BY_ID,), 2: (BY_NOTE,)}
+    assert sorted(order or 0 for _, order in targets_of(ingests)) == [1, 2]
+
+
+def test_another_writer_may_make_an_order_known_first(ingests: FakeIngests) -> None:
+    ingests.changes.before = lambda: ingests.changes.add_sort_orders(EVENTS, [(BY_NOTE,), (BY_ID,)])
+    send(ingests, sorted_by(write({"id": 1}), BY_ID))
+    assert orders_of(ingests) == {1: (BY_NOTE,), 2: (BY_ID,)}
+    assert targets_of(ingests) == [(None, 2)]
+
+
+@pytest.mark.parametrize(
+    ("field", "place"),
+    [
+        (replace(BY_ID, source="nobody"), "source"),
+        (replace(BY_ID, transform="days"), "transform"),
+        (replace(BY_NOTE, transform="year"), "transform"),
+        (replace(BY_ID, transform="bucket[0]"), "transform"),
+    ],
+)
+def test_an_order_that_rows_cannot_be_in_is_told_with_what_else_is_wrong(
+    ingests: FakeIngests, field: SortField, place: str
+) -> None:
+    asked = sorted_by(write({"id": 1}, write_schema=("id", "unheard"), place="/writes/0"), BY_ID, field)
+    with pytest.raises(IngestInvalid) as refused:
+        send(ingests, asked)
+    faults = [each.place for each in refused.value.violations if isinstance(each, WriteFault)]
+    assert faults == [f"/writes/0/sortOrder/1/{place}"]
+    rules = [each.rule for each in refused.value.violations if isinstance(each, Violation)]
+    assert WriteRule.UNKNOWN_COLUMN in rules
+    assert orders_of(ingests) == {}
+
+
+def test_an_order_of_columns_that_are_not_written_is_refused_before_it_is_made_known(
+    ingests: FakeIngests,
+) -> None:
+    with pytest.raises(WriteSchemaInvalid, match="to be sorted by note"):
+        send(ingests, sorted_by(write({"id": 1}, write_schema=("id",)), BY_NOTE))
+    assert orders_of(ingests) == {}
+
+
+def test_callers_bring_a_table_to_so_many_sort_orders_as_the_operator_allows() -> None:
+    both = [sorted_by(write({"id": 1}), each) for each in (BY_ID, BY_NOTE)]
+    with pytest.raises(IngestInvalid, match="would know 2 sort orders; callers may bring it to 1"):
+        _refused_by(ChangeRules(max_sort_orders=1), *both)
+    one = _refused_by(ChangeRules(max_sort_orders=1), both[0], sorted_by(write({"id": 2})))
+    assert orders_of(one) == {1: (BY_ID,)}
+    creates = write({}, ID, table=MISSING, create=TableLayout(sort_fields=(BY_ID,)))
+    with pytest.raises(IngestInvalid, match="would know 2 sort orders"):
+        _refused_by(ChangeRules(max_sort_orders=1), sorted_by(creates, replace(BY_ID, direction="desc")))

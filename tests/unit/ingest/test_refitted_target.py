@@ -112,3 +112,8 @@ def test_an_upsert_does_not_fit_partitions_by_what_is_none_of_its_keys(column_id
         now = partitioned_by(table(*columns), source)
         with pytest.raises(TableChanged, match=f"partitioned by {source}"):
             refitted_target(now, upsert, (ID, NOTE))
+
+
+def test_the_sort_order_that_was_asked_for_stays() -> None:
+    asked = replace(target(6, 1), sort_order_id=4)
+    assert refitted_target(table(ID, DAY, NOTE), asked, (NOTE, ID)).sort_order_id == 4

@@ -9,7 +9,7 @@ from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, Violation, WriteRule
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
-from service.model.tables import PartitionField
+from service.model.tables import PartitionField, SortField
 from service.model.writing import WritableTable
 from tests.unit.ingest.wide_table import (
     CITY,
@@ -213,3 +213,28 @@ def test_where_no_record_has_a_field_that_is_told_before_the_columns_that_are_mi
     table = with_columns(ID, NOTE)
     with pytest.raises(WriteSchemaInvalid, match="No record has a field to infer a column from"):
         resolve_write_schema(InferredColumns.INFER, table, frozenset())
+
+
+BY_NOTE = (SortField("note", "identity", "desc", "nulls-last"),)
+
+
+def test_what_rows_are_to_be_sorted_by_is_written() -> None:
+    city = SortField("place.city", "truncate[2]", "asc", "nulls-first")
+    asked = (*BY_NOTE, city)
+    assert broken("id", "day", sort_fields=asked) == [
+        ("note", "SORT_SOURCE_SKIPPED"),
+        ("place.city", "SORT_SOURCE_SKIPPED"),
+    ]
+    resolved = resolve_write_schema(ColumnNames(("id", "day", "place", "note")), TABLE, sort_fields=asked)
+    assert resolved is not None
+
+
+def test_the_table_s_own_sort_order_may_be_left_out() -> None:
+    assert TABLE.sort_fields
+    assert ids("id", "day") == (1, 2)
+
+
+def test_an_inferred_schema_has_what_rows_are_to_be_sorted_by() -> None:
+    inferred = resolve_write_schema(InferredColumns.INFER, TABLE, frozenset({"id"}), sort_fields=BY_NOTE)
+    assert inferred is not None
+    assert inferred.column_ids == (1, 2, 6)

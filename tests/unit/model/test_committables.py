@@ -1,4 +1,4 @@
-"""Write results as bytes: both versions for ever, and never a wrong result from what is not one."""
+"""Write results as bytes: all versions for ever, and never a wrong result from what is not one."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ PROJECTED = WriteResult(
     2_000,
 )
 WHOLE = WriteResult(WriteTarget(KEY, 3, 1, True, (2,)), ('{"file-path":"s3://ü/2"}',), ("{ }",), 5, 500)
+SORTED = WriteResult(
+    WriteTarget(KEY, 3, 1, False, (), (7, 2, 5), TABLE_UUID, sort_order_id=4),
+    PROJECTED.data_files,
+    (),
+    20,
+    2_000,
+)
 VERSION_1 = (
     WriteResult(WriteTarget(KEY, 3, 1), PROJECTED.data_files, (), 20, 2_000),
     WHOLE,
@@ -44,6 +51,7 @@ targets = st.builds(
     ids,
     st.none() | ids,
     st.none() | st.uuids(),
+    st.none() | integers,
 )
 write_results = st.builds(WriteResult, targets, texts, texts, integers, integers)
 
@@ -59,6 +67,12 @@ def test_version_2_is_written_as_it_always_was() -> None:
 
 def test_version_2_is_read() -> None:
     assert write_results_from_bytes((GOLDEN / "write_results_v2.bin").read_bytes()) == (PROJECTED, WHOLE)
+
+
+def test_version_3_is_written_where_a_target_has_a_sort_order() -> None:
+    data = (GOLDEN / "write_results_v3.bin").read_bytes()
+    assert write_results_to_bytes([SORTED, WHOLE]) == data
+    assert write_results_from_bytes(data) == (SORTED, WHOLE)
 
 
 def test_version_1_is_read_as_written_whole() -> None:
@@ -84,14 +98,14 @@ def test_texts_of_more_than_65535_bytes_fit() -> None:
     assert write_results_from_bytes(write_results_to_bytes([wide])) == (wide,)
 
 
-@pytest.mark.parametrize("version", [0, 3, 2**32 - 1])
+@pytest.mark.parametrize("version", [0, 4, 2**32 - 1])
 def test_an_unknown_version_is_an_error_of_its_own(version: int) -> None:
     data = b"SLWR" + version.to_bytes(4) + b"whatever that version has"
     with pytest.raises(CommittableVersionUnknown, match=f"version {version};"):
         write_results_from_bytes(data)
 
 
-@pytest.mark.parametrize("name", ["write_results_v1.bin", "write_results_v2.bin"])
+@pytest.mark.parametrize("name", ["write_results_v1.bin", "write_results_v2.bin", "write_results_v3.bin"])
 def test_whatever_is_cut_off_is_noticed(name: str) -> None:
     data = (GOLDEN / name).read_bytes()
     for length in range(len(data)):
@@ -110,7 +124,7 @@ def test_rubbish_is_unreadable(data: bytes) -> None:
         write_results_from_bytes(data)
 
 
-@given(st.binary(), st.sampled_from([1, 2]))
+@given(st.binary(), st.sampled_from([1, 2, 3]))
 def test_rubbish_behind_a_right_beginning_is_unreadable_or_nothing(data: bytes, version: int) -> None:
     try:
         results = write_results_from_bytes(b"SLWR" + version.to_bytes(4) + data)

@@ -20,6 +20,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection
 from pyiceberg.types import DoubleType, LongType, NestedField, PrimitiveType, StringType, StructType, UUIDType
 
+from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid, RecordsInvalid
@@ -222,6 +223,35 @@ def test_each_file_is_sorted_however_little_is_buffered(tmp_path: Path, write: W
     assert sorted(row for file in files for row in file) == list(range(60))
     assert len(files) > 1
     assert {file.sort_order_id for file in read(state, result)} == {5}
+
+
+BY_DAY = order_of((2, SortDirection.DESC, NullOrder.NULLS_LAST))
+BY_NAME = order_of((3, *ASCENDING)).model_copy(update={"order_id": 7})
+
+
+@pytest.mark.parametrize(("asked", "column"), [(None, "day"), (5, "day"), (7, "name"), (0, None)])
+def test_files_are_in_the_order_that_was_asked_for_or_in_the_table_s_own(
+    tmp_path: Path, asked: int | None, column: str | None
+) -> None:
+    state = replace(state_of(tmp_path, order=BY_DAY), sort_orders=(BY_DAY, BY_NAME))
+    state = WriterState.decoded(state.encoded())
+    rows: list[dict[str, Any]] = [
+        {"id": n, "day": date(2026, 1, 1 + n % 3), "name": str(n * 7 % 10)} for n in range(10)
+    ]
+    target = replace(target_of(state, (1, 2, 3)), sort_order_id=asked)
+    result = write_data_files(state, target, [pa.RecordBatch.from_pylist(rows)], WriteBounds())
+    [file] = read(state, result)
+    [found] = rows_of(result)
+    expected = rows if column is None else sorted(rows, key=lambda row: row[column], reverse=column == "day")
+    assert [row["id"] for row in found] == [row["id"] for row in expected]
+    assert file.sort_order_id == (5 if asked is None else asked)
+
+
+def test_an_order_that_the_table_does_not_know_is_refused(tmp_path: Path) -> None:
+    state = state_of(tmp_path, order=BY_DAY)
+    target = replace(target_of(state, (1,)), sort_order_id=9)
+    with pytest.raises(IngestInvalid, match="knows no sort order 9"):
+        write_data_files(state, target, [], WriteBounds())
 
 
 def test_without_a_column_of_the_order_rows_stay_as_they_are_and_are_not_said_to_be_sorted(

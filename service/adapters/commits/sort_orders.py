@@ -1,0 +1,84 @@
+"""Sort orders between our terms and PyIceberg's, and the commit that makes them known to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.schema import Schema
+from pyiceberg.table import sorting as iceberg
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.update import AddSortOrderUpdate, AssertTableUUID
+from pyiceberg.transforms import parse_transform
+
+from service.model.tables import UNSORTED_ID, SortField, SortOrder
+
+
+def known_sort_orders(schema: Schema, orders: Iterable[iceberg.SortOrder]) -> Iterator[SortOrder]:
+    """Those whose columns the schema still has, by their names in it."""
+    for order in orders:
+        names = [schema.find_column_name(each.source_id) for each in order.fields]
+        if order.fields and all(names):
+            pairs = zip(names, order.fields, strict=True)
+            yield SortOrder(order.order_id, tuple(_sort_field(name or "", each) for name, each in pairs))
+
+
+def iceberg_sort_fields(schema: Schema, fields: Iterable[SortField]) -> list[iceberg.SortField]:
+    """The same in PyIceberg's terms.
+
+    Raises:
+        ValueError: the schema has no such column, or Iceberg no such transform.
+    """
+    return [
+        iceberg.SortField(
+            schema.find_field(each.source).field_id,
+            parse_transform(each.transform),
+            iceberg.SortDirection(each.direction),
+            iceberg.NullOrder(each.null_order),
+        )
+        for each in fields
+    ]
+
+
+def added_sort_orders(
+    metadata: TableMetadata, orders: Sequence[tuple[SortField, ...]]
+) -> tuple[AddSortOrderUpdate, ...]:
+    """What makes them known beside the default order, which stays.
+
+    Raises:
+        ValueError, pyiceberg.exceptions.ValidationError: rows of the table cannot be in such an order.
+    """
+    schema = metadata.schema()
+    first = max((each.order_id for each in metadata.sort_orders), default=UNSORTED_ID) + 1
+    made = [
+        iceberg.SortOrder(*iceberg_sort_fields(schema, fields), order_id=order_id)
+        for order_id, fields in enumerate(orders, first)
+    ]
+    for each in made:
+        each.check_compatible(schema)
+    return tuple(AddSortOrderUpdate(sort_order=each) for each in made)
+
+
+class AssertSortOrdersFree(AssertTableUUID):
+    """The same, and no order may have these ids yet: for catalogs that PyIceberg itself commits to.
+
+    It looks for another order of the same id, but not for the same order: a table that knew it twice could be
+    read by nobody. Servers give the ids themselves.
+    """
+
+    order_ids: frozenset[int]
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override] # as PyIceberg's
+        """See PyIceberg.
+
+        Raises:
+            CommitFailedException: somebody else has added an order meanwhile.
+        """
+        super().validate(base_metadata)
+        known = {each.order_id for each in base_metadata.sort_orders} if base_metadata else set()
+        if known & self.order_ids:
+            raise CommitFailedException("Requirement failed: another sort order was added meanwhile")
+
+
+def _sort_field(name: str, field: iceberg.SortField) -> SortField:
+    return SortField(name, str(field.transform), field.direction.value, field.null_order.value)
