@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,6 +38,8 @@ from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 
 EMBEDDED_CATALOG = "lake"
+# Threads for each catalog that read what the files of tables hold.
+MANIFEST_READERS = 4
 
 
 @dataclass(frozen=True)
@@ -122,17 +124,22 @@ class Parts:
         """What the columns of tables hold: half of the memory for tables without snapshots."""
         # Started first, and so stopped after those who read by it.
         catalogs = self.catalogs
-        readers = ThreadPoolExecutor(1, thread_name_prefix="probe-values")
-        self.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
+        readers = {name: self._readers(name) for name in self.catalog_settings}
         kept_bytes = self.settings.dynamic_filtering_listing_max_bytes
         listed_bytes = kept_bytes // 2 if self.spark_settings.has_session_tables else 0
         of_manifests = ManifestProbeValues(
             catalogs.opened,
-            readers,
+            readers.__getitem__,
             max_files=self.settings.dynamic_filtering_max_listed_files,
             kept_bytes=kept_bytes - listed_bytes,
         )
         return ListedValues(of_manifests, listed_bytes)
+
+    def _readers(self, catalog: str) -> Executor:
+        # One catalog that hangs holds up its own tables only.
+        readers = ThreadPoolExecutor(MANIFEST_READERS, thread_name_prefix=f"probe-values-{catalog}")
+        self.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
+        return readers
 
     @cached_property
     def catalog_names(self) -> frozenset[str]:

@@ -222,11 +222,11 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
         | settings.spark_conf,
         max_relation_rows=settings.local_relation_max_rows,
         is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
+        max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
     )
     views = BoundedViews(SparkViews(lambda: parts.engine.session))
     return Pruner(
         Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for),
-        parts.probe_values,
         collector,
         LocalRelations(
             EngineRelations(parts.engine),

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth
 from service.model.history import QueryListing, QuerySummary, TablePruning
@@ -197,11 +197,18 @@ class Views(Protocol):
 class ProbeValues(Protocol):
     """What the columns of probe tables hold, so that filters can be narrowed to it."""
 
-    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
-        """What reads of this snapshot can find in the column; None while that is not known. At once.
+    def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
+        """Begins to find out what these columns hold, all by one reading. At once."""
 
-        The first question starts to find out; so only a later one may have an answer. Without a snapshot it
-        is what was there when the table's facts were listed last, and not pinned.
+    def of(
+        self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
+    ) -> ColumnValues | NotKnown:
+        """What reads of this snapshot can find in the column, as far as that is known in so many seconds.
+
+        The first question starts to find out, and goes on when the time is up: then the answer is what an
+        earlier snapshot held, and not current, or `NotKnown.PENDING`. No time at all starts it, and asks for
+        no more. Where finding out took longer before, nobody waits. Without a snapshot the answer is what was
+        there when the table's facts were listed last, and not pinned.
         """
 
 

@@ -58,6 +58,12 @@ class PruningSettings(BaseModel):
     dynamic_filtering_listing_max_bytes: int = Field(
         64 * MIB, ge=0, le=64 * GIB, description="memory for what files hold"
     )
+    dynamic_filtering_manifest_timeout_s: float = Field(
+        0.5,
+        ge=0,
+        le=60,
+        description="how long a query waits for manifests that nobody has read; they are read to the end",
+    )
     rewrites: tuple[RewriteKind, ...] = Field(
         tuple(RewriteKind), description="what is changed in a query's text besides its filters"
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache, partial
+
+from cachetools import LRUCache
 
 from service.model.filtering import DynamicFilter, Reason
 from service.model.query import Parameter, QueryRequest, by_name
@@ -17,6 +20,7 @@ from service.model.sql import ParsedQuery
 from service.model.tables import NOW, TableAt, TableFacts, TableName, TableVersion, VersionKind
 from service.ports import Catalogs, Clock, ProbeValues, Views
 from service.pruning.at_snapshots import at_snapshots
+from service.pruning.compared_columns import compared_columns
 from service.pruning.days_around import days_around
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
@@ -32,24 +36,27 @@ from service.pruning.table_names import table_names
 from service.pruning.unsure_tables import unsure_tables
 from service.query.loose_mentions import has_changed
 from service.query.opened_views import OpenedViews
+from service.query.probe_knowledge import ProbeColumn, ProbeKnowledge
 from service.query.unpinned import UnpinnedTables, has_moved
 
 TEXTS_KEPT = 512
-# What the files of a table hold is found out in the background: a text is looked at again after this time.
-LOOK_AGAIN_MS = 30_000
 # For who wants filters whatever they cost: time and memory bound the collection still.
 UNBOUNDED = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionBounds:
-    """Where to look. `session` has what changes a set of keys, such as the time zone."""
+    """Where to look. `session` has what changes a set of keys, such as the time zone.
+
+    A query waits `max_manifest_ms` at most for what the files of its tables hold.
+    """
 
     max_build_rows: int
     catalog_names: frozenset[str]
     session: Mapping[str, str]
     max_relation_rows: int = 10_000
     is_opening_views: bool = True
+    max_manifest_ms: int = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ class Detected:
     """What was found in a query, and the facts that it was found by.
 
     `parsed` is the query's text, in which `opened_views` are opened: each is there with what it reads.
-    `names` are by the places where the names end in that text.
+    `names` are by the places where the names end in that text. `knowledge` is what is known of their files.
     """
 
     parsed: ParsedQuery
@@ -66,6 +73,7 @@ class Detected:
     detection: Detection
     parse_ms: int
     detect_ms: int
+    knowledge: ProbeKnowledge
     opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
 
     def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
@@ -94,20 +102,27 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Equal for two requests exactly when detection gives the same for both."""
+    """Equal for two requests exactly when detection gives the same for both, as far as files are known."""
 
     sql: str
     catalog: str | None
     schema: str | None
     parameters: str
     versions: frozenset[tuple[TableAt, str, int, int | None]]
-    period: int
     days: tuple[date, ...]
     is_unbounded: bool
     parsed: ParsedQuery = field(compare=False)
     names: Mapping[int, TableAt] = field(compare=False)
     facts: Mapping[TableAt, TableFacts] = field(compare=False)
     request: QueryRequest = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found, and of which columns it was `pending` what their files hold."""
+
+    detection: Detection | None
+    pending: tuple[ProbeColumn, ...]
 
 
 class Detections:
@@ -128,17 +143,24 @@ class Detections:
         self._bounds = bounds
         zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
         self._parsed = lru_cache(TEXTS_KEPT)(partial(_parsed, zone=zone))
-        self._found = lru_cache(TEXTS_KEPT)(self._detect)
+        self._kept: LRUCache[_Question, _Answer] = LRUCache(TEXTS_KEPT)
+        self._lock = threading.Lock()
 
-    def of(self, request: QueryRequest) -> Detected | Reason:
-        """The filters of this query by the tables as they are now; or why it must stay as it is written."""
+    def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
+        """The filters of this query by the tables as they are now; or why it must stay as it is written.
+
+        It waits a little for what is in the files of its tables, but for those with less than
+        `min_table_bytes`.
+        """
         began_ms = self._clock.elapsed_ms()
         parsed = self._parsed(request.sql)
         parsed_ms = self._clock.elapsed_ms()
         if isinstance(parsed, Reason):
             return parsed
+        within_ms = self._bounds.max_manifest_ms
+        knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
         for reading in self._readings(parsed, request):
-            detection = self._found(self._question(request, reading))
+            detection = self._found(self._question(request, reading), knowledge)
             if detection is not None:
                 return Detected(
                     reading.parsed,
@@ -147,6 +169,7 @@ class Detections:
                     detection,
                     parse_ms=parsed_ms - began_ms,
                     detect_ms=self._clock.elapsed_ms() - parsed_ms,
+                    knowledge=knowledge,
                     opened_views=reading.opened_views,
                 )
         return Reason.NOT_A_QUERY
@@ -197,7 +220,6 @@ class Detections:
                 (table, str(each.table_uuid), each.schema_id, each.snapshot_id)
                 for table, each in reading.facts.items()
             ),
-            period=self._clock.elapsed_ms() // LOOK_AGAIN_MS,
             days=days_around(self._clock.now(), self._bounds.session),
             is_unbounded=request.pruning.is_always_worth_it,
             parsed=reading.parsed,
@@ -206,7 +228,17 @@ class Detections:
             request=request,
         )
 
-    def _detect(self, question: _Question) -> Detection | None:
+    def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
+        with self._lock:
+            kept = self._kept.get(question)
+        if kept is None or knowledge.has_news(kept.pending):
+            detection = self._detect(question, knowledge)
+            kept = _Answer(detection, knowledge.pending)
+            with self._lock:
+                self._kept[question] = kept
+        return kept.detection
+
+    def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
         parsed = question.parsed
         numbered = fold_lists(number_placeholders(parsed))
         versioned = at_snapshots(numbered, _snapshots(question.names, question.facts))
@@ -214,6 +246,7 @@ class Detections:
         tree = qualify(versioned, tables, question.catalog, question.schema)
         if tree is None:
             return None
+        knowledge.announce(tables.values(), compared_columns(tree))
         unsure = unsure_tables(tree, parsed, question.names)
         tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in unsure}
         context = DetectionContext(
@@ -221,7 +254,7 @@ class Detections:
             parameters=by_name(question.request.parameters),
             session=self._bounds.session,
             max_build_rows=UNBOUNDED if question.is_unbounded else self._bounds.max_build_rows,
-            is_tight=self._is_tight,
+            is_tight=knowledge.is_clustered,
             days=question.days,
             is_named=named_in(question.sql, parsed.tree),
             max_relation_rows=self._bounds.max_relation_rows,
@@ -229,10 +262,6 @@ class Detections:
             parsed=parsed,
         )
         return replace(detect(tree, context), unsure=frozenset(unsure))
-
-    def _is_tight(self, facts: TableFacts, column: str) -> bool:
-        held = self._probe_values.of(facts.name, facts.snapshot_id, column)
-        return held is not None and held.is_tight
 
 
 def _parsed(sql: str, zone: str | None) -> ParsedQuery | Reason:

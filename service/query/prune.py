@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
-from service.model.column_values import ColumnValues
 from service.model.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     FilterOutcome,
     FilterRecord,
-    Probe,
     Reason,
 )
 from service.model.query import QueryRequest, by_name
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
 from service.model.tables import TableFacts
-from service.ports import ProbeValues
 from service.pruning.composite_predicate import composite_predicate
 from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
@@ -33,6 +31,7 @@ from service.query.collect import Collector
 from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
 from service.query.local_relations import LocalRelations
+from service.query.probe_knowledge import ProbeKnowledge
 from service.query.pruned_query import PrunedQuery, filter_record
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import rewritten
@@ -57,13 +56,11 @@ class Pruner:
     def __init__(
         self,
         detections: Detections,
-        probe_values: ProbeValues,
         collector: Collector,
         relations: LocalRelations,
         bounds: PruningBounds,
     ) -> None:
         self._detections = detections
-        self._probe_values = probe_values
         self._collector = collector
         self._relations = relations
         self._bounds = bounds
@@ -97,7 +94,7 @@ class Pruner:
 
     def _pruned(self, asked: _Asked) -> PrunedQuery:
         request = asked.request
-        detected = self._detections.of(request)
+        detected = self._detections.of(request, asked.bounds.min_table_bytes)
         if isinstance(detected, Reason):
             return PrunedQuery(request.sql, otherwise=detected)
         outcomes, filters_ms = self._outcomes(detected, asked)
@@ -136,7 +133,8 @@ class Pruner:
             outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
             probe = placement.filter.probe
             facts = detected.facts_at(probe.table, probe.snapshot_id)
-            outcome, formed = self._formed(placement.filter, facts, outcome, asked.bounds)
+            form_of = partial(_form, placement.filter, facts, detected.knowledge)
+            outcome, formed = _formed(form_of, facts, outcome, asked.bounds)
             mention = detected.parsed.mention_at(placement.reference_end)
             records.append(filter_record(placement, outcome, formed, mention))
             if formed is not None:
@@ -154,28 +152,35 @@ class Pruner:
         held = self._relations.held([each.query for each in places], asked.collecting.parameters)
         return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]
 
-    def _formed(
-        self, found: DynamicFilter, facts: TableFacts, outcome: FilterOutcome, bounds: PruningBounds
-    ) -> tuple[FilterOutcome, FormedPredicate | None]:
-        """The predicate, or the reason for which there is none."""
-        if not outcome.data.is_filtering:
-            return outcome, None
-        within, is_too_large = bounds.form_of(outcome.data)
-        if is_too_large:
-            outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-        formed = self._form(found, facts, outcome.data, within)
-        if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
-            formed = Reason.RANGES_ONLY
-        return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
 
-    def _form(
-        self, found: DynamicFilter, facts: TableFacts, data: DynamicFilteringData, bounds: FormBounds
-    ) -> FormedPredicate | Reason:
-        held = [self._held(found.probe, each) for each in found.probe.columns]
-        if len(held) > 1:
-            return composite_predicate(found.probe, data.values, held, bounds.max_in_list, bounds.max_ranges)
-        is_hashed = takes_lists_only(facts, found.probe.columns[0]) and not (held[0] and held[0].is_tight)
-        return form(found, data, held[0], is_hashed, bounds)
+def _formed(
+    form_of: Callable[[DynamicFilteringData, FormBounds], FormedPredicate | Reason],
+    facts: TableFacts,
+    outcome: FilterOutcome,
+    bounds: PruningBounds,
+) -> tuple[FilterOutcome, FormedPredicate | None]:
+    """The predicate, or the reason for which there is none."""
+    if not outcome.data.is_filtering:
+        return outcome, None
+    within, is_too_large = bounds.form_of(outcome.data)
+    if is_too_large:
+        outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
+    formed = form_of(outcome.data, within)
+    if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
+        formed = Reason.RANGES_ONLY
+    return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
 
-    def _held(self, probe: Probe, column: str) -> ColumnValues | None:
-        return self._probe_values.of(probe.table, probe.snapshot_id, column)
+
+def _form(
+    found: DynamicFilter,
+    facts: TableFacts,
+    knowledge: ProbeKnowledge,
+    data: DynamicFilteringData,
+    bounds: FormBounds,
+) -> FormedPredicate | Reason:
+    probe = found.probe
+    held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
+    if len(held) > 1:
+        return composite_predicate(probe, data.values, held, bounds.max_in_list, bounds.max_ranges)
+    is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
+    return form(found, data, held[0], is_hashed, bounds)

@@ -164,13 +164,13 @@ def _with_bounds(
     ports = harness._ports
     looked_for = DetectionBounds(5_000_000, frozenset({"lake"}), session)
     keys = EngineKeys(ports.engine, max_filter_bytes, max_ranges=3)
-    values, relations = ports.pruner._probe_values, ports.pruner._relations
+    values, relations = ports.pruner._detections._probe_values, ports.pruner._relations
     with ThreadPoolExecutor(2) as executor:
         reader, cache = FakeKeyCollector(), FakeFilterCache()
         collector = Collector(reader, keys, cache, executor, ports.clock, CollectBounds(60, 120))
         detections = Detections(ports.catalogs, FakeViews(), values, ports.clock, looked_for)
         other = Harness(gateway)
-        pruner = Pruner(detections, values, collector, relations, ports.pruner._bounds)
+        pruner = Pruner(detections, collector, relations, ports.pruner._bounds)
         other._ports = replace(ports, pruner=pruner)
         yield other
 
@@ -204,7 +204,7 @@ def test_too_many_keys_narrow_as_ranges(
 
 @pytest.mark.parametrize("least", ["9223372036854775000", "2147483648"])
 def test_ranges_of_the_least_numbers_do_not_narrow_what_is_truncated(least: str, three_keys: Harness) -> None:
-    three_keys._ports.pruner._probe_values = FakeProbeValues()
+    three_keys._ports.pruner._detections._probe_values = FakeProbeValues()
     checked = three_keys.check(MANY.format(table="by_tens", condition=f"f.b = d.big_k - {least}"))
     assert checked.applied == {}
     assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}

@@ -10,6 +10,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import IntegerType
 
 from service.gateway import Gateway
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import FilterForm, Reason
 from service.model.tables import TableName
 from spark_session.engine import SparkEngine
@@ -115,9 +116,9 @@ def test_a_partition_that_comes_where_none_was_adds_no_row(numbers: Harness, fol
 def test_a_listing_tells_the_values_that_rows_have(table: str, column: str, numbers: Harness) -> None:
     name = TableName("spark_catalog", "files", table)
     numbers._ports.catalogs.facts(name)
-    held = numbers._ports.pruner._probe_values.of(name, None, column)
+    held = numbers._ports.pruner._detections._probe_values.of(name, None, column)
     rows = numbers.run(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL").rows
-    assert held is not None
+    assert isinstance(held, ColumnValues)
     assert not held.is_pinned
     assert held.values == tuple(sorted(rows.column(0).to_pylist()))
 
@@ -126,7 +127,7 @@ def test_no_values_are_told_of_moments_and_decimals(numbers: Harness) -> None:
     for table, column in (("by_at", "at"), ("by_price", "price")):
         name = TableName("spark_catalog", "files", table)
         numbers._ports.catalogs.facts(name)
-        assert numbers._ports.pruner._probe_values.of(name, None, column) is None
+        assert numbers._ports.pruner._detections._probe_values.of(name, None, column) is NotKnown.UNAVAILABLE
 
 
 def test_a_metastores_many_partitions_are_told_by_their_names(
@@ -144,9 +145,9 @@ def test_a_metastores_many_partitions_are_told_by_their_names(
     spark.sql(f"ALTER TABLE spark_catalog.files.many ADD {parts} PARTITION (k = NULL, name = 'é')")
     name = TableName("spark_catalog", "files", "many")
     numbers._ports.catalogs.facts(name)
-    values = numbers._ports.pruner._probe_values
+    values = numbers._ports.pruner._detections._probe_values
     by_k, by_name = values.of(name, None, "k"), values.of(name, None, "name")
-    assert by_k is not None
-    assert by_name is not None
+    assert isinstance(by_k, ColumnValues)
+    assert isinstance(by_name, ColumnValues)
     assert by_k.values == tuple(range(METASTORE_PARTITIONS - 1))
     assert by_name.values == ("a/b", "é")

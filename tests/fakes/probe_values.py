@@ -1,25 +1,49 @@
-"""Knows what it was told, from the second question on."""
+"""Knows what it was told: at once, if there is time, or from the second question on."""
 
 from __future__ import annotations
 
-from service.model.column_values import ColumnValues
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.tables import TableName
 
 
 class FakeProbeValues:
     def __init__(self) -> None:
-        self._told: dict[tuple[TableName, int | None, str], ColumnValues] = {}
+        self._told: dict[tuple[TableName, int | None, str], ColumnValues | NotKnown] = {}
         self._found: set[tuple[TableName, int | None, str]] = set()
         self.asked: list[tuple[TableName, int | None, str]] = []
+        self.is_slow = False
 
-    def put(self, table: TableName, snapshot_id: int | None, column: str, values: ColumnValues) -> None:
+    def put(
+        self, table: TableName, snapshot_id: int | None, column: str, values: ColumnValues | NotKnown
+    ) -> None:
         self._told[table, snapshot_id, column] = values
 
     def settle(self) -> None:
         """Whatever was asked is known now."""
-        self._found |= self._told.keys() & set(self.asked)
+        self._found |= set(self.asked)
 
-    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
+    def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
+        self.asked += [(table, snapshot_id, each) for each in columns]
+
+    def of(
+        self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
+    ) -> ColumnValues | NotKnown:
         asked = (table, snapshot_id, column)
         self.asked.append(asked)
-        return self._told[asked] if asked in self._found else None
+        if within_s > 0 and not self.is_slow:
+            self._found.add(asked)
+        if snapshot_id is None:
+            return NotKnown.UNAVAILABLE
+        if asked in self._found:
+            return self._told.get(asked, NotKnown.UNAVAILABLE)
+        return self._of_earlier(table, column)
+
+    def _of_earlier(self, table: TableName, column: str) -> ColumnValues | NotKnown:
+        known = (self._told.get(each) for each in self._found if (each[0], each[2]) == (table, column))
+        earlier = [each for each in known if isinstance(each, ColumnValues)]
+        if not earlier:
+            return NotKnown.PENDING
+        return replace(earlier[-1], values=None, sizes=None, is_pinned=False, is_current=False)

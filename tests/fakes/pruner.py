@@ -53,4 +53,4 @@ def pruner(
     )
     relations = LocalRelations(FakeRelations(), ThreadPoolExecutor(1), RelationBounds(100, 10_000))
     detections = Detections(catalogs, views or FakeViews(), held, clock, looked_for)
-    return Pruner(detections, held, collector, relations, bounds)
+    return Pruner(detections, collector, relations, bounds)

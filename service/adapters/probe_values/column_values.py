@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from service.adapters.probe_values.manifest_intervals import HeldIntervals
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, FileOverlap, NotKnown
 from service.model.file_sizes import FileSizes
 
-# A value that is looked for lies in so large a share of the files at most, or in hardly more than one.
+# A value lies in so large a share of the files at most, on average; or, where these are few, in hardly more
+# than one, and in two of four and more, as each file's end may be the next one's beginning.
 _TIGHT_SHARE = 0.1
 _TIGHT_FILES = 1.25
+_TIGHT_NEIGHBOURS = 2.0
 
 
-def column_values(held: HeldIntervals) -> ColumnValues:
+def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
     """The values, when each file has one only; the bounds of all; and whether files overlap little.
+
+    Files without bounds may hold anything, and so may those that a sample leaves out: then a read may find
+    other values.
 
     >>> from collections import Counter
     >>> column_values(HeldIntervals(Counter({(1, 1): 5, (3, 3): 1}), None))
@@ -24,16 +29,26 @@ def column_values(held: HeldIntervals) -> ColumnValues:
     >>> column_values(HeldIntervals(Counter({(1, 4): 1, (5, 9): 1}), None))
     ColumnValues(values=None, lower=1, upper=9, is_tight=True)
     """
-    counts = held.counts
+    counts, unbounded = held.counts, held.unbounded
     # Values of one column can be compared with each other, which their common type does not say.
     files: Sequence[tuple[Any, Any]] = list(counts.elements())
     lowers = sorted(lower for lower, _ in files)
     uppers = sorted(upper for _, upper in files)
+    is_pinned = not unbounded and not is_sample
     if not files:
-        return ColumnValues((), None, None, is_tight=False)
-    has_one_value_each = all(lower == upper for lower, upper in counts)
+        return ColumnValues((), None, None, is_tight=False) if is_pinned else NotKnown.UNAVAILABLE
+    has_one_value_each = is_pinned and all(lower == upper for lower, upper in counts)
     values = tuple(sorted({lower for lower, _ in files})) if has_one_value_each else None
-    return ColumnValues(values, lowers[0], uppers[-1], _is_tight(lowers, uppers), _sizes(held))
+    is_tight = _is_tight(lowers, uppers, unbounded)
+    return ColumnValues(
+        values,
+        lowers[0],
+        uppers[-1],
+        is_tight,
+        _sizes(held) if is_pinned else None,
+        is_pinned=is_pinned,
+        overlap=None if is_tight else _overlap(files, lowers, uppers, unbounded),
+    )
 
 
 def _sizes(held: HeldIntervals) -> FileSizes | None:
@@ -43,9 +58,29 @@ def _sizes(held: HeldIntervals) -> FileSizes | None:
     return FileSizes.of(list(sized))
 
 
-def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any]) -> bool:
+def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> bool:
     """Looks for each file's least value, and counts the files that may hold it."""
+    count = len(lowers) + unbounded
     if len(lowers) < 2:
         return False
-    found = sum(bisect_right(lowers, value) - bisect_left(uppers, value) for value in lowers)
-    return found / len(lowers) <= max(_TIGHT_FILES, _TIGHT_SHARE * len(lowers))
+    found = sum(_meeting(lowers, uppers, each, each) for each in lowers) / len(lowers) + unbounded
+    few = max(_TIGHT_FILES, min(_TIGHT_NEIGHBOURS, count / 2))
+    return found <= max(few, _TIGHT_SHARE * count)
+
+
+def _overlap(
+    files: Sequence[tuple[Any, Any]], lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int
+) -> FileOverlap:
+    """A file without bounds overlaps all others."""
+
+    def meeting() -> Iterator[int]:
+        for lower, upper in files:
+            yield _meeting(lowers, uppers, lower, upper) + unbounded
+
+    overlapping = sum(each > 1 for each in meeting()) + unbounded
+    return FileOverlap(overlapping, len(files) + unbounded)
+
+
+def _meeting(lowers: Sequence[Any], uppers: Sequence[Any], lower: Any, upper: Any) -> int:
+    """How many files neither begin after `upper` nor end before `lower`."""
+    return bisect_right(lowers, upper) - bisect_left(uppers, lower)

@@ -43,6 +43,11 @@ _TYPES = (
 _NOT_UNDERSTOOD = (struct.error, ValueError, OverflowError, TypeError, ArithmeticError, LookupError)
 
 
+def has_intervals(field: NestedField) -> bool:
+    """Whether files can have intervals in a column of this type."""
+    return isinstance(field.field_type, _TYPES)
+
+
 class NoInterval(Enum):
     """Why there is none."""
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from service.adapters.bounded_lru import BoundedLru
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import KeyValue
 from service.model.tables import TableFacts, TableName
 from service.ports import ProbeValues
@@ -37,11 +37,18 @@ class ListedValues:
         byte_count = sum(_VALUE_BYTES + len(text or "") for column in known for text in texts[column])
         self._kept.put(facts.name, known, byte_count + _VALUE_BYTES)
 
-    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
+    def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
         """See the port."""
         if snapshot_id is not None:
-            return self._others.of(table, snapshot_id, column)
-        return (self._kept.get(table) or {}).get(column)
+            self._others.prepare(table, snapshot_id, columns)
+
+    def of(
+        self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
+    ) -> ColumnValues | NotKnown:
+        """See the port."""
+        if snapshot_id is not None:
+            return self._others.of(table, snapshot_id, column, within_s)
+        return (self._kept.get(table) or {}).get(column, NotKnown.UNAVAILABLE)
 
 
 def _column_values(type_name: str | None, texts: Sequence[str | None]) -> ColumnValues | None:

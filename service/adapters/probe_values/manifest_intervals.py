@@ -1,4 +1,4 @@
-"""The intervals of a column in a manifest's data files."""
+"""The intervals of columns in a manifest's data files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pyiceberg.manifest import DataFileContent, ManifestContent, ManifestFile
+from pyiceberg.manifest import DataFile, DataFileContent, ManifestContent, ManifestFile
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.transforms import IdentityTransform
@@ -22,10 +22,14 @@ from service.adapters.probe_values.file_interval import (
 
 @dataclass(frozen=True, slots=True)
 class HeldIntervals:
-    """How many files have which interval, and how many bytes those have; None when nobody looked."""
+    """How many files have which interval, and how many bytes those have; None when nobody looked.
+
+    `unbounded` files may hold anything: their metadata has no bounds.
+    """
 
     counts: Counter[Interval]
     byte_counts: Counter[Interval] | None
+    unbounded: int = 0
 
 
 def data_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
@@ -39,21 +43,27 @@ def file_count(manifests: Iterable[ManifestFile]) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
-def intervals_of_files(table: Table, manifest: ManifestFile, field: NestedField) -> HeldIntervals | None:
-    """Reads the manifest; None when the metadata of a file does not tell its interval."""
-    position = _identity_position(table, manifest, field)
+def intervals_of_files(
+    table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
+) -> list[HeldIntervals]:
+    """Reads the manifest, once for all of these columns."""
+    entries = manifest.fetch_manifest_entry(table.io)
+    files = [each.data_file for each in entries if each.data_file.content == DataFileContent.DATA]
+    return [_held(files, each, _identity_position(table, manifest, each)) for each in fields]
+
+
+def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -> HeldIntervals:
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
-    for entry in manifest.fetch_manifest_entry(table.io):
-        if entry.data_file.content != DataFileContent.DATA:
-            continue
-        interval = file_interval(entry.data_file, field, position)
+    unbounded = 0
+    for file in files:
+        interval = file_interval(file, field, position)
         if interval is NoInterval.UNKNOWN:
-            return None
-        if interval is not NoInterval.NO_VALUE:
+            unbounded += 1
+        elif interval is not NoInterval.NO_VALUE:
             counts[interval] += 1
-            byte_counts[interval] += entry.data_file.file_size_in_bytes
-    return HeldIntervals(counts, byte_counts)
+            byte_counts[interval] += file.file_size_in_bytes
+    return HeldIntervals(counts, byte_counts, unbounded)
 
 
 def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> HeldIntervals | None:
@@ -79,7 +89,8 @@ def together(held: Sequence[HeldIntervals]) -> HeldIntervals:
         counts.update(each.counts)
         byte_counts.update(each.byte_counts or ())
     is_told = all(each.byte_counts is not None for each in held)
-    return HeldIntervals(counts, byte_counts if is_told else None)
+    unbounded = sum(each.unbounded for each in held)
+    return HeldIntervals(counts, byte_counts if is_told else None, unbounded)
 
 
 def _identity_position(table: Table, manifest: ManifestFile, field: NestedField) -> int | None:

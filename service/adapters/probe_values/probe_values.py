@@ -1,11 +1,12 @@
-"""What the columns of a table hold, read from its manifests in the background."""
+"""What the columns of a table hold, read from its manifests beside the queries that wait a little for it."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import structlog
@@ -16,16 +17,16 @@ from pyiceberg.types import NestedField
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.opened_tables import OpenedTable
 from service.adapters.probe_values.column_values import column_values
+from service.adapters.probe_values.file_interval import has_intervals
 from service.adapters.probe_values.manifest_intervals import (
-    HeldIntervals,
-    data_manifests,
     file_count,
     interval_of_partitions,
-    intervals_of_files,
     together,
 )
+from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, ManifestReader
+from service.adapters.probe_values.manifest_sample import manifest_sample
 from service.errors import CatalogDown, TableNotFound
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.tables import TableName
 
 log = structlog.get_logger(__name__)
@@ -33,115 +34,151 @@ log = structlog.get_logger(__name__)
 _MIB = 1024**2
 _PENDING_AT_MOST = 1_000
 _KEPT_AT_MOST = 100_000
-# Measured: two values, and a place in two dictionaries, or in two orders with their sums.
-_INTERVAL_BYTES = 320
+# Enough to tell whether the files of a column overlap.
+_SAMPLED_SHARE = 8
 
 _Column: TypeAlias = tuple[TableName, int, str]
+_Found: TypeAlias = ColumnValues | NotKnown
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """None: the metadata does not tell, and never will for this snapshot."""
+class _Search:
+    """One that runs, or waits for a thread."""
 
-    values: ColumnValues | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Intervals:
-    held: HeldIntervals | None
+    future: Future[_Found]
+    began_s: float
 
 
 class ManifestProbeValues:
     """Implements `service.ports.ProbeValues`. May be used from several threads at once.
 
-    Manifests never change: of a new snapshot only those are read that no earlier one had. Tables with more
-    than `max_files` data files are answered from their list of manifests alone.
+    Manifests never change: of a new snapshot only those are read that no earlier one had. Of tables with more
+    than `max_files` data files a sample of the manifests is read, or, for a column that they are partitioned
+    by, their list alone. The threads of a catalog that hangs are its own.
     """
 
     def __init__(
         self,
         open_table: Callable[[TableName], OpenedTable],
-        executor: Executor,
+        executor_of: Callable[[str], Executor],
         max_files: int = 20_000,
         kept_bytes: int = 64 * _MIB,
     ) -> None:
         self._open_table = open_table
-        self._executor = executor
+        self._executor_of = executor_of
         self._max_files = max_files
-        self._answers: BoundedLru[_Column, _Answer] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 2)
-        self._read: BoundedLru[tuple[str, int, str], _Intervals] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 2)
+        self._answers: BoundedLru[_Column, _Found] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 2)
+        self._earlier: BoundedLru[tuple[TableName, str], ColumnValues] = BoundedLru(
+            _KEPT_AT_MOST, _KEPT_AT_MOST
+        )
+        self._took_s: BoundedLru[TableName, float] = BoundedLru(_KEPT_AT_MOST, _KEPT_AT_MOST)
+        self._reader = ManifestReader(kept_bytes // 2)
         self._lock = threading.Lock()
-        self._pending: set[_Column] = set()
+        self._searches: dict[_Column, _Search] = {}
 
-    def of(self, table: TableName, snapshot_id: int | None, column: str) -> ColumnValues | None:
-        """What reads of this snapshot can find in the column; None while that is not known. At once."""
+    def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
+        """See the port."""
         if snapshot_id is None:
-            return None
+            return
+        asked = [(table, snapshot_id, each) for each in columns]
+        for each in columns:
+            self._reader.want(table, each)
+        for unknown in (each for each in asked if self._answers.get(each) is None):
+            self._search(unknown)
+
+    def of(
+        self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
+    ) -> ColumnValues | NotKnown:
+        """See the port."""
+        if snapshot_id is None:
+            return NotKnown.UNAVAILABLE
         asked = (table, snapshot_id, column)
         answer = self._answers.get(asked)
         if answer is None:
-            self._start(asked)
-            return None
-        return answer.values
+            self._reader.want(table, column)
+            search = self._search(asked)
+            answer = NotKnown.PENDING if search is None else self._awaited(search, table, within_s)
+        if answer is NotKnown.PENDING:
+            return self._earlier.get((table, column)) or answer
+        return answer
 
-    def _start(self, asked: _Column) -> None:
+    def _awaited(self, search: _Search, table: TableName, within_s: float) -> _Found:
+        """Nobody waits longer than others did for the same, or for what took longer before."""
+        left_s = within_s - (time.monotonic() - search.began_s)
+        if left_s > 0 and (self._took_s.get(table) or 0.0) <= within_s:
+            wait([search.future], timeout=left_s)
+        is_there = search.future.done() and not search.future.cancelled()
+        return search.future.result() if is_there else NotKnown.PENDING
+
+    def _search(self, asked: _Column) -> _Search | None:
+        """The one that runs, or a new one; None where there is no room for it."""
         with self._lock:
-            if asked in self._pending or len(self._pending) >= _PENDING_AT_MOST:
-                return
-            self._pending.add(asked)
-        try:
-            self._executor.submit(self._find, asked)
-        except RuntimeError:
-            # The gateway is being stopped.
-            self._pending.discard(asked)
+            running = self._searches.get(asked)
+            if running is not None or len(self._searches) >= _PENDING_AT_MOST:
+                return running
+            try:
+                # It cannot end before it is noted: for that it needs the lock.
+                future = self._executor_of(asked[0].catalog).submit(self._find, asked)
+            except RuntimeError:
+                # The gateway is being stopped.
+                return None
+            search = self._searches[asked] = _Search(future, time.monotonic())
+            return search
 
-    def _find(self, asked: _Column) -> None:
-        table, snapshot_id, column = asked
+    def _find(self, asked: _Column) -> _Found:
+        table, _, column = asked
+        began_s = time.monotonic()
         try:
-            values = self._values(self._open_table(table).table, snapshot_id, column)
+            found = self._values(asked)
         except (CatalogDown, TableNotFound):
             # Asked again, it may be there again.
-            return
+            found = NotKnown.PENDING
         except Exception as error:  # noqa: BLE001 — the outermost edge of a worker; not to know is no failure.
             log.info("column_values_unknown", table=str(table), column=column, error=type(error).__name__)
-            values = None
-        finally:
-            self._pending.discard(asked)
-        self._answers.put(asked, _Answer(values), _INTERVAL_BYTES * (_kept_count(values) + 1))
+            found = NotKnown.UNAVAILABLE
+        self._took_s.put(table, time.monotonic() - began_s, 1)
+        if found is not NotKnown.PENDING:
+            self._answers.put(asked, found, INTERVAL_BYTES * (_kept_count(found) + 1))
+        if isinstance(found, ColumnValues):
+            self._earlier.put((table, column), _as_of_earlier(found), 1)
+        with self._lock:
+            self._searches.pop(asked, None)
+        return found
 
-    def _values(self, table: Table, snapshot_id: int, column: str) -> ColumnValues | None:
+    def _values(self, asked: _Column) -> _Found:
+        name, snapshot_id, column = asked
+        table = self._open_table(name).table
         snapshot = table.snapshot_by_id(snapshot_id)
         if snapshot is None or snapshot.schema_id is None:
-            return None
-        schema = table.schemas()[snapshot.schema_id]
-        field = next((each for each in schema.fields if each.name == column), None)
-        if field is None:
-            return None
-        manifests = data_manifests(table, snapshot)
+            return NotKnown.UNAVAILABLE
+        fields = {each.name: each for each in table.schemas()[snapshot.schema_id].fields}
+        field = fields.get(column)
+        if field is None or not has_intervals(field):
+            return NotKnown.UNAVAILABLE
+        others = [each for wanted in self._reader.wanted(name) if (each := fields.get(wanted))]
+        return self._of_files(table, self._reader.manifests(table, snapshot), field, others)
+
+    def _of_files(
+        self, table: Table, manifests: Sequence[ManifestFile], field: NestedField, others: list[NestedField]
+    ) -> _Found:
         count = file_count(manifests)
-        is_small = count is not None and count <= self._max_files
-        found: list[HeldIntervals] = []
-        for manifest in manifests:
-            held = (
-                self._of_files(table, manifest, field)
-                if is_small
-                else interval_of_partitions(manifest, field, table)
-            )
-            if held is None:
-                return None
-            found.append(held)
-        return column_values(together(found))
-
-    def _of_files(self, table: Table, manifest: ManifestFile, field: NestedField) -> HeldIntervals | None:
-        key = (manifest.manifest_path, field.field_id, str(field.field_type))
-        kept = self._read.get(key)
-        if kept is None:
-            kept = _Intervals(intervals_of_files(table, manifest, field))
-            self._read.put(key, kept, _INTERVAL_BYTES * (len(kept.held.counts if kept.held else ()) + 1))
-        return kept.held
+        is_large = count is None or count > self._max_files
+        if is_large:
+            listed = [interval_of_partitions(each, field, table) for each in manifests]
+            known = [each for each in listed if each is not None]
+            if len(known) == len(listed):
+                return column_values(together(known))
+            manifests = manifest_sample(manifests, -(-self._max_files // _SAMPLED_SHARE))
+        held = [self._reader.intervals(table, each, field, others) for each in manifests]
+        return column_values(together(held), is_sample=is_large)
 
 
-def _kept_count(values: ColumnValues | None) -> int:
-    if values is None:
+def _as_of_earlier(found: ColumnValues) -> ColumnValues:
+    """What is left of it for later snapshots, in as many bytes for each column."""
+    return replace(found, values=None, sizes=None, is_pinned=False, is_current=False)
+
+
+def _kept_count(found: _Found) -> int:
+    if isinstance(found, NotKnown):
         return 0
-    return len(values.values or ()) + (values.sizes.length if values.sizes is not None else 0)
+    return len(found.values or ()) + (found.sizes.length if found.sizes is not None else 0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -27,7 +29,7 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.probe_values.column_values import column_values
 from service.adapters.probe_values.manifest_intervals import HeldIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.tables import TableName
 from service.ports import ProbeValues
 from tests.fakes.clock import FakeClock
@@ -74,7 +76,7 @@ class FakeProbeLakehouse:
     def settle(self) -> None:
         self.values.settle()
 
-    def _column(self, column: str) -> ColumnValues:
+    def _column(self, column: str) -> ColumnValues | NotKnown:
         files: dict[Any, list[Any]] = {}
         for row in self._rows:
             if (value := row.get(column)) is not None:
@@ -90,10 +92,11 @@ class PyIcebergProbeLakehouse:
             "type": "sql",
             "uri": f"sqlite:///{directory}/lake.db",
             "warehouse": f"file://{directory}",
+            "py-io-impl": "tests.fakes.counting_file_io.CountingFileIO",
         }
         self.catalogs = PyIcebergCatalogs({"lake": properties}, FakeClock())
         self._executor = ThreadPoolExecutor(1)
-        self.values = ManifestProbeValues(self.catalogs.opened, self._executor, max_files)
+        self.values = ManifestProbeValues(self.catalogs.opened, lambda _: self._executor, max_files)
         catalog = self.catalogs.pyiceberg("lake")
         catalog.create_namespace("shop")
         by_day = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day"))
@@ -113,6 +116,16 @@ class PyIcebergProbeLakehouse:
     def settle(self) -> None:
         # One thread takes what was asked before this first.
         self._executor.submit(lambda: None).result()
+
+    @contextmanager
+    def is_stopped(self) -> Iterator[None]:
+        """Meanwhile nothing that was asked is found out."""
+        is_over = Event()
+        self._executor.submit(is_over.wait)
+        try:
+            yield
+        finally:
+            is_over.set()
 
     def close(self) -> None:
         self._executor.shutdown()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyiceberg.types import LongType
 
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, PyIcebergProbeLakehouse
+from tests.fakes.counting_file_io import opened_manifests
 
 MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
 
@@ -20,9 +24,8 @@ MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
 def _now(lakehouse: PyIcebergProbeLakehouse, column: str) -> ColumnValues | None:
     snapshot = lakehouse.table.current_snapshot()
     assert snapshot is not None
-    lakehouse.values.of(SALES, snapshot.snapshot_id, column)
-    lakehouse.settle()
-    return lakehouse.values.of(SALES, snapshot.snapshot_id, column)
+    found = lakehouse.values.of(SALES, snapshot.snapshot_id, column, within_s=30.0)
+    return found if isinstance(found, ColumnValues) else None
 
 
 def test_files_of_a_spec_without_the_column_tell_their_bounds(
@@ -54,14 +57,16 @@ def test_a_truncated_bound_lies_outside_of_what_was_truncated(
     assert str(values.lower) < long < str(values.upper)
 
 
-def test_files_from_before_the_column_was_there_make_it_unknown(
+def test_files_from_before_the_column_was_there_may_hold_anything(
     pyiceberg_lakehouse: PyIcebergProbeLakehouse,
 ) -> None:
     pyiceberg_lakehouse.append([{"day": MONDAY}])
     with pyiceberg_lakehouse.table.update_schema() as schema:
         schema.add_column("shop_id", LongType())
     pyiceberg_lakehouse.append([{"day": MONDAY, "shop_id": 1}])
-    assert _now(pyiceberg_lakehouse, "shop_id") is None
+    found = _now(pyiceberg_lakehouse, "shop_id")
+    assert found == ColumnValues(None, 1, 1, is_tight=False, is_pinned=False)
+    assert found.overlap == FileOverlap(overlapping=2, files=2)
 
 
 def test_a_column_is_asked_for_by_the_name_that_the_snapshot_has(
@@ -92,7 +97,10 @@ def test_too_many_files_leave_the_bounds_of_partitions(tmp_path: Path) -> None:
     days = _now(lakehouse, "day")
     assert days is not None
     assert (days.values, days.lower, days.upper) == (None, MONDAY, FRIDAY)
-    assert _now(lakehouse, "sale_id") is None
+    # One of the two manifests is looked at: what it tells is true of a part of the files.
+    ids = _now(lakehouse, "sale_id")
+    assert ids is not None
+    assert (ids.values, ids.is_pinned, ids.is_tight) == (None, False, True)
     lakehouse.close()
 
 
@@ -110,6 +118,52 @@ def test_of_a_new_snapshot_only_the_new_manifests_are_read(
     days = _now(pyiceberg_lakehouse, "day")
     assert days is not None
     assert days.values == (MONDAY, FRIDAY)
+
+
+def test_each_manifest_is_read_once_whatever_is_asked_and_by_whom(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    columns = ("day", "sale_id", "amount")
+    for number in range(1, 6):
+        snapshot_id = pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": number, "amount": Decimal(1)}])
+        opened_manifests()
+        pyiceberg_lakehouse.values.prepare(SALES, snapshot_id, columns)
+        with ThreadPoolExecutor(4) as asking:
+            asked = [
+                asking.submit(pyiceberg_lakehouse.values.of, SALES, snapshot_id, column, 30.0)
+                for column in columns * 4
+            ]
+        assert all(isinstance(each.result(), ColumnValues) for each in asked)
+        assert len(opened_manifests()) == 1
+
+
+def test_a_rewritten_manifest_is_read_and_no_other(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
+    for number in range(4):
+        pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": number}, {"day": FRIDAY, "sale_id": 90}])
+    assert _now(pyiceberg_lakehouse, "sale_id") is not None
+    pyiceberg_lakehouse.table.delete("sale_id = 3")
+    opened_manifests()
+    found = _now(pyiceberg_lakehouse, "sale_id")
+    assert found is not None
+    assert found.values == (0, 1, 2, 90)
+    assert len(opened_manifests()) <= 2
+
+
+def test_a_table_that_takes_longer_than_anyone_waits_is_not_waited_for_again(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    snapshot_id = pyiceberg_lakehouse.append([{"day": MONDAY}])
+    with pyiceberg_lakehouse.is_stopped():
+        assert pyiceberg_lakehouse.values.of(SALES, snapshot_id, "day", within_s=0.01) is NotKnown.PENDING
+    pyiceberg_lakehouse.settle()
+    assert isinstance(pyiceberg_lakehouse.values.of(SALES, snapshot_id, "day"), ColumnValues)
+
+
+def test_a_catalog_that_is_gone_is_asked_again(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
+    nowhere = TableName("elsewhere", "shop", "sales")
+    for _ in range(2):
+        found = pyiceberg_lakehouse.values.of(nowhere, 1, "day", within_s=30.0)
+        assert found is NotKnown.PENDING
 
 
 _ROWS = st.lists(

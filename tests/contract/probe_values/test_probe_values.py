@@ -5,25 +5,65 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, FileOverlap, NotKnown
 from service.model.file_sizes import WHOLE, FileShare
 from service.model.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, ProbeLakehouse
 
+PATIENCE_S = 30.0
 MONDAY, TUESDAY, FRIDAY = date(2000, 1, 3), date(2000, 1, 4), date(2000, 1, 7)
 
 
 def _asked(lakehouse: ProbeLakehouse, snapshot_id: int | None, column: str) -> ColumnValues | None:
     lakehouse.values.of(SALES, snapshot_id, column)
     lakehouse.settle()
-    return lakehouse.values.of(SALES, snapshot_id, column)
+    found = lakehouse.values.of(SALES, snapshot_id, column)
+    return found if isinstance(found, ColumnValues) else None
 
 
 def test_the_first_question_has_no_answer_and_a_later_one_has(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([{"day": MONDAY}])
-    assert lakehouse.values.of(SALES, snapshot_id, "day") is None
+    assert lakehouse.values.of(SALES, snapshot_id, "day") is NotKnown.PENDING
     lakehouse.settle()
-    assert lakehouse.values.of(SALES, snapshot_id, "day") is not None
+    assert isinstance(lakehouse.values.of(SALES, snapshot_id, "day"), ColumnValues)
+
+
+def test_the_first_question_has_an_answer_where_there_is_time(lakehouse: ProbeLakehouse) -> None:
+    for day in (MONDAY, TUESDAY):
+        snapshot_id = lakehouse.append([{"day": day}])
+        found = lakehouse.values.of(SALES, snapshot_id, "day", within_s=PATIENCE_S)
+        assert isinstance(found, ColumnValues)
+        assert found.upper == day
+        assert found.is_current
+
+
+def test_what_was_prepared_is_known_later(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": MONDAY, "sale_id": 1}])
+    lakehouse.values.prepare(SALES, snapshot_id, ["day", "sale_id", "no_such_column"])
+    lakehouse.values.prepare(SALES, None, ["day"])
+    lakehouse.settle()
+    for column in ("day", "sale_id"):
+        assert isinstance(lakehouse.values.of(SALES, snapshot_id, column), ColumnValues)
+
+
+def test_until_a_snapshot_is_known_the_answer_is_that_of_an_earlier_one(lakehouse: ProbeLakehouse) -> None:
+    first = lakehouse.append([{"day": MONDAY, "sale_id": 1}, {"day": TUESDAY, "sale_id": 2}])
+    lakehouse.values.of(SALES, first, "sale_id", within_s=PATIENCE_S)
+    second = lakehouse.append([{"day": FRIDAY, "sale_id": 3}])
+    earlier = lakehouse.values.of(SALES, second, "sale_id")
+    assert earlier == ColumnValues(None, 1, 2, is_tight=True, is_pinned=False, is_current=False)
+    lakehouse.settle()
+    found = lakehouse.values.of(SALES, second, "sale_id")
+    assert found == ColumnValues((1, 2, 3), 1, 3, is_tight=True)
+
+
+def test_files_that_overlap_are_counted(lakehouse: ProbeLakehouse) -> None:
+    rows = [{"day": day, "amount": Decimal(each)} for day in (MONDAY, TUESDAY, FRIDAY) for each in (1, 99)]
+    snapshot_id = lakehouse.append([*rows, {"day": date(2000, 1, 8), "amount": Decimal(100)}])
+    found = _asked(lakehouse, snapshot_id, "amount")
+    assert found is not None
+    assert not found.is_tight
+    assert found.overlap == FileOverlap(overlapping=3, files=4)
 
 
 def test_a_table_without_a_snapshot_holds_nothing_that_is_known(lakehouse: ProbeLakehouse) -> None:
@@ -96,4 +136,4 @@ def test_nothing_is_known_of_what_is_not_there_or_must_not_be_a_key(lakehouse: P
     assert _asked(lakehouse, 77, "day") is None
     lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day")
     lakehouse.settle()
-    assert lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day") is None
+    assert lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day") in tuple(NotKnown)

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from service.adapters.probe_values.listed_values import ListedValues
-from service.model.column_values import ColumnValues
+from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import KeyValue
 from service.model.tables import TableColumn, TableFacts, TableName, TableSource
 from tests.fakes.catalogs import facts_of_empty_table
@@ -31,7 +31,7 @@ def values_of(type_name: str, *texts: str) -> tuple[KeyValue, ...] | None:
     listed, column = ListedValues(FakeProbeValues()), f"c{TYPES.index(type_name)}"
     listed.listed(EVENTS, {column: texts})
     found = listed.of(EVENTS.name, None, column)
-    return None if found is None else found.values
+    return found.values if isinstance(found, ColumnValues) else None
 
 
 @pytest.mark.parametrize(
@@ -69,22 +69,23 @@ def test_what_is_not_certain_is_not_known(type_name: str, text: str) -> None:
 
 def test_a_listing_is_not_pinned_and_the_next_one_replaces_it() -> None:
     listed = ListedValues(FakeProbeValues())
-    assert listed.of(EVENTS.name, None, "c0") is None
+    assert listed.of(EVENTS.name, None, "c0") is NotKnown.UNAVAILABLE
     listed.listed(EVENTS, {"c0": ["2", "1"]})
     found = listed.of(EVENTS.name, None, "c0")
+    assert isinstance(found, ColumnValues)
     assert found == ColumnValues((1, 2), 1, 2, is_tight=False, is_pinned=False)
-    assert listed.of(EVENTS.name, None, "c3") is None
+    assert listed.of(EVENTS.name, None, "c3") is NotKnown.UNAVAILABLE
     listed.listed(EVENTS, {"c0": ["1", None]})
     assert listed.of(EVENTS.name, None, "c0") == replace(found, values=(1,), upper=1, has_null=True)
     listed.listed(EVENTS, {})
-    assert listed.of(EVENTS.name, None, "c0") is None
+    assert listed.of(EVENTS.name, None, "c0") is NotKnown.UNAVAILABLE
 
 
 def test_of_tables_with_snapshots_others_tell() -> None:
     others = FakeProbeValues()
     others.put(SALES, 1, "day", ColumnValues((1,), 1, 1, is_tight=True))
     listed = ListedValues(others)
-    assert listed.of(SALES, 1, "day") is None
+    assert listed.of(SALES, 1, "day") is NotKnown.PENDING
     others.settle()
     assert listed.of(SALES, 1, "day") == ColumnValues((1,), 1, 1, is_tight=True)
 
@@ -93,7 +94,7 @@ def test_memory_is_bounded() -> None:
     listed = ListedValues(FakeProbeValues(), kept_bytes=1_000)
     for table in ("first", "second"):
         listed.listed(events(table), {"c0": [str(each) for each in range(10)]})
-    assert listed.of(events("first").name, None, "c0") is None
-    assert listed.of(events("second").name, None, "c0") is not None
+    assert listed.of(events("first").name, None, "c0") is NotKnown.UNAVAILABLE
+    assert listed.of(events("second").name, None, "c0") is not NotKnown.UNAVAILABLE
     listed.listed(events("large"), {"c0": [str(each) for each in range(100)]})
-    assert listed.of(events("large").name, None, "c0") is None
+    assert listed.of(events("large").name, None, "c0") is NotKnown.UNAVAILABLE

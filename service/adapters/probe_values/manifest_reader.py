@@ -1,0 +1,110 @@
+"""Reads each manifest once, for all columns of its table that anybody asked about."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from pyiceberg.manifest import ManifestFile
+from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.types import NestedField
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.probe_values.manifest_intervals import (
+    HeldIntervals,
+    data_manifests,
+    intervals_of_files,
+)
+from service.model.tables import TableName
+
+# Measured: two values, and a place in two dictionaries, or in two orders with their sums.
+INTERVAL_BYTES = 320
+_MANIFEST_BYTES = 1_000
+_KEPT_AT_MOST = 100_000
+_LISTS_AT_MOST = 64
+_TABLES_AT_MOST = 1_000
+_COLUMNS_AT_MOST = 32
+
+_Manifest: TypeAlias = tuple[str, int]
+_Field: TypeAlias = tuple[int, str]
+
+
+class ManifestReader:
+    """Manifests never change: what was read of one stays true under its path and length.
+
+    So a new snapshot costs its list of manifests and the new ones in it. Several threads that need one
+    manifest wait for the first of them. Memory is bounded; what was forgotten is read again.
+    """
+
+    def __init__(self, kept_bytes: int) -> None:
+        self._read: BoundedLru[tuple[_Manifest, _Field], HeldIntervals] = BoundedLru(
+            _KEPT_AT_MOST, kept_bytes - kept_bytes // 8
+        )
+        self._lists: BoundedLru[str, list[ManifestFile]] = BoundedLru(_LISTS_AT_MOST, kept_bytes // 8)
+        self._wanted: BoundedLru[TableName, tuple[str, ...]] = BoundedLru(_TABLES_AT_MOST, _TABLES_AT_MOST)
+        self._lock = threading.Lock()
+        self._turns: dict[str, threading.Lock] = {}
+
+    def want(self, table: TableName, column: str) -> None:
+        """From now on, each manifest of the table that is read is read for this column as well."""
+        with self._lock:
+            others = [each for each in self.wanted(table) if each != column]
+            self._wanted.put(table, (*others, column)[-_COLUMNS_AT_MOST:], 1)
+
+    def wanted(self, table: TableName) -> tuple[str, ...]:
+        """The columns that were asked about last, so many at most."""
+        return self._wanted.get(table) or ()
+
+    def manifests(self, table: Table, snapshot: Snapshot) -> list[ManifestFile]:
+        """The manifests of the snapshot's data files."""
+        kept = self._lists.get(snapshot.manifest_list)
+        if kept is None:
+            with self._turn(snapshot.manifest_list):
+                kept = self._lists.get(snapshot.manifest_list)
+                if kept is None:
+                    kept = data_manifests(table, snapshot)
+                    self._lists.put(snapshot.manifest_list, kept, _MANIFEST_BYTES * (len(kept) + 1))
+        return kept
+
+    def intervals(
+        self, table: Table, manifest: ManifestFile, field: NestedField, others: Sequence[NestedField]
+    ) -> HeldIntervals:
+        """What the manifest's files hold in the column; if it has to be read, it is for the others too."""
+        key = (_manifest(manifest), _field(field))
+        kept = self._read.get(key)
+        if kept is None:
+            with self._turn(manifest.manifest_path):
+                kept = self._read.get(key)
+                if kept is None:
+                    kept = self._read_now(table, manifest, (field, *others))[_field(field)]
+        return kept
+
+    def _read_now(
+        self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
+    ) -> Mapping[_Field, HeldIntervals]:
+        wanted = list({_field(each): each for each in fields}.values())
+        found = dict(zip(map(_field, wanted), intervals_of_files(table, manifest, wanted), strict=True))
+        for each, held in found.items():
+            byte_count = INTERVAL_BYTES * (len(held.counts) + 1)
+            self._read.put((_manifest(manifest), each), held, byte_count)
+        return found
+
+    @contextmanager
+    def _turn(self, path: str) -> Iterator[None]:
+        with self._lock:
+            turn = self._turns.setdefault(path, threading.Lock())
+        with turn:
+            yield
+        with self._lock:
+            self._turns.pop(path, None)
+
+
+def _manifest(manifest: ManifestFile) -> _Manifest:
+    return manifest.manifest_path, manifest.manifest_length
+
+
+def _field(field: NestedField) -> _Field:
+    return field.field_id, str(field.field_type)

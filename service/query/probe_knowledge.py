@@ -1,0 +1,82 @@
+"""What one query finds out about the files of the tables that it reads, in the time that it has for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from service.model.column_values import ColumnValues, NotKnown
+from service.model.tables import TableFacts, TableName
+from service.ports import Clock, ProbeValues
+from service.pruning.is_worth_collecting import is_worth_narrowing
+
+ProbeColumn: TypeAlias = tuple[TableName, int | None, str]
+"""A table, its snapshot, and a column as the table spells it."""
+
+
+class ProbeKnowledge:
+    """One query's. It waits `within_ms` at most for all that it asks.
+
+    Tables of less than `min_table_bytes` are not pruned, so it does not wait for what is in their files.
+    """
+
+    def __init__(self, values: ProbeValues, clock: Clock, within_ms: int, min_table_bytes: int) -> None:
+        self._values = values
+        self._clock = clock
+        self._left_ms = within_ms
+        self._min_table_bytes = min_table_bytes
+        self._asked: dict[ProbeColumn, ColumnValues | NotKnown] = {}
+
+    @property
+    def pending(self) -> tuple[ProbeColumn, ...]:
+        """What it asked, and did not hear about this snapshot in time."""
+        return tuple(column for column, found in self._asked.items() if _is_pending(found))
+
+    def announce(self, facts: Iterable[TableFacts], columns: frozenset[str]) -> None:
+        """Begins to find out about these columns, which are in lower case, of the tables, side by side."""
+        for table in facts:
+            asked = [each.name for each in table.columns if each.name.lower() in columns]
+            if asked and self._is_of_use(table):
+                self._values.prepare(table.name, table.snapshot_id, asked)
+
+    def is_clustered(self, facts: TableFacts, column: str) -> bool:
+        """Whether keys of this column leave out most of the table's files; taken for granted if not known.
+
+        Iceberg compares a predicate with each file's bounds in any case.
+        """
+        if facts.snapshot_id is None or facts.data_file_count == 1:
+            return False
+        is_of_use = self._is_of_use(facts)
+        found = self._of((facts.name, facts.snapshot_id, column), may_wait=is_of_use)
+        match found:
+            case NotKnown.PENDING:
+                return is_of_use
+            case NotKnown.UNAVAILABLE:
+                return False
+            case ColumnValues():
+                return found.is_tight
+
+    def held(self, column: ProbeColumn) -> ColumnValues | None:
+        """What the column holds, or None where that is not known."""
+        found = self._of(column, may_wait=True)
+        return found if isinstance(found, ColumnValues) else None
+
+    def has_news(self, columns: Iterable[ProbeColumn]) -> bool:
+        """Whether something is known by now that a query before was not told in time."""
+        return any(not _is_pending(self._of(each, may_wait=False)) for each in columns)
+
+    def _of(self, column: ProbeColumn, *, may_wait: bool) -> ColumnValues | NotKnown:
+        found = self._asked.get(column)
+        if found is None or (_is_pending(found) and may_wait):
+            began_ms = self._clock.elapsed_ms()
+            found = self._values.of(*column, self._left_ms / 1000 if may_wait else 0.0)
+            self._left_ms = max(0, self._left_ms - (self._clock.elapsed_ms() - began_ms))
+            self._asked[column] = found
+        return found
+
+    def _is_of_use(self, facts: TableFacts) -> bool:
+        return facts.snapshot_id is not None and is_worth_narrowing(facts, self._min_table_bytes)
+
+
+def _is_pending(found: ColumnValues | NotKnown) -> bool:
+    return found is NotKnown.PENDING or (isinstance(found, ColumnValues) and not found.is_current)
