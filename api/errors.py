@@ -63,6 +63,36 @@ class BodyTooSlow(CallerError):
     code = "BODY_TOO_SLOW"
 
 
+class NotHttp(CallerError):
+    """The request is not HTTP/1.1 as this gateway reads it. Nothing of it was looked at."""
+
+    code = "NOT_HTTP"
+
+
+class UrlTooLong(CallerError):
+    """The URL is longer than this gateway accepts."""
+
+    code = "URL_TOO_LONG"
+
+
+class HeadersTooLarge(CallerError):
+    """The request's headers are larger than this gateway accepts."""
+
+    code = "HEADERS_TOO_LARGE"
+
+
+class HeadersTooSlow(CallerError):
+    """The request's headers did not come in time. Nothing of it was looked at: send it again."""
+
+    code = "HEADERS_TOO_SLOW"
+
+
+class TooManyConnections(CallerError):
+    """As many connections are open as this gateway takes, or takes from one address. Try again later."""
+
+    code = "TOO_MANY_CONNECTIONS"
+
+
 class Unauthenticated(CallerError):
     """Send a known token as `Authorization: Bearer <token>`."""
 
@@ -157,6 +187,11 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,
+        NotHttp: HTTPStatus.BAD_REQUEST,
+        UrlTooLong: HTTPStatus.REQUEST_URI_TOO_LONG,
+        HeadersTooLarge: HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+        HeadersTooSlow: HTTPStatus.REQUEST_TIMEOUT,
+        TooManyConnections: HTTPStatus.SERVICE_UNAVAILABLE,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,

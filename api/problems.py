@@ -20,6 +20,7 @@ from api.errors import (
     MethodNotAllowed,
     NotJson,
     RouteNotFound,
+    TooManyConnections,
     Unauthenticated,
     status_of,
     status_of_code,
@@ -147,6 +148,8 @@ def headers_of(error: GatewayError) -> dict[str, str]:
             return {}
         case PartDown():
             return {"Retry-After": str(RETRY_AFTER_S)}
+        case TooManyConnections():
+            return {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"}
         case BodyTooSlow():
             # The rest of the body must not be taken for the next request.
             return {"Connection": "close"}

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import functools
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import cast
 
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
+from api.connections.bounds import bounds_of
+from api.connections.census import Census
+from api.connections.descriptors import with_descriptors
+from api.connections.protocol import BoundedProtocol
+from api.connections.unread_answers import UnreadAnswers
 from api.door import Door, GatewayFactory
 from api.settings import Settings
 from service.errors import CannotStart
@@ -46,23 +55,35 @@ def serve(
         server.should_exit = True
 
     app = create_app(settings, gateway_factory, on_failed_start=stop)
-    server = Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            timeout_graceful_shutdown=settings.shutdown_timeout_s + _ANSWERING_S,
-        ),
-        app.state.edge.door,
-        on_stopping,
-    )
+    server = server_of(settings, app, on_stopping)
     with listening, signals_stop(server):
         on_listening(url_of(listening))
         server.run(sockets=[listening])
     if failures:
         raise failures[0]
+
+
+def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] = lambda: None) -> Server:
+    """The server of an app, with the settings' bounds on connections."""
+    bounds = bounds_of(settings)
+    protocol = functools.partial(
+        BoundedProtocol,
+        bounds=bounds,
+        census=Census(with_descriptors(bounds.max_connections), bounds.max_connections_per_peer),
+        unread=UnreadAnswers(bounds.max_unread_bytes),
+    )
+    config = uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", protocol),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_keep_alive=settings.keep_alive_timeout_s,
+        timeout_graceful_shutdown=settings.shutdown_timeout_s + _ANSWERING_S,
+    )
+    return Server(config, app.state.edge.door, on_stopping)
 
 
 class Server(uvicorn.Server):

@@ -17,6 +17,7 @@ from api.settings import CONFIG_FILE, Settings
 from service.errors import CannotStart, did_you_mean
 
 PREFIX = "SLUICE_"
+_ALIKE_PERCENT = 80
 _LIKE_ENOUGH = 0.6
 REMOVED: Mapping[str, str] = MappingProxyType({})
 """Settings that are gone, each with its successor."""
@@ -73,9 +74,10 @@ def _nearest(name: str) -> list[str]:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    # As table and tables are, and filter and filtering.
+    # As table and tables are, filter and filtering, and workers and wrokers.
     shorter, longer = sorted((one, other), key=len)
-    return one == other or (len(shorter) > 3 and longer.startswith(shorter))
+    is_begun = longer.startswith(shorter) or fuzz.ratio(one, other) >= _ALIKE_PERCENT
+    return one == other or (len(shorter) > 3 and is_begun)
 
 
 def _keys_of_file(path: str | None) -> list[str]:

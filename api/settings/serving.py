@@ -50,6 +50,52 @@ class ServingSettings(BaseModel):
     body_min_bytes_per_s: int = Field(
         16 * KIB, ge=0, le=GIB, description="what a body must bring a second beyond that; 0: no matter"
     )
+    max_connections: int = Field(
+        2_000,
+        ge=16,
+        le=1_000_000,
+        description="open connections; beyond it, those that wait for their client go first, then 503",
+    )
+    max_connections_per_peer: int = Field(
+        1_600,
+        ge=1,
+        le=1_000_000,
+        description="the same for one address (IPv6: one /64); a proxy is one for all who come through it",
+    )
+    max_header_bytes: int = Field(
+        32 * KIB, ge=KIB, le=16 * MIB, description="headers of a request together before a 431"
+    )
+    max_header_lines: int = Field(100, ge=8, le=10_000, description="header lines before a 431")
+    max_url_bytes: int = Field(
+        64 * KIB,
+        ge=KIB,
+        le=16 * MIB,
+        description="URL with its query string before a 414; POST /ingest may carry a schema there",
+    )
+    max_pipelined_requests: int = Field(
+        16,
+        ge=0,
+        le=1_000,
+        description="requests that wait behind another one on their connection; beyond it, it is closed",
+    )
+    header_timeout_s: int = Field(
+        10, ge=1, le=3600, description="how long a request's headers may take before a 408"
+    )
+    keep_alive_timeout_s: int = Field(
+        5, ge=1, le=3600, description="how long a connection stays open without a request"
+    )
+    unread_answer_timeout_s: int = Field(
+        30,
+        ge=1,
+        le=3600,
+        description="how long a client may read less than body_min_bytes_per_s of its answer",
+    )
+    max_unread_answer_bytes: int = Field(
+        256 * MIB,
+        ge=MIB,
+        le=64 * GIB,
+        description="answers that clients do not read, together; beyond it, the oldest are dropped",
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @model_validator(mode="after")

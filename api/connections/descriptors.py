@@ -1,0 +1,30 @@
+"""File descriptors: each connection takes one, and so does much else."""
+
+from __future__ import annotations
+
+import resource
+
+import structlog
+
+_OTHERS = 512
+"""For Spark, the stores, object stores, files that are read and written."""
+_FEWEST = 16
+
+_log = structlog.stdlib.get_logger("api.connections")
+
+
+def with_descriptors(connections: int) -> int:
+    """As many of these connections as this process has descriptors for; raises its own limit where it may.
+
+    Without a descriptor no connection can be accepted, not even to be refused.
+    """
+    needed = connections + _OTHERS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return connections
+    raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    affordable = max(_FEWEST, min(connections, raised - _OTHERS))
+    if affordable < connections:
+        _log.warning("fewer_connections_than_set", connections=affordable, descriptors=raised)
+    return affordable

@@ -1,0 +1,26 @@
+"""Requests that offer another protocol, as if they did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_OF_UPGRADES = (b"upgrade", b"http2-settings")
+
+
+def plain_head(method: bytes, url: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """The head of the same request without its offer, as RFC 9110 (7.8) lets a server ignore it.
+
+    >>> plain_head(b"GET", b"/", "1.1", [(b"connection", b"Upgrade, close"), (b"upgrade", b"h2c")]).split()
+    [b'GET', b'/', b'HTTP/1.1', b'connection:', b'close']
+    """
+    lines = [b"%b %b HTTP/%b" % (method, url, version.encode())]
+    for name, value in headers:
+        shown = _without_offers(value) if name == b"connection" else value
+        if name not in _OF_UPGRADES and (shown or name != b"connection"):
+            lines.append(name + b": " + shown)
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _without_offers(connection: bytes) -> bytes:
+    tokens = [each.strip() for each in connection.split(b",")]
+    return b", ".join(each for each in tokens if each.lower() not in _OF_UPGRADES)

@@ -1,0 +1,105 @@
+"""A client that sends just the bytes that it is told to."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        return str(json.loads(self.body)["code"])
+
+
+class RawClient:
+    def __init__(self, address: tuple[str, int], source: str = "127.0.0.1") -> None:
+        self._address = address
+        self._socket = socket.create_connection(address, timeout=60, source_address=(source, 0))
+        # What is sent is a packet of its own.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._received = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def from_address(self, source: str) -> RawClient:
+        """One more, of another peer."""
+        return RawClient(self._address, source)
+
+    def small_window(self) -> Self:
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        return self
+
+    def send(self, data: bytes) -> Self:
+        self._socket.sendall(data)
+        return self
+
+    def send_until_closed(self, part: bytes, number: int) -> int:
+        """How many bytes could be sent."""
+        sent = 0
+        try:
+            for _ in range(number):
+                sent += self._socket.send(part)
+        except OSError:
+            pass
+        return sent
+
+    def answer(self) -> RawAnswer:
+        """The next one.
+
+        Raises:
+            EOFError: the server has closed the connection.
+        """
+        while b"\r\n\r\n" not in self._received:
+            self._receive()
+        head, _, self._received = self._received.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+        length = int(headers.get("content-length", "0"))
+        while len(self._received) < length:
+            self._receive()
+        body, self._received = self._received[:length], self._received[length:]
+        return RawAnswer(int(first.split()[1]), headers, body)
+
+    def ask(self, path: bytes) -> RawAnswer:
+        return self.send(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
+
+    def post(self, path: bytes, value: Any) -> RawAnswer:
+        return self.send(post(path, json.dumps(value).encode())).answer()
+
+    def wait_until_reset(self) -> None:
+        """Reads nothing; returns once the server has aborted the connection."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLERR | select.POLLHUP)
+        assert poll.poll(60_000)
+
+    def is_closed(self) -> bool:
+        """Waits for the server's end; what comes before it is read."""
+        try:
+            while True:
+                self._receive()
+        except (EOFError, ConnectionError):
+            return True
+
+    def _receive(self) -> None:
+        found = self._socket.recv(65536)
+        if not found:
+            raise EOFError
+        self._received += found
+
+
+def post(path: bytes, body: bytes, *lines: bytes) -> bytes:
+    head = [b"POST " + path + b" HTTP/1.1", b"Host: localhost", b"Content-Type: application/json", *lines]
+    return b"\r\n".join([*head, b"Content-Length: %d" % len(body), b"", body])
