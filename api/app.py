@@ -16,7 +16,7 @@ from api.bodies.body_pace import BodyPace
 from api.bodies.bytes_in_flight import BytesInFlight
 from api.bodies.decoded_body import DecodedBody
 from api.callers import Authentication, Callers
-from api.door import Door, GatewayFactory, OnFailedStart
+from api.door import Door, DoorBounds, GatewayFactory, OnFailedStart
 from api.edge import Edge
 from api.hosts import KnownHosts
 from api.openapi import describe
@@ -56,7 +56,7 @@ def create_app(
         on_failed_start: called on the event loop with the one sentence when the factory fails; has to end
             the process.
     """
-    door = Door(gateway_factory, on_failed_start or _log_failed_start, settings.ingest_parallel_bodies)
+    door = Door(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
     app = FastAPI(
         title="Sluice",
         version=_version(),
@@ -118,3 +118,11 @@ def _version() -> str:
         return version("sluice-gateway")
     except PackageNotFoundError:
         return "0"
+
+
+def _door_bounds(settings: Settings) -> DoorBounds:
+    return DoorBounds(
+        long_calls=settings.ingest_parallel_bodies,
+        wait_s=settings.request_max_wait_s,
+        long_wait_s=settings.ingest_max_wait_s,
+    )

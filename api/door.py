@@ -3,37 +3,62 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 import structlog
 from anyio import CapacityLimiter, to_thread
 
-from service.errors import CannotStart, EngineNotReady, ShuttingDown
+from api.lane import Gone, Lane
+from api.waiting import ClientGone
+from service.errors import (
+    CannotStart,
+    EngineNotReady,
+    GatewayBusy,
+    IngestCanceled,
+    ShuttingDown,
+    TooManyIngests,
+)
 from service.gateway import Gateway
 from service.model.health import PartHealth, PartState, Readiness
 
 GatewayFactory = Callable[[], Gateway]
+IsCanceled = Callable[[], bool]
 OnFailedStart = Callable[[CannotStart], None]
 
 _THREADS = 16
+# Who comes again sooner finds the same long calls.
+_LONG_RETRY_S = 10
 _log = structlog.stdlib.get_logger("api.door")
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class DoorBounds:
+    """How many long calls run at once, and how long calls of both kinds wait for a place."""
+
+    long_calls: int = 4
+    wait_s: float = 30.0
+    long_wait_s: float = 60.0
+
+
 class Door:
     """Holds the gateway once it is there. Its methods belong to the event loop's thread."""
 
-    def __init__(self, factory: GatewayFactory, on_failed_start: OnFailedStart, long_calls: int = 4) -> None:
+    def __init__(
+        self, factory: GatewayFactory, on_failed_start: OnFailedStart, bounds: DoorBounds = DoorBounds()
+    ) -> None:
         self._factory = factory
         self._on_failed_start = on_failed_start
         self._gateway: Gateway | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._threads = CapacityLimiter(_THREADS)
-        self._long_ones = CapacityLimiter(long_calls)
+        self._calls = Lane(_THREADS, bounds.wait_s, GatewayBusy)
+        self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones)
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
         self._builders = CapacityLimiter(1)
@@ -53,12 +78,31 @@ class Door:
         return self._gateway
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs what may block in one of a bounded number of threads; calls beyond that wait in line."""
-        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self._threads)
+        """Runs what may block in one of a bounded number of threads; calls beyond that wait in line.
 
-    async def call_long(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The same for what may take minutes and much memory: a few at once, for whom no others wait."""
-        return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=self._long_ones)
+        Raises:
+            GatewayBusy: no thread was free in time.
+        """
+        return await self._calls.run(lambda: function(*args, **kwargs))
+
+    async def call_long(self, function: Callable[[IsCanceled], T], gone: Gone) -> T:
+        """The same for what may take minutes and much memory: a few at once, for whom no others wait.
+
+        The function is told whether the client has hung up, so that it can end.
+
+        Raises:
+            TooManyIngests: there was no place in time.
+            ClientGone: the client hung up before there was one, or the function ended for that.
+        """
+        left = threading.Event()
+        watching = asyncio.create_task(gone())
+        watching.add_done_callback(lambda _: left.set())
+        try:
+            return await self._long_ones.run(lambda: function(left.is_set), lambda: _ended(watching))
+        except IngestCanceled:
+            raise ClientGone from None
+        finally:
+            watching.cancel()
 
     async def readiness(self) -> Readiness:
         """How the parts are doing; while the gateway is built, that its engine is starting."""
@@ -109,3 +153,14 @@ class Door:
 
 def _engine_is(state: PartState, detail: str) -> Readiness:
     return Readiness((PartHealth("engine", state, detail, is_required=True),))
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    await asyncio.wait({task})
+
+
+def _too_many_long_ones() -> TooManyIngests:
+    return TooManyIngests(
+        "As many large ingests are being written as this gateway takes at once, and none ended in time.",
+        retry_after_s=_LONG_RETRY_S,
+    )

@@ -84,7 +84,7 @@ def build_ingests(
         body_bounds(settings),
         large=large,
         meters=meters,
-        turn=Turns(settings.ingest_turns).turn,
+        turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
         changes=PyIcebergTableChanges(catalogs),
         spools=spools,
         change_rules=ChangeRules(

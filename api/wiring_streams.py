@@ -30,6 +30,7 @@ from spark_session.settings import is_local
 from spark_session.stream_queries import SparkStreamQueries
 
 _ENTRIES_A_FILE = 20
+_STEPS_AN_ENTRY = 10
 
 
 def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
@@ -94,6 +95,11 @@ def _access(settings: Settings) -> SourceAccess:
 def _sources(settings: Settings) -> FoundSources:
     most = settings.ingest_source_max_files
     bounds = SourceBounds(
-        most, settings.ingest_source_max_bytes, most * _ENTRIES_A_FILE, settings.ingest_split_bytes
+        files=most,
+        byte_count=settings.ingest_source_max_bytes,
+        entries=most * _ENTRIES_A_FILE,
+        steps=most * _ENTRIES_A_FILE * _STEPS_AN_ENTRY,
+        listing_ms=settings.ingest_source_listing_timeout_s * 1000,
+        untagged_bytes=settings.ingest_split_bytes,
     )
     return FoundSources(_access(settings), bounds)

@@ -167,6 +167,12 @@ class TooManyIngests(CallerError):
         self.retry_after_s = retry_after_s
 
 
+class IngestCanceled(CallerError):
+    """The client hung up before the ingest was accepted. Nothing of it is kept."""
+
+    code = "INGEST_CANCELED"
+
+
 class IngestNotFound(CallerError):
     """There is no ingest with this id."""
 
@@ -432,6 +438,12 @@ class MaintenanceFailed(GatewayError):
     """The table could not be maintained. Its rows are what they were."""
 
     code = "MAINTENANCE_FAILED"
+
+
+class GatewayBusy(PartDown):
+    """All of the gateway's threads are taken, and none became free in time. Send the request again."""
+
+    code = "GATEWAY_BUSY"
 
 
 class ShuttingDown(PartDown):

@@ -43,6 +43,11 @@ def always_open() -> bool:
     return True
 
 
+def never() -> bool:
+    """For what is not canceled by anybody."""
+    return False
+
+
 OnRefused = Callable[[int], None]
 """Is told how many accepted ingests one of their tables has just refused."""
 
@@ -353,11 +358,13 @@ class TableCommits(Protocol):
 class Sources(Protocol):
     """Files that callers name, where the operator lets them."""
 
-    def files(self, uri: str) -> Sequence[SourceFile]:
+    def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> Sequence[SourceFile]:
         """The files that an address means now, in the order of their names; one at least.
 
         Raises:
-            SourceInvalid: it is no address, or means no file, or more than may be read at once.
+            SourceInvalid: it is no address, or means no file, or more than may be read at once, or it takes
+                too long to find them.
+            IngestCanceled: `is_canceled` said so meanwhile.
             SourceNotAllowed: the operator has not allowed it.
             StorageDown: the storage does not answer.
         """

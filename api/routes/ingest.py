@@ -85,7 +85,9 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     async with spooled_body(request, spool, prefix, edge.door.call) as body:
         wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.ingests.read_schema)
         wanted = streamed_records(wanted, spool.open, kind, packed)
-        accepted = await edge.door.call_long(gateway.ingests.accept, wanted, caller)
+        accepted = await edge.door.call_long(
+            lambda is_canceled: gateway.ingests.accept(wanted, caller, is_canceled), lambda: gone(request)
+        )
     return await _answered(edge, gateway.ingests, caller, request, accepted, asked.wait)
 
 
@@ -110,8 +112,12 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     gateway = edge.door.gateway
     # Large bodies take their time here, and others wait for the event loop.
     asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
-    call = edge.door.call if asked.executed is None else edge.door.call_long
-    accepted = await call(gateway.ingests.accept, asked, caller)
+    if asked.executed is None:
+        accepted = await edge.door.call(gateway.ingests.accept, asked, caller)
+    else:
+        accepted = await edge.door.call_long(
+            lambda is_canceled: gateway.ingests.accept(asked, caller, is_canceled), lambda: gone(request)
+        )
     return await _answered(edge, gateway.ingests, caller, request, accepted, body.wait)
 
 

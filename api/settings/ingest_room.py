@@ -45,7 +45,16 @@ class IngestRoomSettings(BaseModel):
         64 * MIB, ge=KIB, le=64 * GIB, description="bodies of JSON together before a 429; in memory"
     )
     ingest_parallel_bodies: int = Field(
-        4, ge=1, le=256, description="bodies of records alone that are written at once; others wait"
+        4,
+        ge=1,
+        le=256,
+        description="bodies of records alone, and sources, that are written at once; others wait",
+    )
+    ingest_max_wait_s: int = Field(
+        60,
+        ge=1,
+        le=3600,
+        description="how long such an ingest, or one of JSON, waits to be written before a 429",
     )
     ingest_max_waiting: int = Field(
         10_000,

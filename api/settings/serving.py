@@ -96,6 +96,12 @@ class ServingSettings(BaseModel):
         le=64 * GIB,
         description="answers that clients do not read, together; beyond it, the oldest are dropped",
     )
+    request_max_wait_s: int = Field(
+        30,
+        ge=1,
+        le=3600,
+        description="how long a request waits for one of the gateway's threads before a 503",
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @model_validator(mode="after")

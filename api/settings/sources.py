@@ -26,6 +26,9 @@ class SourceSettings(BaseModel):
     ingest_source_max_bytes: int = Field(
         1024 * GIB, ge=KIB, le=2**60, description="bytes of one source at most; of one file, decompressed"
     )
+    ingest_source_listing_timeout_s: int = Field(
+        300, ge=1, le=86_400, description="how long the files of one source may be looked for"
+    )
     ingest_split_bytes: int = Field(
         128 * MIB, ge=MIB, le=64 * GIB, description="how much of an input one task of Spark reads at least"
     )

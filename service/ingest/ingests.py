@@ -16,7 +16,7 @@ from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import SUFFIX
 from service.ingest.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
-from service.ingest_ports import IngestHistory, Spool
+from service.ingest_ports import IngestHistory, Spool, never
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.ingest_history import IngestListing, IngestSummary
 from service.model.schemas import TableSchema
@@ -61,11 +61,17 @@ class Ingests:
         self._check_taking()
         return self._ports.spools.new()
 
-    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+    def accept(
+        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+    ) -> Accepted:
         """Writes the files and makes them durable; blocks until then. Their commit follows by itself.
+
+        `is_canceled` is asked until the files of a source are found. From then on the ingest is accepted
+        whether or not anybody waits for it: the same `requestId` finds it.
 
         Raises:
             ShuttingDown: nothing is taken in any more.
+            IngestCanceled: `is_canceled` said so.
             GatewayError: as `run_ingest` does; nothing was accepted.
         """
         self._check_taking()
@@ -73,7 +79,8 @@ class Ingests:
             self._counting_refusals(),
             self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
         ):
-            record = run_ingest(request, caller, self._ports, self._check_room)
+            ports = self._ports.canceled_by(is_canceled)
+            record = run_ingest(request, caller, ports, self._check_room)
         return Accepted(record, self._committer.follow(record))
 
     def check(self, request: IngestRequest) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNotAllowed
 from service.ingest.dead_letters import DeadLetters
 from service.ingest.executing.large_parts import LargeInputs
+from service.ingest.executing.sources_until import SourcesUntil
 from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.joined_routes import joined_routes
 from service.ingest.letters_apart import check_letters_apart
@@ -34,6 +35,7 @@ from service.ingest_ports import (
     Spools,
     TableChanges,
     WritableTables,
+    never,
 )
 from service.model.ingest import (
     IngestCommit,
@@ -77,6 +79,13 @@ class IngestPorts:
     spools: Spools = field(kw_only=True)
     """Where bodies lie, and what is unpacked of them."""
     change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
+
+    def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
+        """The same for one ingest, whose files are looked for until this says that nobody waits for it."""
+        if is_canceled is never or self.large is None:
+            return self
+        sources = SourcesUntil(self.large.sources, is_canceled)
+        return replace(self, large=replace(self.large, sources=sources))
 
 
 def run_ingest(

@@ -6,12 +6,21 @@ Nothing is decoded and nothing resolved: an address that could mean another plac
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from itertools import groupby
 
 FILE = "file"
 SCHEMES = frozenset({FILE, "s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "oss", "hdfs"})
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)?", re.DOTALL)
+ANY_DEPTH = "**"
+"""Any number of folders, none among them."""
+# No storage has longer ones: of a path on a disk, and of a key in an object store.
+_LONGEST_ADDRESS = 4_096
+_LONGEST_NAME = 1_024
+NameMatch = Callable[[str], bool]
+"""Whether a name is meant."""
 _GLOB = re.compile(r"[*?\[]")
 # What a storage might decode once more: the dot, the slashes, NUL, and the percent sign itself.
 _ENCODED = re.compile(r"%(2e|2f|5c|00|25)", re.IGNORECASE)
@@ -29,14 +38,18 @@ class SourceUri:
 
     @staticmethod
     def parse(text: str) -> SourceUri:
-        """The address.
+        """The address. Of several `**` in a row one is left: they mean the same.
 
         Raises:
-            ValueError: it is none, or might mean another place than it says.
+            ValueError: it is none, or might mean another place than it says, or it is longer than names are.
 
         >>> SourceUri.parse("s3://bucket/in/*.json.gz").segments
         ('in', '*.json.gz')
+        >>> SourceUri.parse("s3://bucket/**/**/a/**").segments
+        ('**', 'a', '**')
         """
+        if len(text) > _LONGEST_ADDRESS:
+            raise ValueError(f"it has more than {_LONGEST_ADDRESS} characters")
         found = _URI.fullmatch(text)
         if found is None:
             raise ValueError("it is no address such as file:///data/*.ndjson or s3://bucket/folder/*.parquet")
@@ -94,16 +107,25 @@ def is_glob(segment: str) -> bool:
     return _GLOB.search(segment) is not None
 
 
-def is_match(name: str, segment: str) -> bool:
-    """Whether a name is meant by a segment; what a glob does not spell out is no hidden file.
+def name_match(segment: str) -> NameMatch:
+    """What tells whether a name is meant by a segment; what a glob does not spell out is no hidden file.
 
-    >>> [is_match(each, "*.json") for each in ("a.json", ".a.json", "_a.json")], is_match("_a", "_*")
+    The time for a name grows with its length and with that of the segment, not with the ways to divide the
+    name among several `*`: Python's translation goes back into none of them.
+
+    >>> [name_match("*.json")(each) for each in ("a.json", ".a.json", "_a.json")], name_match("_*")("_a")
     ([True, False, False], True)
     """
     if not is_glob(segment):
-        return name == segment
-    is_hidden = name.startswith((".", "_")) and not segment.startswith(name[0])
-    return not is_hidden and fnmatchcase(name, segment)
+        return segment.__eq__
+    match = re.compile(translate(segment)).match
+    is_hidden_meant = tuple(each for each in (".", "_") if segment.startswith(each))
+
+    def is_match(name: str) -> bool:
+        is_hidden = name.startswith((".", "_")) and not name.startswith(is_hidden_meant)
+        return not is_hidden and match(name) is not None
+
+    return is_match
 
 
 def _segments(path: str) -> tuple[str, ...]:
@@ -114,7 +136,11 @@ def _segments(path: str) -> tuple[str, ...]:
         raise ValueError("its path has an empty step, `.` or `..`")
     if _ENCODED.search(path):
         raise ValueError("its path has percent-encoded dots or slashes; write names as they are")
-    return segments
+    if any(len(each) > _LONGEST_NAME for each in segments):
+        raise ValueError(f"its path has a step of more than {_LONGEST_NAME} characters")
+    return tuple(
+        each for name, alike in groupby(segments) for each in ((name,) if name == ANY_DEPTH else alike)
+    )
 
 
 def address_of(path: str) -> str:

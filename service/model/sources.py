@@ -59,12 +59,15 @@ class SourceSplit:
 class SourceBounds:
     """How much one source may have. `entries` are names that are looked at, whether they are meant or not.
 
+    `steps` are comparisons of a name with a part of a glob. To find the files may take `listing_ms`.
     Larger files than `untagged_bytes` are read in parts, which must be parts of one and the same.
     """
 
     files: int = 10_000
     byte_count: int = 1 << 40
     entries: int = 200_000
+    steps: int = 2_000_000
+    listing_ms: int = 300_000
     untagged_bytes: int = 0
 
 

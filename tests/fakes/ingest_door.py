@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from service.errors import IngestInvalid, IngestNotFound, MetricsStoreDown
+from service.errors import IngestCanceled, IngestInvalid, IngestNotFound, MetricsStoreDown
 from service.ingest.ingests import Accepted, Ingests
+from service.ingest_ports import never
 from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
 from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
 from service.model.schemas import Field, Primitive, TableSchema
@@ -42,15 +43,23 @@ class FakeIngestDoor(Ingests):
         self.is_held = threading.Event()
         self.may_go_on = threading.Event()
         self.may_go_on.set()
+        self.was_canceled = threading.Event()
         self.spools = FakeSpools()
 
     def new_spool(self) -> FakeSpool:
         """Those that are still open stand in `spools.open_ones`."""
         return self.spools.new()
 
-    def accept(self, request: IngestRequest, caller: str) -> Accepted:
+    def accept(
+        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+    ) -> Accepted:
         self.has_begun.set()
-        self.may_go_on.wait(20)
+        for _ in range(2_000):
+            if self.may_go_on.wait(0.01):
+                break
+            if is_canceled():
+                self.was_canceled.set()
+                raise IngestCanceled
         if self.refusal is not None:
             raise self.refusal
         commits = tuple(

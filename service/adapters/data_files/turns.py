@@ -7,40 +7,74 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Semaphore
 
-_held: ContextVar[Semaphore | None] = ContextVar("_held", default=None)
+from service.errors import TooManyIngests
+
+LONGEST_WAIT_S = 60.0
+
+
+class _Turn:
+    """One thread's turn, which it has or not."""
+
+    def __init__(self, free: Semaphore, wait_s: float) -> None:
+        self._free = free
+        self._wait_s = wait_s
+        self._has = False
+
+    def take(self) -> bool:
+        self._has = self._free.acquire(timeout=self._wait_s)
+        return self._has
+
+    def give(self) -> None:
+        if self._has:
+            self._has = False
+            self._free.release()
+
+
+_held: ContextVar[_Turn | None] = ContextVar("_held", default=None)
 
 
 class Turns:
-    """Lets so many threads compute at once; the others wait in line.
+    """Lets so many threads compute at once; the others wait in line, for `wait_s` at most.
 
     Python runs one thread at a time. With a dozen that want to, each call of Arrow that lets go of the
     interpreter costs the caller a place at the end of the line: eight small ingests at once were fewer in a
     second than two.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, wait_s: float = LONGEST_WAIT_S) -> None:
         self._free = Semaphore(count)
+        self._wait_s = wait_s
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Returns when it is the thread's turn."""
-        with self._free:
-            before = _held.set(self._free)
-            try:
-                yield
-            finally:
-                _held.reset(before)
+        """Returns when it is the thread's turn.
+
+        Raises:
+            TooManyIngests: that was not so in time.
+        """
+        turn = _Turn(self._free, self._wait_s)
+        if not turn.take():
+            raise TooManyIngests
+        before = _held.set(turn)
+        try:
+            yield
+        finally:
+            _held.reset(before)
+            turn.give()
 
 
 @contextmanager
 def out_of_turn() -> Iterator[None]:
-    """Lets another thread compute meanwhile; for threads that have no turn it does nothing."""
+    """Lets another thread compute meanwhile; for threads that have no turn it does nothing.
+
+    Who cannot have its turn again in time goes on without one: its files are half written.
+    """
     held = _held.get()
     if held is None:
         yield
         return
-    held.release()
+    held.give()
     try:
         yield
     finally:
-        held.acquire()
+        held.take()

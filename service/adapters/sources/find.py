@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
+from service.adapters.clock import SystemClock
+from service.adapters.sources.glob_search import GlobSearch
 from service.adapters.sources.object_stores import in_gateway_terms
-from service.adapters.sources.storage import Entry, SourceAccess, entries, entry, tag
+from service.adapters.sources.search_budget import SearchBudget
+from service.adapters.sources.storage import Entry, SourceAccess, entry, tag
 from service.errors import SourceChanged, SourceInvalid
-from service.model.source_uris import SourceUri, is_match
+from service.ingest_ports import never
+from service.model.source_uris import SourceUri
 from service.model.sources import SourceBounds, SourceFile
-
-# Any number of folders, none among them.
-_ANY_DEPTH = "**"
-_DEPTH_AT_MOST = 100
+from service.ports import Clock
 
 
 class FoundSources:
     """Implements `service.ingest_ports.Sources`. May be used from several threads at once."""
 
-    def __init__(self, access: SourceAccess, bounds: SourceBounds) -> None:
+    def __init__(self, access: SourceAccess, bounds: SourceBounds, clock: Clock | None = None) -> None:
         self._access = access
         self._bounds = bounds
+        self._clock = clock or SystemClock()
 
-    def files(self, uri: str) -> tuple[SourceFile, ...]:
+    def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> tuple[SourceFile, ...]:
         """The files that the address means now, in the order of their names.
 
         Raises:
-            SourceInvalid: it is no address, or means no file, or more than may be read at once.
+            SourceInvalid: it is no address, or means no file, or more than may be read at once, or it takes
+                too long to find them.
+            IngestCanceled: nobody waits for them any more.
             SourceNotAllowed: the operator has not allowed it.
             SourceChanged: a file was deleted at that moment.
             SourceDenied: the storage refuses the gateway.
@@ -34,7 +38,8 @@ class FoundSources:
         """
         parsed = self.checked(uri)
         try:
-            found = _Search(self._access, self._bounds).files(parsed)
+            budget = SearchBudget(self._bounds, self._clock, is_canceled)
+            found = _Search(self._access, self._bounds, budget).files(parsed)
         except FileNotFoundError as error:
             raise SourceChanged(f"{uri} was changed while it was looked at. Nothing was accepted.") from error
         except OSError as error:
@@ -59,12 +64,12 @@ class FoundSources:
 
 
 class _Search:
-    """One look for the files of one address; counts what it sees."""
+    """One look for the files of one address."""
 
-    def __init__(self, access: SourceAccess, bounds: SourceBounds) -> None:
+    def __init__(self, access: SourceAccess, bounds: SourceBounds, budget: SearchBudget) -> None:
         self._access = access
         self._bounds = bounds
-        self._seen = 0
+        self._budget = budget
         self._byte_count = 0
         self._found: dict[str, SourceFile] = {}
 
@@ -72,10 +77,9 @@ class _Search:
         fixed = uri.fixed
         start = SourceUri(uri.scheme, uri.authority, fixed)
         rest = uri.segments[len(fixed) :]
-        if rest and rest[-1] == _ANY_DEPTH:
-            rest = (*rest, "*")
         if rest:
-            self._look_in(start, rest)
+            for each in GlobSearch(self._access, rest, self._budget).files(start):
+                self._take(each.uri, each.entry)
         else:
             self._take_one(start)
         return tuple(self._found[each] for each in sorted(self._found))
@@ -86,36 +90,6 @@ class _Search:
             raise SourceInvalid(f"{uri} is a folder. Name the files in it, as {uri}/*.")
         if found is not None:
             self._take(uri, found)
-
-    def _look_in(self, folder: SourceUri, segments: tuple[str, ...]) -> None:
-        head, rest = segments[0], segments[1:]
-        if head == _ANY_DEPTH:
-            self._look_in(folder, rest)
-            for each in self._folders(folder, "*"):
-                # Links may lead around in circles.
-                if not each.is_link and len(folder.segments) < _DEPTH_AT_MOST:
-                    self._look_in(folder.child(each.name), segments)
-        elif not rest:
-            for each in self._entries(folder):
-                if not each.is_folder and is_match(each.name, head):
-                    self._take(folder.child(each.name), each)
-        else:
-            for each in self._folders(folder, head):
-                self._look_in(folder.child(each.name), rest)
-
-    def _folders(self, folder: SourceUri, segment: str) -> list[Entry]:
-        return [each for each in self._entries(folder) if each.is_folder and is_match(each.name, segment)]
-
-    def _entries(self, folder: SourceUri) -> Iterator[Entry]:
-        self._access.check_real(folder)
-        for each in entries(self._access, folder):
-            self._seen += 1
-            if self._seen > self._bounds.entries:
-                raise SourceInvalid(
-                    f"There are more than {self._bounds.entries} names to look at, twenty times what the "
-                    "setting ingest_source_max_files allows. Name a folder further down."
-                )
-            yield each
 
     def _take(self, uri: SourceUri, found: Entry) -> None:
         self._access.check_real(uri)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ from service.errors import SourceNotAllowed
 from service.model.source_uris import FILE, SourceUri
 
 _SECOND_NS = 1_000_000_000
+# No such name, a file where a folder would be, a name longer than there are any, links in a circle.
+_NOTHING_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,8 @@ def entry(access: SourceAccess, uri: SourceUri) -> Entry | None:
         OSError: the storage does not answer.
     """
     if uri.scheme == FILE:
-        try:
-            status = os.stat(uri.path)  # noqa: PTH116
-        except FileNotFoundError:
+        status = _status(lambda: os.stat(uri.path))  # noqa: PTH116
+        if status is None:
             return None
         return Entry(uri.segments[-1] if uri.segments else "", _is_folder(status), *_state(status))
     return next(_named(access.file_system(uri).get_file_info([uri.path])), None)
@@ -142,16 +144,26 @@ def tag_of(file: Any) -> str:
 def _on_disk(path: str) -> Iterator[Entry]:
     try:
         found = os.scandir(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return
+    except OSError as error:
+        if error.errno in _NOTHING_THERE:
+            return
+        raise
     with found:
         for each in found:
-            try:
-                status = each.stat()
-            except FileNotFoundError:
+            status = _status(each.stat)
+            if status is None:
                 # A link to nothing, or a file that has just gone.
                 continue
             yield Entry(each.name, _is_folder(status), *_state(status), each.is_symlink())
+
+
+def _status(asked: Callable[[], os.stat_result]) -> os.stat_result | None:
+    try:
+        return asked()
+    except OSError as error:
+        if error.errno in _NOTHING_THERE:
+            return None
+        raise
 
 
 def _is_folder(status: os.stat_result) -> bool:

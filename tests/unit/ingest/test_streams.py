@@ -40,6 +40,7 @@ from service.ingest.dead_letters import dead_letter_name
 from service.ingest.ingests import Accepted
 from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
+from service.ingest_ports import never
 from service.model.ingest import (
     ColumnNames,
     InferredColumns,
@@ -263,8 +264,10 @@ class Untold(FakeIngests):
 
     find_count = 0
 
-    def accept(self, request: IngestRequest, caller: str) -> Accepted:
-        return Accepted(super().accept(request, caller).record, Future())
+    def accept(
+        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+    ) -> Accepted:
+        return Accepted(super().accept(request, caller, is_canceled).record, Future())
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         self.find_count += 1

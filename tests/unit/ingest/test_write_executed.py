@@ -28,6 +28,7 @@ from service.errors import (
 from service.ingest.executing.split_reader import SplitReader
 from service.ingest.executing.split_task import SplitTask
 from service.ingest.reading.read_bounds import ReadBounds
+from service.ingest_ports import never
 from service.model.ingest import (
     ColumnNames,
     InferredColumns,
@@ -216,7 +217,7 @@ def test_a_file_that_changes_while_it_is_read_is_written_nowhere(
     (tmp_path / "a.json").write_bytes(lines(1))
     found = ingests.sources.files((tmp_path / "a.json").as_uri())
     (tmp_path / "a.json").write_bytes(lines(1, 2))
-    ingests.sources.files = lambda uri: found  # type: ignore[method-assign]  # noqa: ARG005
+    ingests.sources.files = lambda uri, is_canceled=never: found  # type: ignore[method-assign]  # noqa: ARG005
     with pytest.raises(SourceChanged, match=r"a\.json was changed"):
         ended(ingests, of_source(tmp_path, "a.json"))
     assert not ingests.files.files

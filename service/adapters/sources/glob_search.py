@@ -1,0 +1,84 @@
+"""The walk that finds the files of an address with globs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from service.adapters.sources.search_budget import SearchBudget
+from service.adapters.sources.storage import Entry, SourceAccess, entries
+from service.model.source_uris import ANY_DEPTH, NameMatch, SourceUri, name_match
+
+_DEPTH_AT_MOST = 100
+Positions = frozenset[int]
+"""Which segments of the pattern the names in a folder may be matched with."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntry:
+    """A file that the pattern means, and its address."""
+
+    uri: SourceUri
+    entry: Entry
+
+
+class GlobSearch:
+    """One search below a folder. Each folder is listed once, however many ways of the pattern lead there.
+
+    Without that, a pattern of forty `**/` lists a folder once for each way to divide its path among them.
+    """
+
+    def __init__(self, access: SourceAccess, segments: tuple[str, ...], budget: SearchBudget) -> None:
+        if segments[-1] == ANY_DEPTH:
+            segments = (*segments, "*")
+        self._access = access
+        self._budget = budget
+        self._matches: list[NameMatch | None] = [
+            None if each == ANY_DEPTH else name_match(each) for each in segments
+        ]
+        self._visible = name_match("*")
+
+    def files(self, start: SourceUri) -> Iterator[FoundEntry]:
+        """The files that are meant, in no order.
+
+        Raises:
+            SourceInvalid: the budget is spent.
+            IngestCanceled: nobody waits for them any more.
+            SourceNotAllowed: a folder leads out of what may be read.
+            OSError: the storage does not answer.
+        """
+        waiting = [(start, self._with_next(frozenset({0})))]
+        while waiting:
+            folder, positions = waiting.pop()
+            self._access.check_real(folder)
+            self._budget.take_folder()
+            for each in entries(self._access, folder):
+                self._budget.take_name(len(positions))
+                if not each.is_folder:
+                    if self._is_meant(each.name, positions):
+                        yield FoundEntry(folder.child(each.name), each)
+                elif inside := self._inside(each, positions, len(folder.segments)):
+                    waiting.append((folder.child(each.name), inside))
+
+    def _is_meant(self, name: str, positions: Positions) -> bool:
+        last = len(self._matches) - 1
+        match = self._matches[last]
+        return last in positions and match is not None and match(name)
+
+    def _inside(self, folder: Entry, positions: Positions, depth: int) -> Positions:
+        """Where the pattern goes on in a folder; nothing if it does not."""
+        found = {each for position in positions for each in self._steps(folder, position, depth)}
+        return self._with_next(frozenset(found))
+
+    def _steps(self, folder: Entry, position: int, depth: int) -> Iterator[int]:
+        match = self._matches[position]
+        if match is None:
+            # Links may lead around in circles.
+            if not folder.is_link and depth < _DEPTH_AT_MOST and self._visible(folder.name):
+                yield position
+        elif position + 1 < len(self._matches) and match(folder.name):
+            yield position + 1
+
+    def _with_next(self, positions: Positions) -> Positions:
+        """The same with what follows each `**`, which may stand for no folder at all. No two are in a row."""
+        return positions | {each + 1 for each in positions if self._matches[each] is None}

@@ -1,0 +1,25 @@
+"""Files of a source, looked for only as long as somebody waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from service.errors import IngestCanceled
+from service.ingest_ports import Sources, never
+from service.model.sources import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesUntil:
+    """Implements `service.ingest_ports.Sources` for one ingest; `is_canceled`: nobody waits for it."""
+
+    sources: Sources
+    is_canceled: Callable[[], bool]
+
+    def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> Sequence[SourceFile]:
+        """See the port; canceled by either of them."""
+        found = self.sources.files(uri, lambda: self.is_canceled() or is_canceled())
+        if self.is_canceled():
+            raise IngestCanceled
+        return found
