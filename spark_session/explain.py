@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pyspark.sql.pandas.types import to_arrow_schema
-
 from service.ports import EngineResult, Statement
+from spark_session.arrow_schema import arrow_schema
 from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.run import analyzed, milliseconds, plan_text
 from spark_session.warm_session import WarmSession
@@ -26,7 +25,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
         session.rows.is_short(frame, statement.row_limit)
         scans = session.scan_reader.read(frame, has_run=False)
         return EngineResult(
-            rows=to_arrow_schema(frame.schema).empty_table(),
+            rows=arrow_schema(frame.schema).empty_table(),
             columns=result_columns(asked.schema),
             is_truncated=False,
             planning_ms=milliseconds(started, time.monotonic()),

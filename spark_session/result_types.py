@@ -26,6 +26,8 @@ _ISO_UNITS: Mapping[type[DataType], tuple[tuple[str, str], ...]] = {
 }
 """What stands before each unit; after the last stands its first letter."""
 _NOT_IN_ARROW = (YearMonthIntervalType, CalendarIntervalType, VariantType)
+# Arrow's readers refuse types of more than 64 levels, of which a map takes two.
+MAX_ARROW_LEVELS = 60
 
 
 def result_columns(schema: StructType) -> tuple[ResultColumn, ...]:
@@ -56,7 +58,8 @@ def sql_type(data_type: DataType) -> str:
 def in_arrow_types(frame: DataFrame) -> DataFrame:
     """The frame with what Arrow cannot carry as text: intervals in ISO 8601, the rest as Spark writes it.
 
-    Intervals inside arrays, structs and maps are part of Spark's text of the whole.
+    Intervals inside arrays, structs and maps are part of Spark's text of the whole. So is what lies in a type
+    of more levels than Arrow's readers take.
     """
     fields = frame.schema.fields
     if not any(_is_not_in_arrow(field.dataType) for field in fields):
@@ -80,11 +83,13 @@ def _carried(name: str, field: StructField) -> Column:
     return F.expr(f"concat({parts}, '{units[-1][1][0]}')")
 
 
-def _is_not_in_arrow(data_type: DataType) -> bool:
+def _is_not_in_arrow(data_type: DataType, levels: int = MAX_ARROW_LEVELS) -> bool:
+    if levels <= 0:
+        return True
     if isinstance(data_type, ArrayType):
-        return _is_not_in_arrow(data_type.elementType)
+        return _is_not_in_arrow(data_type.elementType, levels - 1)
     if isinstance(data_type, MapType):
-        return _is_not_in_arrow(data_type.keyType) or _is_not_in_arrow(data_type.valueType)
+        return any(_is_not_in_arrow(each, levels - 2) for each in (data_type.keyType, data_type.valueType))
     if isinstance(data_type, StructType):
-        return any(_is_not_in_arrow(field.dataType) for field in data_type.fields)
+        return any(_is_not_in_arrow(field.dataType, levels - 1) for field in data_type.fields)
     return isinstance(data_type, _NOT_IN_ARROW)

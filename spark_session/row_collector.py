@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 
-from spark_session.arrow_rows import arrow_rows, with_optional_fields
+from spark_session.arrow_rows import arrow_rows, arrow_table
+from spark_session.arrow_schema import arrow_schema
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
@@ -70,4 +70,4 @@ class RowCollector:
             dataset = self._java.dataset(session._jsparkSession, rows, row_type)
             return arrow_rows(DataFrame(dataset, session), self._java)
         with pa.ipc.open_stream(message) as stream:
-            return stream.read_all().cast(with_optional_fields(to_arrow_schema(frame.schema)))
+            return arrow_table(list(stream), arrow_schema(frame.schema))

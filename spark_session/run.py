@@ -100,7 +100,8 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
 
     One row is always kept: an empty answer would hide that there is one.
     """
-    kept = rows.slice(0, statement.row_limit)
+    # A slice of a table without columns has as many rows as it is asked for.
+    kept = rows.slice(0, min(statement.row_limit, rows.num_rows))
     if kept.nbytes > statement.byte_limit:
         # Rows differ in size, so their number says nothing; what the first n take only grows with n.
         counts = range(1, kept.num_rows + 1)

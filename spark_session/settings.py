@@ -134,6 +134,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        # The default refuses a struct with two fields of one name, which Spark itself answers.
+        "spark.sql.execution.pandas.structHandlingMode": "row",
         # A query brings about ten classes. Of Spark's 100, those of a dashboard's dozen questions evict each
         # other, and every one is compiled, and warmed up, anew.
         "spark.sql.codegen.cache.maxEntries": "1000",

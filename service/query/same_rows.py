@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
 # Sums of floating point numbers depend on the order of the rows, beyond these digits.
 SIGNIFICANT_DIGITS = 9
@@ -18,15 +17,44 @@ def same_rows(left: pa.Table, right: pa.Table) -> bool:
 
 
 def _counted(rows: pa.Table) -> Counter[str]:
-    columns = [column.to_pylist() for column in rows.columns]
-    return Counter(repr([_comparable(value) for value in row]) for row in zip(*columns, strict=True))
+    columns = [[value for chunk in column.chunks for value in _comparable(chunk)] for column in rows.columns]
+    return Counter(repr(row) for row in zip(*columns, strict=True))
 
 
-def _comparable(value: object) -> object:
-    if isinstance(value, float):
-        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
-    if isinstance(value, list | tuple):
-        return [_comparable(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _comparable(each) for key, each in value.items()}
-    return value
+def _comparable(array: pa.Array) -> list[object]:
+    """Values that are equal where the array's are; also of what Python has no objects for."""
+    kind = array.type
+    if pa.types.is_struct(kind):
+        fields = [_comparable(each) for each in array.flatten()]
+        return _with_nulls(array, list(zip(*fields, strict=True)) or [()] * len(array))
+    if pa.types.is_map(kind):
+        return _cut(array, pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"]))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _cut(array, array.values)
+    if pa.types.is_floating(kind):
+        return [
+            None if each is None else float(f"{each:.{SIGNIFICANT_DIGITS}g}") for each in array.to_pylist()
+        ]
+    if pa.types.is_temporal(kind):
+        return _plain(array.view(pa.int32() if kind.bit_width == 32 else pa.int64()))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        # Spark does not promise that a STRING is UTF-8.
+        return _plain(array.cast(pa.large_binary()))
+    return _plain(array)
+
+
+def _plain(array: pa.Array) -> list[object]:
+    values: list[object] = array.to_pylist()
+    return values
+
+
+def _cut(array: pa.Array, elements: pa.Array) -> list[object]:
+    offsets = array.offsets.to_pylist()
+    values = _comparable(elements.slice(offsets[0], offsets[-1] - offsets[0]))
+    rows: list[object] = [values[start - offsets[0] : end - offsets[0]] for start, end in pairwise(offsets)]
+    return _with_nulls(array, rows)
+
+
+def _with_nulls(array: pa.Array, rows: list[object]) -> list[object]:
+    is_valid = array.is_valid().to_pylist()
+    return [row if each else None for row, each in zip(rows, is_valid, strict=True)]

@@ -50,10 +50,10 @@ public final class RowCollector {
     public byte[] arrow(Object rows, Object rowType, String timeZone, int maxBytes) {
         StructType schema = (StructType) rowType;
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
-        ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(schema, stream, timeZone, true, false);
+        ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(schema, stream, timeZone, false, false);
         writer.writeBatches(
             (scala.collection.Iterator) ArrowConverters$.MODULE$.toBatchIterator(
-                listed(rows).iterator(), schema, 0L, timeZone, true, false, null));
+                listed(rows).iterator(), schema, 0L, timeZone, false, false, null));
         writer.end();
         return stream.size() <= maxBytes ? stream.toByteArray() : null;
     }

@@ -1,0 +1,61 @@
+"""The Arrow schema of a result, for every Spark type that one can have."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    CharType,
+    DataType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    UserDefinedType,
+    VarcharType,
+)
+
+
+def arrow_schema(schema: StructType, prefers_large_types: bool = False) -> pa.Schema:
+    r"""The schema of a result's rows in Arrow; names and order are Spark's, also of fields with one name.
+
+    >>> field = StructField("nothing", ArrayType(NullType(), containsNull=False), nullable=False)
+    >>> arrow_schema(StructType([field])).to_string()
+    'nothing: list<element: null> not null\n  child 0, element: null'
+    """
+    fields = [StructField(each.name, sendable_type(each.dataType), _is_nullable(each)) for each in schema]
+    return to_arrow_schema(StructType(fields), prefers_large_types=prefers_large_types)
+
+
+def sendable_type(kind: DataType) -> DataType:
+    """The type as Arrow can have it.
+
+    - Arrow's null type is nullable everywhere, so a map's keys cannot be of it. In Spark, a map with such
+      keys is always empty: an empty map with texts as keys is the same.
+    - Where a struct is NULL, so is in Arrow what lies in it: no field of a struct is required.
+    """
+    match kind:
+        case ArrayType():
+            return ArrayType(sendable_type(kind.elementType), kind.containsNull or _is_void(kind.elementType))
+        case MapType():
+            keys = StringType() if _is_void(kind.keyType) else sendable_type(kind.keyType)
+            is_optional = kind.valueContainsNull or _is_void(kind.valueType)
+            return MapType(keys, sendable_type(kind.valueType), is_optional)
+        case StructType():
+            return StructType([StructField(each.name, sendable_type(each.dataType)) for each in kind])
+        case UserDefinedType():
+            return sendable_type(kind.sqlType())
+        case CharType() | VarcharType():
+            return StringType()
+        case _:
+            return kind
+
+
+def _is_nullable(field: StructField) -> bool:
+    return field.nullable or _is_void(field.dataType)
+
+
+def _is_void(kind: DataType) -> bool:
+    return isinstance(kind, NullType)
