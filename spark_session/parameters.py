@@ -16,6 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
 from service.errors import ParameterInvalid
+from service.model.calendar import date_text, day_of, moment_of, moment_text
 from service.model.query import JsonScalar, Parameter, Parameters
 
 
@@ -108,18 +109,37 @@ def _decimal(value: JsonScalar, arguments: str) -> Column | JsonScalar:
 
 
 def _date(value: JsonScalar, _: str) -> Column:
-    return F.expr(f"DATE'{date.fromisoformat(_text(value)).isoformat()}'")
+    text = _text(value)
+    day = date_text(day_of(text)) if _has_sign(text) else date.fromisoformat(text).isoformat()
+    return F.expr(f"DATE'{day}'")
 
 
 def _timestamp(value: JsonScalar, _: str) -> Column:
-    return F.expr(f"TIMESTAMP'{datetime.fromisoformat(_text(value)).isoformat()}'")
+    text = _text(value)
+    moment = _far_moment(text) if _has_sign(text) else datetime.fromisoformat(text).isoformat()
+    return F.expr(f"TIMESTAMP'{moment}'")
 
 
 def _timestamp_ntz(value: JsonScalar, _: str) -> Column:
-    moment = datetime.fromisoformat(_text(value))
+    text = _text(value)
+    if _has_sign(text):
+        if moment_of(text)[1]:
+            raise ValueError(value)
+        return F.expr(f"TIMESTAMP_NTZ'{_far_moment(text)}'")
+    moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         raise ValueError(value)
     return F.expr(f"TIMESTAMP_NTZ'{moment.isoformat()}'")
+
+
+def _has_sign(text: str) -> bool:
+    """Whether its year is one that Python has no days of, as the answers spell it."""
+    return text.startswith(("+", "-"))
+
+
+def _far_moment(text: str) -> str:
+    nanoseconds, is_utc = moment_of(text)
+    return moment_text(nanoseconds // 1_000, "us", is_utc)
 
 
 def _binary(value: JsonScalar, _: str) -> Column:

@@ -2,7 +2,8 @@
 
 Integers are numbers; DECIMAL is a string; FLOAT and DOUBLE are numbers, with "NaN", "Infinity" and
 "-Infinity" as strings; dates and times are ISO 8601; BINARY is base64; arrays are arrays; structs, and maps
-with string keys, are objects; other maps are arrays of {"key", "value"}; intervals are ISO 8601 durations.
+with string keys, are objects; other maps are arrays of {"key", "value"}, and structs with two fields of one
+name are arrays of {"name", "value"}, since an object would lose a value; intervals are ISO 8601 durations.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from api.rendering.durations import duration_text, interval_text
+from api.rendering.moments import date_texts, timestamp_texts
 
 
 def json_values(array: pa.Array) -> list[Any]:
@@ -40,9 +42,13 @@ def json_values(array: pa.Array) -> list[Any]:
 def _other(array: pa.Array) -> list[Any]:
     kind = array.type
     if pa.types.is_timestamp(kind):
-        return _timestamps(array)
-    if pa.types.is_date(kind) or pa.types.is_time(kind):
-        return _plain(pc.cast(array, pa.string()))
+        return timestamp_texts(array)
+    if pa.types.is_date(kind):
+        return date_texts(array)
+    if pa.types.is_time(kind):
+        # As Spark writes it: without zeros at the end of the fraction.
+        texts = pc.cast(array, pa.string())
+        return _plain(pc.replace_substring_regex(texts, pattern=r"\.0+$|(\.\d*[1-9])0+$", replacement=r"\1"))
     if pa.types.is_duration(kind):
         ticks = pc.cast(array, pa.int64()).to_pylist()
         return [None if each is None else duration_text(each, kind.unit) for each in ticks]
@@ -89,21 +95,10 @@ def _decimals(array: pa.Array) -> list[Any]:
     return [format(decimal.Decimal(each), "f") if each and "E" in each else each for each in texts]
 
 
-def _timestamps(array: pa.Array) -> list[Any]:
-    if array.type.tz is None:
-        texts = pc.strftime(array, format="%Y-%m-%dT%H:%M:%S")
-    else:
-        texts = pc.strftime(array, format="%Y-%m-%dT%H:%M:%S%Ez")
-    return _plain(pc.replace_substring_regex(texts, pattern=r"\.0+([+-]|$)", replacement=r"\1"))
-
-
 def _nested(array: pa.Array) -> list[Any]:
     kind = array.type
     if pa.types.is_struct(kind):
-        names = [kind.field(index).name for index in range(kind.num_fields)]
-        rows = zip(*(json_values(each) for each in array.flatten()), strict=True)
-        objects = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(array)
-        return _with_nulls(array, objects)
+        return _structs(array)
     if pa.types.is_map(kind):
         return _maps(array)
     if pa.types.is_fixed_size_list(kind):
@@ -113,6 +108,20 @@ def _nested(array: pa.Array) -> list[Any]:
     return [None if each is None else str(each) for each in array.to_pylist()]
 
 
+def _structs(array: pa.Array) -> list[Any]:
+    names = [array.type.field(index).name for index in range(array.type.num_fields)]
+    if not names:
+        return _with_nulls(array, [{}] * len(array))
+    rows = zip(*(json_values(each) for each in array.flatten()), strict=True)
+    if len(set(names)) == len(names):
+        return _with_nulls(array, [dict(zip(names, row, strict=True)) for row in rows])
+    return _with_nulls(array, [_named(names, row) for row in rows])
+
+
+def _named(names: list[str], values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
+
+
 def _maps(array: pa.Array) -> list[Any]:
     is_object = pa.types.is_string(array.type.key_type) or pa.types.is_large_string(array.type.key_type)
 
@@ -120,10 +129,18 @@ def _maps(array: pa.Array) -> list[Any]:
         keys = json_values(array.keys.slice(start, end - start))
         return list(zip(keys, json_values(array.items.slice(start, end - start)), strict=True))
 
-    rows = _cut(array, entries)
-    if is_object:
-        return [None if row is None else dict(row) for row in rows]
-    return [None if row is None else [{"key": key, "value": value} for key, value in row] for row in rows]
+    to_json = _object if is_object else _pairs
+    return [None if row is None else to_json(row) for row in _cut(array, entries)]
+
+
+def _object(entries: list[tuple[Any, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
+    found = dict(entries)
+    # Keys that are not UTF-8 may become one text.
+    return found if len(found) == len(entries) else _pairs(entries)
+
+
+def _pairs(entries: list[tuple[Any, Any]]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": value} for key, value in entries]
 
 
 def _cut(array: pa.Array, values_between: Any) -> list[Any]:

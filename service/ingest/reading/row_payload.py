@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import math
-from datetime import date, datetime, time
+from datetime import time
 
 import pyarrow as pa
 from pyarrow import types
+
+from service.model.calendar import date_text, moment_text
 
 
 def row_payload(rows: pa.RecordBatch) -> bytes:
@@ -35,17 +37,32 @@ def _value(scalar: pa.Scalar) -> object:
         return [{"key": _value(each[0]), "value": _value(each[1])} for each in scalar.values]
     if isinstance(scalar, pa.ListScalar):
         return [_value(each) for each in scalar.values]
-    if types.is_time(kind) and not 0 <= scalar.value < _DAY[kind.unit]:
-        # Python would tell another time.
-        return f"{scalar.value} {kind.unit}"
+    if types.is_date(kind) or types.is_timestamp(kind) or _is_outside_of_a_day(scalar):
+        return _day_or_moment(scalar)
     try:
         return _json(scalar.as_py())
     except (ValueError, OverflowError, TypeError):
         return _text(scalar)
 
 
+def _is_outside_of_a_day(scalar: pa.Scalar) -> bool:
+    return types.is_time(scalar.type) and not 0 <= scalar.value < _DAY[scalar.type.unit]
+
+
+def _day_or_moment(scalar: pa.Scalar) -> str:
+    """As the reader of JSON takes it; with more digits than it takes where there are more."""
+    kind = scalar.type
+    if types.is_time(kind):
+        # Python would tell another time.
+        return f"{scalar.value} {kind.unit}"
+    if types.is_date(kind):
+        return date_text(scalar.value // (1 if types.is_date32(kind) else _DAY["ms"]))
+    text = moment_text(scalar.value, kind.unit, is_utc=kind.tz is not None)
+    return text.replace("T", " ") if kind.unit == "ns" and scalar.value % 1_000 else text
+
+
 def _text(scalar: pa.Scalar) -> str:
-    """Of what Python has no value for, such as moments with nanoseconds, or beyond the year 9999."""
+    """Of what Python has no value for, such as times with nanoseconds."""
     try:
         return str(scalar.cast(pa.string()).as_py())
     except pa.ArrowException:
@@ -58,7 +75,7 @@ def _json(value: object) -> object:
             return base64.b64encode(value).decode()
         case float():
             return value if math.isfinite(value) else _NOT_FINITE[str(value)]
-        case datetime() | date() | time():
+        case time():
             return value.isoformat()
         case bool() | int() | str() | None:
             return value

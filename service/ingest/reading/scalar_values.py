@@ -13,6 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from uuid import UUID
 
 from service.ingest.reading.sent_types import MIDNIGHTS
+from service.model.calendar import day_of, moment_of
 
 Convert = Callable[[object], object]
 """Gives the value for Arrow. Raises ValueError, with a reason, when it does not fit."""
@@ -145,6 +146,7 @@ def _string(value: object) -> str:
 
 
 def _date(value: object) -> date:
+    _check_years(value, day_of)
     text = _matching(value, _DATE, "a date such as 2026-01-31")
     return date.fromisoformat(text)
 
@@ -175,7 +177,22 @@ def _timestamptz(value: object) -> datetime:
 
 
 def _moment(value: object) -> datetime:
+    _check_years(value, moment_of)
     return datetime.fromisoformat(_matching(value, _MOMENT, "a moment such as 2026-01-31T13:45:00.5Z"))
+
+
+def _check_years(value: object, read: Callable[[str], object]) -> None:
+    """A year with a sign is understood, and is none that a column takes."""
+    if isinstance(value, str) and value.startswith(("+", "-")) and _is_read(value, read):
+        raise ValueError(f"{_shown(value)} lies outside of the years 1 to 9999")
+
+
+def _is_read(text: str, read: Callable[[str], object]) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:

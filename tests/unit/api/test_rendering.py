@@ -9,9 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from api.rendering.formats import render_arrow, render_csv, render_json
 from api.rendering.json_values import json_values
+from service.model.calendar import PER_SECOND, date_text, moment_of
 
 DAY = datetime.date(2000, 2, 29)
 NIGHT = datetime.datetime(2000, 2, 29, 23, 59, 58)
@@ -33,6 +36,9 @@ VALUES: list[tuple[pa.DataType, Any, Any]] = [
     (pa.timestamp("us"), NIGHT.replace(microsecond=500), "2000-02-29T23:59:58.000500"),
     (pa.timestamp("us", "UTC"), NIGHT.replace(tzinfo=UTC), "2000-02-29T23:59:58+00:00"),
     (pa.timestamp("us", "Europe/Berlin"), NIGHT.replace(tzinfo=UTC), "2000-03-01T00:59:58+01:00"),
+    (pa.time64("ns"), datetime.time(10, 20, 30, 500_000), "10:20:30.5"),
+    (pa.time64("us"), datetime.time(10), "10:00:00"),
+    (pa.time32("s"), datetime.time(10), "10:00:00"),
     (pa.binary(), b"\x00\xff", "AP8="),
     (pa.string(), "ä\u2028\n", "ä\u2028\n"),
     (pa.dictionary(pa.int8(), pa.string()), "x", "x"),
@@ -69,7 +75,7 @@ def test_a_null_column_is_null() -> None:
 
 def test_a_struct_may_have_two_fields_of_one_name_and_none_at_all() -> None:
     twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
-    assert json_values(twice) == [{"a": 2}]
+    assert json_values(twice) == [[{"name": "a", "value": 1}, {"name": "a", "value": 2}]]
     assert json_values(pa.array([{}, None], pa.struct([]))) == [{}, None]
 
 
@@ -122,3 +128,32 @@ def test_ten_thousand_rows_are_rendered_within_bounds() -> None:
     # A bound against quadratic work, far above the 30 ms or so that it takes.
     assert time.process_time() - started < 2
     assert len(json.loads(rendered)) == 10_000
+
+
+FAR_DAYS = st.lists(st.one_of(st.none(), st.integers(-(2**31), 2**31 - 1)), max_size=5)
+FAR_TICKS = st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), max_size=5)
+
+
+@given(FAR_DAYS)
+def test_days_of_every_year_are_written(days: list[int | None]) -> None:
+    array = pa.array(days, pa.int32()).view(pa.date32())
+    assert json_values(array) == [None if each is None else date_text(each) for each in days]
+
+
+@given(FAR_TICKS, st.sampled_from(["s", "ms", "us", "ns"]), st.sampled_from([None, "UTC"]))
+def test_moments_of_every_year_are_written(ticks: list[int | None], unit: str, zone: str | None) -> None:
+    array = pa.array(ticks, pa.int64()).view(pa.timestamp(unit, zone))
+    for tick, text in zip(ticks, json_values(array), strict=True):
+        assert (tick is None) == (text is None)
+        if tick is not None:
+            assert moment_of(text) == (tick * (10**9 // PER_SECOND[unit]), zone is not None)
+
+
+def test_moments_in_other_zones_are_told_in_utc_where_arrow_cannot_write_them() -> None:
+    array = pa.array([1_700_000_000_000, 0], pa.timestamp("s", "Europe/Berlin"))
+    assert json_values(array) == ["+55840-11-08T22:13:20+00:00", "1970-01-01T00:00:00+00:00"]
+
+
+def test_csv_writes_the_same_days() -> None:
+    table = pa.table({"d": pa.array([11_248_738, 0], pa.int32()).view(pa.date32())})
+    assert render_csv(table) == b"d\r\n+32768-01-01\r\n1970-01-01\r\n"
