@@ -103,6 +103,7 @@ class Parts:
             SystemClock(),
             kept_bytes=self.settings.catalog_cache_max_bytes,
             sync=sync_files if self.settings.ingest_fsync else not_synced,
+            engine_faults=lambda: self.engine.catalog_faults(),
         )
         self.stack.callback(catalogs.close)
         return catalogs
@@ -218,7 +219,7 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
 
 
 def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
-    into, packages = parts.folder("jars"), settings.spark_packages
+    into, packages = parts.folder("jars"), settings.spark_packages + settings.spark_extra_packages
     jars = resolve(packages, into)
     jars += object_store_jars(packages, parts.catalog_settings.values(), into)
     if not settings.stream_kafka_servers or names_connector(packages):

@@ -30,7 +30,7 @@ from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest
-from service.model.tables import TableFacts, TableName
+from service.model.tables import TableFacts, TableListing, TableName
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
 from service.query.book import QueryBook
 from service.query.explain import explain
@@ -232,11 +232,11 @@ class Gateway:
             raise ShuttingDown
         return self._streams
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.
 
         Raises:
-            CatalogDown: a catalog does not answer.
+            CatalogDown: the catalog that was named does not answer, or none does.
         """
         return self._ports.catalogs.tables(catalog, schema)
 

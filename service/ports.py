@@ -20,7 +20,7 @@ from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.results import Column, Manifest
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableListing, TableName
 from service.model.views import View, ViewReading
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ class Relations(Protocol):
 class Catalogs(Protocol):
     """All configured catalogs, read as they are now."""
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, in order of name; only those of one catalog or schema, if given.
 
         Raises:
-            CatalogDown: a catalog does not answer.
+            CatalogDown: the catalog that was named does not answer, or none does.
         """
 
     def facts(self, name: TableName) -> TableFacts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ log = structlog.get_logger(__name__)
 
 POOL = "queries"
 SPARE = 4
-RETRY_CATALOGS_S = 10.0
 COLLECT_EVERY = 64
 
 
@@ -33,18 +32,24 @@ class ChildSessions:
     Nothing that a query sets in its session reaches another: each is used once.
     """
 
-    def __init__(self, root: SparkSession, gateway: JavaGateway, catalogs: Sequence[str]) -> None:
+    def __init__(self, root: SparkSession, gateway: JavaGateway) -> None:
         self._root = root
-        self._catalogs = list(catalogs)
-        self._java = java_instance(gateway, "ChildSessions")
+        self._java = java_instance(gateway, "ChildSessions", "MissingCatalog")
         self._ready: queue.SimpleQueue[SparkSession] = queue.SimpleQueue()
         self._taken = threading.Semaphore(SPARE)
         self._closing = threading.Event()
         self._opener = threading.Thread(target=self._keep_ready, name="child-sessions", daemon=True)
 
+    def open_catalog(self, name: str) -> None:
+        """Opens the catalog for all sessions, unless it is open. Until that succeeds, its tables fail alone.
+
+        Raises:
+            PySparkException, Py4JJavaError: the catalog cannot be opened.
+        """
+        self._java.openCatalog(self._root._jsparkSession, name)
+
     def start(self) -> None:
-        """Opens the catalogs that answer, and begins to open sessions ahead."""
-        self._load_catalogs()
+        """Begins to open sessions ahead; the root's catalogs have to be open by now."""
         self._opener.start()
 
     @contextmanager
@@ -85,32 +90,15 @@ class ChildSessions:
         opened = 0
         try:
             while not self._closing.is_set():
-                is_wanted = self._taken.acquire(timeout=RETRY_CATALOGS_S if self._catalogs else None)
+                self._taken.acquire()
                 if self._closing.is_set():
                     return
-                if is_wanted:
-                    self._ready.put(self._open())
-                    opened += 1
-                    if opened % COLLECT_EVERY == 0:
-                        # Each used session holds its objects in the JVM until Python lets go of it, and
-                        # Python's collector does not know how large they are.
-                        gc.collect()
-                else:
-                    self._load_catalogs()
+                self._ready.put(self._open())
+                opened += 1
+                if opened % COLLECT_EVERY == 0:
+                    # Each used session holds its objects in the JVM until Python lets go of it, and Python's
+                    # collector does not know how large they are.
+                    gc.collect()
         except (PySparkException, Py4JError, OSError) as failure:
             # The JVM is gone, and this thread with it; the engine starts both anew.
             log.info("child_sessions_ended", error=type(failure).__name__)
-
-    def _load_catalogs(self) -> None:
-        """Opens what is not open yet in the root, whose catalogs every child shares.
-
-        A catalog that is down is tried again now and then; until then the queries that name it open it for
-        themselves.
-        """
-        manager = self._root._jsparkSession.sessionState().catalogManager()
-        for name in tuple(self._catalogs):
-            try:
-                manager.catalog(name)
-                self._catalogs.remove(name)
-            except (PySparkException, Py4JError) as failure:
-                log.warning("catalog_not_loaded", catalog=name, error=type(failure).__name__)

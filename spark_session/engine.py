@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -106,6 +106,11 @@ class SparkEngine:
             return PartHealth("engine", PartState.UP, is_required=True)
         return PartHealth("engine", PartState.STARTING, "A new session is being started.", is_required=True)
 
+    def catalog_faults(self) -> Mapping[str, str]:
+        """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
+        session = self.session
+        return {} if session is None else session.catalogs.faults()
+
     def close(self) -> None:
         """See `service.ports.Engine`."""
         self._closing.set()
@@ -170,6 +175,7 @@ class SparkEngine:
         log.error("engine_lost", exit_code=session.jvm.process.poll())
         self._become(None)
         session.children.close()
+        session.catalogs.close()
         session.jvm.kill()
 
 

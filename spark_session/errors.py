@@ -38,13 +38,14 @@ _POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<posi
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
 # Where the sentence ends and Spark's aids for developers begin.
 _AIDS = re.compile(r"\s*SQLSTATE: \w+|;?\n")
+_MISSING_CATALOG = re.compile(r"^Catalog (\w+) could not be opened")
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
 
 
 def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
     """The error that the caller sees. It is returned, not raised, so that the cause can be chained."""
     if isinstance(failure, Py4JJavaError):
-        return _of_java(_causes(failure))
+        return _of_java(causes_of(failure))
     condition = failure.getCondition() or ""
     parameters = failure.getMessageParameters() or {}
     text = str(failure)
@@ -69,11 +70,19 @@ def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
     """What Spark has no words of its own for; the innermost cause says most."""
     classes = {each.getClass().getName() for each in causes}
     if classes & CATALOG_FAILURES:
-        return CatalogDown("The catalog of a table in this query does not answer.")
+        return CatalogDown(_which_catalog(causes))
     if "java.lang.StackOverflowError" in classes:
         return QueryFailed("The query is too deep for the engine's stack.")
     innermost = causes[-1]
     return QueryFailed(sentence(str(innermost.getMessage() or innermost.getClass().getSimpleName())))
+
+
+def _which_catalog(causes: Sequence[JavaObject]) -> str:
+    found = (_MISSING_CATALOG.search(str(each.getMessage() or "")) for each in causes)
+    name = next((each[1] for each in found if each), None)
+    if name is None:
+        return "The catalog of a table in this query does not answer."
+    return f"The engine cannot open the catalog {name}. /readyz and the log say why."
 
 
 def position_in(text: str) -> tuple[int | None, int | None]:
@@ -112,8 +121,18 @@ def unquoted(name: str) -> str:
     return _QUOTED.sub(lambda found: found[1].replace("``", "`"), name)
 
 
-def _causes(failure: Py4JJavaError) -> list[JavaObject]:
-    causes = [failure.java_exception]
+def causes_of(failure: PySparkException | Py4JJavaError) -> list[JavaObject]:
+    """The Java exception behind the failure and its causes, the innermost last; at least one.
+
+    Raises:
+        TypeError: no Java exception is behind it.
+    """
+    origin = (
+        failure.java_exception if isinstance(failure, Py4JJavaError) else getattr(failure, "_origin", None)
+    )
+    if origin is None:
+        raise TypeError("the failure does not come from Java")
+    causes = [origin]
     while (cause := causes[-1].getCause()) is not None:
         causes.append(cause)
     return causes

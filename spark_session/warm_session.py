@@ -9,6 +9,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from spark_session.catalog_watch import CatalogWatch
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
@@ -58,7 +59,8 @@ class WarmSession:
         self.context = context
         self._forbid_functions()
         self.root = root = SparkSession(context)
-        self.children = ChildSessions(root, jvm.gateway, settings.catalog_names)
+        self.children = ChildSessions(root, jvm.gateway)
+        self.catalogs = CatalogWatch(root, self.children, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
         self.planned_tables = PlannedTables(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
@@ -120,6 +122,7 @@ class WarmSession:
     def stop(self) -> None:
         """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
         self.children.close()
+        self.catalogs.close()
         # In a thread, since no call to a JVM that hangs can be interrupted but by its end.
         stopping = threading.Thread(target=self._stop_context, name="spark-stop", daemon=True)
         stopping.start()
@@ -144,6 +147,7 @@ class WarmSession:
             registry.dropFunction(catalyst.FunctionIdentifier(name))
 
     def _warm_up(self) -> None:
+        self.catalogs.start()
         self.children.start()
         self.tables.register()
         for _ in range(WARM_UP_ROUNDS):

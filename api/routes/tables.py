@@ -21,9 +21,10 @@ FULL_NAME = r"^[^.\x00]+(\.[^.\x00]+){2,}$"
 
 @router.get("/tables", responses=problems(422, 503))
 async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -> TablesAnswer:
-    """Every table of the catalogs, in order of name."""
+    """Every table of the catalogs, in order of name. A catalog that does not answer is named instead."""
     found = await edge.door.call(edge.door.gateway.tables, query.catalog, query.schema_)
-    return TablesAnswer(tables=[table_entry(each) for each in found])
+    entries = [table_entry(each) for each in found.tables]
+    return TablesAnswer(tables=entries, missing_catalogs=list(found.missing))
 
 
 @router.get("/tables/{name}", responses=problems(404, 422, 503))

@@ -39,6 +39,9 @@ class TablesAnswer(WireModel):
     """Every table, in order of name."""
 
     tables: list[TableEntry]
+    missing_catalogs: Annotated[
+        list[str], Field(description="catalogs that do not answer now, whose tables are left out")
+    ]
 
 
 class TableColumnAnswer(WireModel):

@@ -22,6 +22,9 @@ class EngineSettings(BaseModel):
         ),
         description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 comes by itself",
     )
+    spark_extra_packages: Words = Field(
+        (), description="further Maven coordinates beside spark_packages, such as a database's JDBC driver"
+    )
     spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
     spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
     session_time_zone: str = Field(

@@ -31,7 +31,7 @@ def check_may_remove_orphans(
             "They can be removed once it is committed."
         )
     location = catalogs.facts(table).location
-    for other in catalogs.tables(table.catalog):
+    for other in catalogs.tables(table.catalog).tables:
         if other != table and is_within(catalogs.facts(other).location, location):
             raise MaintenanceNotSafe(f"{other} lies below {table}: its files would be taken for orphans.")
 

@@ -156,6 +156,14 @@ class TableSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class TableListing:
+    """Tables in order of name; `missing` names the catalogs that did not answer."""
+
+    tables: tuple[TableName, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TableFacts:
     """A table as its catalog describes it, now or at another version. Counts are those of `snapshot_id`.
 

@@ -1,11 +1,38 @@
 import java.lang.reflect.Field;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.classic.SparkSession$;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
+import org.apache.spark.sql.connector.catalog.Catalogs$;
 import org.apache.spark.sql.internal.SessionState;
+import scala.Option;
+import scala.collection.mutable.HashMap;
 
 /** Child sessions of one root, opened ahead of the query that they are for. */
 public final class ChildSessions {
+
+    private final List names = new CopyOnWriteArrayList();
+    private CatalogManager rootManager;
+
+    /**
+     * Opens the catalog for the root and its children. Until that succeeds, something stands for it that fails
+     * its tables alone.
+     *
+     * Spark would open it while it holds the lock that each look-up of a catalog takes, once for each query, and
+     * the current one even where no table is read: a catalog that does not answer would stop all callers.
+     */
+    public void openCatalog(Object root, String name) throws Exception {
+        SessionState state = ((SparkSession) root).sessionState();
+        rootManager = state.catalogManager();
+        if (!names.contains(name)) {
+            names.add(name);
+            put(rootManager, name, new MissingCatalog().named(name));
+        }
+        if (isMissing(rootManager, name)) {
+            put(rootManager, name, Catalogs$.MODULE$.load(name, state.conf()));
+        }
+    }
 
     /** A child whose parser, analyzer, optimizer and planner are built already: Spark builds them at first use. */
     public Object open(Object root) throws Exception {
@@ -31,6 +58,7 @@ public final class ChildSessions {
         // Spark looks a thread's configuration up by its active session.
         SparkSession$.MODULE$.setActiveSession(child);
         CatalogManager manager = child.sessionState().catalogManager();
+        complete(manager);
         if (catalog != null) {
             manager.setCurrentCatalog(catalog);
         }
@@ -46,11 +74,50 @@ public final class ChildSessions {
      * queries would exhaust a catalog's database.
      */
     private static void share(SparkSession root, SparkSession child) throws Exception {
+        CatalogManager manager = root.sessionState().catalogManager();
+        synchronized (manager) {
+            Object mine = catalogsOf(manager);
+            Object copy = mine.getClass().getMethod("clone", new Class[0]).invoke(mine, new Object[0]);
+            catalogsField().set(child.sessionState().catalogManager(), copy);
+        }
+    }
+
+    /** Gives the child what the root has opened since the child was made. */
+    private void complete(CatalogManager manager) throws Exception {
+        for (int i = 0; i < names.size(); i++) {
+            String name = (String) names.get(i);
+            if (isMissing(manager, name)) {
+                put(manager, name, get(rootManager, name));
+            }
+        }
+    }
+
+    private static boolean isMissing(CatalogManager manager, String name) throws Exception {
+        Object found = get(manager, name);
+        return found == null || found instanceof MissingCatalog;
+    }
+
+    private static Object get(CatalogManager manager, String name) throws Exception {
+        synchronized (manager) {
+            Option found = catalogsOf(manager).get(name);
+            return found.isDefined() ? found.get() : null;
+        }
+    }
+
+    private static void put(CatalogManager manager, String name, Object catalog) throws Exception {
+        synchronized (manager) {
+            catalogsOf(manager).put(name, catalog);
+        }
+    }
+
+    private static HashMap catalogsOf(CatalogManager manager) throws Exception {
+        return (HashMap) catalogsField().get(manager);
+    }
+
+    private static Field catalogsField() throws Exception {
         Field catalogs = CatalogManager.class.getDeclaredField("catalogs");
         catalogs.setAccessible(true);
-        Object mine = catalogs.get(root.sessionState().catalogManager());
-        Object copy = mine.getClass().getMethod("clone", new Class[0]).invoke(mine, new Object[0]);
-        catalogs.set(child.sessionState().catalogManager(), copy);
+        return catalogs;
     }
 
     private static String[] namesOf(scala.collection.Seq parts) {

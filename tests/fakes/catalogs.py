@@ -18,6 +18,7 @@ from service.model.tables import (
     TableAt,
     TableColumn,
     TableFacts,
+    TableListing,
     TableName,
     TableVersion,
     VersionKind,
@@ -74,13 +75,19 @@ class FakeCatalogs:
             total_bytes=before.total_bytes + record_count,
         )
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
-        for name in self._names:
-            if catalog in (None, name):
-                self._check_up(name)
-        return sorted(
-            each for each in self._tables if catalog in (None, each.catalog) and schema in (None, each.schema)
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
+        asked = [name for name in self._names if catalog in (None, name)]
+        missing = tuple(name for name in asked if name in self.down)
+        if asked and len(missing) == len(asked):
+            raise CatalogDown(_sentence(asked[0]) if len(asked) == 1 else "No catalog answers.")
+        found = (
+            each
+            for each in self._tables
+            if catalog in (None, each.catalog)
+            and schema in (None, each.schema)
+            and each.catalog not in missing
         )
+        return TableListing(tuple(sorted(found)), missing)
 
     def facts(self, name: TableName) -> TableFacts:
         self._check_up(name.catalog)

@@ -36,6 +36,7 @@ from service.model.tables import (
     SortField,
     TableColumn,
     TableFacts,
+    TableListing,
     TableName,
 )
 from service.model.verification import Verification
@@ -89,6 +90,7 @@ class FakeGateway(Gateway):
 
     def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
         self.rows = rows
+        self.missing_catalogs: tuple[str, ...] = ()
         self.chunk_rows = chunk_rows
         self.failures: dict[str, GatewayError] = {}
         self.filter_cache = FakeFilterCache()
@@ -232,8 +234,9 @@ class FakeGateway(Gateway):
             meters.count(each.record)
         return meters.exposition({})
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
-        return [TABLE] if catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema) else []
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
+        is_asked = catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema)
+        return TableListing((TABLE,) if is_asked else (), self.missing_catalogs)
 
     def table(self, name: TableName) -> TableFacts:
         if name != TABLE:

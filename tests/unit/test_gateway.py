@@ -558,7 +558,7 @@ def test_a_result_that_the_store_gave_up_is_told_as_gone(house: House) -> None:
 
 
 def test_tables_and_parts_are_passed_through(house: House) -> None:
-    assert house.gateway.tables("lake", "tpcds") == [ITEM]
+    assert house.gateway.tables("lake", "tpcds").tables == (ITEM,)
     assert house.gateway.table(ITEM).name == ITEM
     assert {each.name for each in house.gateway.readiness().parts} == {
         "engine",

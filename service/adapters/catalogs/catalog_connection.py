@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
+import structlog
 from pydantic import ValidationError
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import ValidationError as NotValid
@@ -14,8 +15,11 @@ from pyiceberg.exceptions import ValidationError as NotValid
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
 from service.adapters.synced_files import Sync
 from service.errors import CatalogDown, TableUnreadable
+from service.model.fault_text import fault_text
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 
 class CatalogConnection:
@@ -30,6 +34,12 @@ class CatalogConnection:
         self._opening = threading.Lock()
         self._turn = threading.Lock()
         self._catalog: Catalog | None = None
+        self._fault: str | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the last question had no answer, without addresses or secrets; None when it had one."""
+        return self._fault
 
     def ask(self, question: Callable[[Catalog], T]) -> T:
         """What the catalog answers; PyIceberg's own errors pass where they say that something is not there.
@@ -41,18 +51,20 @@ class CatalogConnection:
         try:
             catalog = self._opened()
         except self._errors as error:
-            raise self._down() from error
+            raise self._down(error) from error
         try:
             with self._its_turn():
-                return question(catalog)
+                answer = question(catalog)
         except self._errors as error:
             self._drop(catalog)
-            raise self._down() from error
+            raise self._down(error) from error
         except (ValidationError, NotValid) as error:
             found = error if isinstance(error, ValidationError) else error.__cause__
             if not isinstance(found, ValidationError):
                 raise
             raise TableUnreadable(_not_understood(found)) from error
+        self._note(None)
+        return answer
 
     def close(self) -> None:
         """Lets go of the catalog's connections, if it was opened. May be called again."""
@@ -79,14 +91,20 @@ class CatalogConnection:
     @contextmanager
     def _locked(self, lock: threading.Lock) -> Iterator[None]:
         if not lock.acquire(timeout=self._timeout_s):
-            raise self._down()
+            raise self._down(TimeoutError("another question is waited for"))
         try:
             yield
         finally:
             lock.release()
 
-    def _down(self) -> CatalogDown:
+    def _down(self, error: Exception) -> CatalogDown:
+        self._note(fault_text(type(error).__name__, str(error)))
         return CatalogDown(f"The catalog {self._name} does not answer.")
+
+    def _note(self, fault: str | None) -> None:
+        if fault is not None and fault != self._fault:
+            log.warning("catalog_down", catalog=self._name, cause=fault)
+        self._fault = fault
 
 
 def _not_understood(error: ValidationError) -> str:

@@ -21,7 +21,7 @@ from service.adapters.single_flight import SingleFlight
 from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableNotFound, TableUnreadable
 from service.model.health import PartHealth, PartState
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.tables import TableAt, TableFacts, TableListing, TableName
 from service.ports import Clock
 
 T = TypeVar("T")
@@ -52,11 +52,14 @@ class PyIcebergCatalogs:
         kept_tables: int = 10_000,
         kept_bytes: int = 128 * _MIB,
         sync: Sync = sync_files,
+        engine_faults: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         for name, properties in catalogs.items():
             check_catalog(name, properties)
             check_installed(name, properties)
         self._clock = clock
+        self._timeout_s = timeout_s
+        self._engine_faults = engine_faults
         self._health_timeout_s = health_timeout_s
         self._facts_timeout_s = facts_timeout_s
         self._tables = OpenedTables(kept_tables, kept_bytes)
@@ -69,14 +72,21 @@ class PyIcebergCatalogs:
         self._listings = SingleFlight(self._full_names, (CatalogDown,))
         self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, in order of name; only those of one catalog or schema, if given.
 
         Raises:
-            CatalogDown: a catalog does not answer.
+            CatalogDown: the catalog that was named does not answer, or none does.
         """
         asked = [name for name in self._connections if catalog in (None, name)]
-        return sorted(table for name in asked for table in self._tables_of(name, schema))
+        if len(asked) == 1:
+            return TableListing(tuple(sorted(self._tables_of(asked[0], schema))))
+        calls = {name: partial(self._tables_of, name, schema) for name in asked}
+        found = self._calls.answers(calls, _listing_lane, self._timeout_s)
+        if asked and not found:
+            raise CatalogDown("No catalog answers.")
+        missing = tuple(name for name in asked if name not in found)
+        return TableListing(tuple(sorted(table for each in found.values() for table in each)), missing)
 
     def facts(self, name: TableName) -> TableFacts:
         """The table as it is now.
@@ -125,9 +135,13 @@ class PyIcebergCatalogs:
         return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
 
     def health(self) -> Sequence[PartHealth]:
-        """One entry per catalog, named `catalog:<name>`; within about a second, whichever of them hangs."""
+        """One entry per catalog, named `catalog:<name>`; within about a second, whichever of them hangs.
+
+        A catalog is up when both the gateway and its engine can use it: one writes, the other reads.
+        """
+        in_engine = self._engine_faults()
         answers = self._checks.answers(self._connections, self._health_timeout_s)
-        return [_health(name, is_up=is_up or False) for name, is_up in answers]
+        return [self._health_of(name, in_engine.get(name), is_up=is_up or False) for name, is_up in answers]
 
     def pyiceberg(self, name: str) -> Catalog:
         """A configured catalog, opened, for those who write to it.
@@ -205,8 +219,24 @@ class PyIcebergCatalogs:
         self._connections[name].ask(lambda catalog: catalog.list_namespaces())
         return True
 
+    def _health_of(self, name: str, engine_fault: str | None, *, is_up: bool) -> PartHealth:
+        part = f"catalog:{name}"
+        if not is_up:
+            cause = self._connections[name].fault
+            because = f" ({cause})" if cause else ""
+            return PartHealth(part, PartState.DOWN, f"The catalog {name} does not answer{because}.")
+        if engine_fault is not None:
+            return PartHealth(
+                part, PartState.DOWN, f"The engine cannot use the catalog {name}: {engine_fault}."
+            )
+        return PartHealth(part, PartState.UP)
+
     def _is_due(self, name: str, now_ms: int) -> bool:
         return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+
+
+def _listing_lane(name: str) -> str:
+    return f"{name}-listing"
 
 
 def _loading_lane(name: TableName) -> str:
@@ -236,9 +266,3 @@ def _listed(catalog: Catalog, namespace: Identifier) -> list[Identifier]:
         return catalog.list_tables(namespace)
     except NoSuchNamespaceError:
         return []
-
-
-def _health(name: str, is_up: bool) -> PartHealth:
-    if is_up:
-        return PartHealth(f"catalog:{name}", PartState.UP)
-    return PartHealth(f"catalog:{name}", PartState.DOWN, f"The catalog {name} does not answer.")

@@ -9,7 +9,7 @@ from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
-from service.model.tables import NOW, TableAt, TableFacts, TableName
+from service.model.tables import NOW, TableAt, TableFacts, TableListing, TableName
 from service.ports import Catalogs, SessionTables
 
 CATALOG = "spark_catalog"
@@ -36,13 +36,17 @@ class CatalogsWithSession:
         self._listing_kept_ms = listing_kept_ms
         self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown,))
 
-    def tables(self, catalog: str | None = None, schema: str | None = None) -> Sequence[TableName]:
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """See the port."""
         if catalog not in (None, CATALOG):
             return self._others.tables(catalog, schema)
-        own = (each for each in self._session_tables.tables() if schema in (None, each.schema))
-        others = self._others.tables(catalog, schema) if catalog is None else ()
-        return sorted((*own, *others))
+        if catalog == CATALOG:
+            return TableListing(tuple(sorted(self._own_tables(schema))))
+        others = self._others.tables(catalog, schema)
+        try:
+            return TableListing(tuple(sorted((*self._own_tables(schema), *others.tables))), others.missing)
+        except CatalogDown:
+            return TableListing(others.tables, (*others.missing, CATALOG))
 
     def facts(self, name: TableName) -> TableFacts:
         """See the port."""
@@ -81,3 +85,6 @@ class CatalogsWithSession:
             return (*self._others.health(), PartHealth(own, PartState.UP))
         down = PartHealth(own, PartState.DOWN, f"The catalog {CATALOG} does not answer.")
         return (*self._others.health(), down)
+
+    def _own_tables(self, schema: str | None) -> list[TableName]:
+        return [each for each in self._session_tables.tables() if schema in (None, each.schema)]

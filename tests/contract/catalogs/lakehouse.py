@@ -119,7 +119,7 @@ class PyIcebergLakehouse:
         table.append(_rows(record_count).cast(table.schema().as_arrow()))
 
     def drop_everything(self) -> None:
-        names = self.catalogs.tables()
+        names = self.catalogs.tables().tables
         for name in names:
             self.outside.drop_table((*name.schema.split("."), name.table))
         levels = {tuple(name.schema.split(".")[: depth + 1]) for name in names for depth in range(9)}

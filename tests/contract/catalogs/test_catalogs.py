@@ -10,6 +10,7 @@ from service.model.tables import (
     PartitionField,
     SortField,
     TableAt,
+    TableListing,
     TableName,
     TableVersion,
     VersionKind,
@@ -21,7 +22,7 @@ EVENTS = TableName("lake", "logs", "events")
 
 
 def test_an_empty_catalog_has_no_tables_and_nothing_nearest(lakehouse: Lakehouse) -> None:
-    assert lakehouse.catalogs.tables() == []
+    assert lakehouse.catalogs.tables().tables == ()
     assert list(lakehouse.catalogs.nearest("lake.logs.events")) == []
     with pytest.raises(TableNotFound) as raised:
         lakehouse.catalogs.facts(EVENTS)
@@ -32,11 +33,11 @@ def test_tables_are_listed_in_order_of_name_over_all_schemas(lakehouse: Lakehous
     names = [EVENTS, TableName("lake", "logs", "alerts"), TableName("lake", "logs.raw.http", "events")]
     for each in names:
         lakehouse.create(each)
-    assert lakehouse.catalogs.tables() == sorted(names)
-    assert lakehouse.catalogs.tables("lake", "logs.raw.http") == [names[2]]
-    assert lakehouse.catalogs.tables(schema="logs") == [names[1], EVENTS]
-    assert lakehouse.catalogs.tables("lake", "nowhere") == []
-    assert lakehouse.catalogs.tables("other") == []
+    assert lakehouse.catalogs.tables() == TableListing(tuple(sorted(names)))
+    assert lakehouse.catalogs.tables("lake", "logs.raw.http").tables == (names[2],)
+    assert lakehouse.catalogs.tables(schema="logs").tables == (names[1], EVENTS)
+    assert lakehouse.catalogs.tables("lake", "nowhere").tables == ()
+    assert lakehouse.catalogs.tables("other") == TableListing(())
     assert lakehouse.catalogs.facts(names[2]).name == names[2]
 
 
@@ -207,5 +208,5 @@ def test_a_catalog_that_was_down_is_used_again_when_it_is_back(lakehouse: Lakeho
     assert [each.state for each in lakehouse.catalogs.health()] == [PartState.DOWN]
     lakehouse.start()
     assert lakehouse.catalogs.facts(EVENTS).name == EVENTS
-    assert lakehouse.catalogs.tables() == [EVENTS]
+    assert lakehouse.catalogs.tables() == TableListing((EVENTS,))
     assert [each.state for each in lakehouse.catalogs.health()] == [PartState.UP]

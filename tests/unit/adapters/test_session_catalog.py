@@ -28,11 +28,11 @@ def catalogs(session_tables: FakeSessionTables) -> CatalogsWithSession:
 
 
 def test_tables_of_all_catalogs_are_listed(catalogs: CatalogsWithSession) -> None:
-    assert catalogs.tables() == [ITEM.name, EVENTS.name]
-    assert catalogs.tables("lake") == [ITEM.name]
-    assert catalogs.tables("spark_catalog") == [EVENTS.name]
-    assert catalogs.tables("spark_catalog", "nowhere") == []
-    assert catalogs.tables(schema="logs") == [EVENTS.name]
+    assert catalogs.tables().tables == (ITEM.name, EVENTS.name)
+    assert catalogs.tables("lake").tables == (ITEM.name,)
+    assert catalogs.tables("spark_catalog").tables == (EVENTS.name,)
+    assert catalogs.tables("spark_catalog", "nowhere").tables == ()
+    assert catalogs.tables(schema="logs").tables == (EVENTS.name,)
 
 
 def test_each_table_is_asked_for_where_it_is(catalogs: CatalogsWithSession) -> None:
