@@ -13,7 +13,7 @@ from fastapi_swagger import patch_fastapi
 
 from api.bodies.body_limit import BodyLimit
 from api.bodies.body_pace import BodyPace
-from api.bodies.bytes_in_flight import BytesInFlight
+from api.bodies.bytes_in_flight import BodyAccount, BytesInFlight
 from api.bodies.decoded_body import DecodedBody
 from api.callers import Authentication, Callers
 from api.door import Door, DoorBounds, GatewayFactory, OnFailedStart
@@ -83,12 +83,11 @@ def create_app(
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
     # The last one added is the outermost.
-    app.add_middleware(
-        BytesInFlight,
-        max_bytes=settings.ingest_max_held_bytes,
-        max_records_bytes=settings.ingest_max_spooled_bytes,
-    )
+    held = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
+    spooled = _account(settings, settings.ingest_max_spooled_bytes, settings.ingest_max_body_bytes)
+    app.add_middleware(BytesInFlight, held=held, spooled=spooled, is_within_decoding=True)
     app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(BytesInFlight, held=held, spooled=spooled)
     app.add_middleware(
         BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
     )
@@ -100,6 +99,12 @@ def create_app(
     app.add_middleware(RequestLog)
     app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
     return app
+
+
+def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:
+    # Without tokens all callers are one.
+    share = max(max_bytes // 2, max_body_bytes) if settings.api_tokens else max_bytes
+    return BodyAccount(max_bytes, share)
 
 
 @asynccontextmanager

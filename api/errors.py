@@ -57,6 +57,12 @@ class BodyTooLarge(CallerError):
     code = "BODY_TOO_LARGE"
 
 
+class TooManyBodies(CallerError):
+    """As much of requests' bodies is here already as this gateway takes at once. Try again later."""
+
+    code = "TOO_MANY_BODIES"
+
+
 class BodyTooSlow(CallerError):
     """The body stopped on its way, or came too slowly. Nothing of it is kept: send it again."""
 
@@ -188,6 +194,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        TooManyBodies: HTTPStatus.TOO_MANY_REQUESTS,
         BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,
         NotHttp: HTTPStatus.BAD_REQUEST,
         UrlTooLong: HTTPStatus.REQUEST_URI_TOO_LONG,

@@ -20,6 +20,7 @@ from api.errors import (
     MethodNotAllowed,
     NotJson,
     RouteNotFound,
+    TooManyBodies,
     TooManyConnections,
     Unauthenticated,
     status_of,
@@ -144,6 +145,8 @@ def headers_of(error: GatewayError) -> dict[str, str]:
     match error:
         case TooManyQueries() | TooManyIngests():
             return {"Retry-After": str(error.retry_after_s)}
+        case TooManyBodies():
+            return {"Retry-After": "1"}
         case TableUnreadable():
             return {}
         case PartDown():
@@ -232,12 +235,12 @@ def _no_object(error: RequestValidationError) -> GatewayError:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    response = problem_response(_named(error), request.url.path)
+    response = problem_response(_named(error, request.url.path), request.url.path)
     response.headers.update(error.headers or {})
     return response
 
 
-def _named(error: HTTPException) -> GatewayError:
+def _named(error: HTTPException, path: str) -> GatewayError:
     match error.status_code:
         case 400:
             # FastAPI's own answer to a body that cannot be decoded or is nested too deeply, or ours.
@@ -251,6 +254,6 @@ def _named(error: HTTPException) -> GatewayError:
         case 413:
             return BodyTooLarge()
         case 429:
-            return TooManyIngests()
+            return TooManyIngests() if path == "/ingest" else TooManyBodies()
         case _:
             return CallerError(str(error.detail))

@@ -19,7 +19,7 @@ from service.errors import CannotStart, did_you_mean
 PREFIX = "SLUICE_"
 _ALIKE_PERCENT = 80
 _LIKE_ENOUGH = 0.6
-REMOVED: Mapping[str, str] = MappingProxyType({})
+REMOVED: Mapping[str, str] = MappingProxyType({"ingest_max_held_bytes": "max_held_body_bytes"})
 """Settings that are gone, each with its successor."""
 
 

@@ -41,9 +41,6 @@ class IngestRoomSettings(BaseModel):
         le=16 * 1024 * GIB,
         description="disk space of such bodies together before a 429, with what is unpacked of them there",
     )
-    ingest_max_held_bytes: int = Field(
-        64 * MIB, ge=KIB, le=64 * GIB, description="bodies of JSON together before a 429; in memory"
-    )
     ingest_parallel_bodies: int = Field(
         4,
         ge=1,

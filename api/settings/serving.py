@@ -44,6 +44,12 @@ class ServingSettings(BaseModel):
         description="without api_tokens: listen beyond loopback, and answer to any name in `Host`",
     )
     max_body_bytes: int = Field(4 * MIB, ge=KIB, le=256 * MIB, description="size of a request's body")
+    max_held_body_bytes: int = Field(
+        128 * MIB,
+        ge=KIB,
+        le=64 * GIB,
+        description="bodies held in memory together, before a 429; a caller with a token may take half",
+    )
     body_idle_timeout_s: int = Field(
         30, ge=1, le=3600, description="how long a request's body may stand still on its way before a 408"
     )

@@ -69,7 +69,7 @@ class Settings(
     @model_validator(mode="after")
     def _one_ingest_is_always_taken(self) -> Self:
         bounds = [("ingest_max_body_bytes", "ingest_max_spooled_bytes")]
-        for name, maximum in [*bounds, ("max_body_bytes", "ingest_max_held_bytes")]:
+        for name, maximum in [*bounds, ("max_body_bytes", "max_held_body_bytes")]:
             if getattr(self, name) > getattr(self, maximum):
                 raise ValueError(f"{name} is larger than {maximum}")
         return self
