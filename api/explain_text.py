@@ -61,13 +61,15 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
 def _filter(record: FilterRecord) -> str:
     if not record.is_candidate:
         columns = f"({', '.join(record.probe.columns)})" if record.probe.columns else ""
-        return f"{record.probe.known_as}{columns}: no candidate, {record.reason}"
+        detail = f" ({record.detail})" if record.detail else ""
+        return f"{record.probe.known_as}{columns}: no candidate, {record.reason}{detail}"
     what = f"{record.filter_id} on {record.probe.known_as}({', '.join(record.probe.columns)})"
     keys = f"{', '.join(map(str, record.build.tables))}({', '.join(record.build.columns)})"
     by = f"by {keys} where {record.build.predicate}" if record.build.predicate else f"by {keys}"
     note = f", {record.cache_note}" if record.cache_note else ""
     if not record.is_applied:
-        return f"{what} {by}: not applied, {record.reason}{note}"
+        detail = f" ({record.detail})" if record.detail else ""
+        return f"{what} {by}: not applied, {record.reason}{detail}{note}"
     how = f"{record.value_count} values as {record.form}, {record.source} in {record.collection_ms} ms"
     return f"{what} {by}: applied, {how}{note}"
 

@@ -64,4 +64,5 @@ def _outcome(record: FilterRecord) -> str:
     kind = "applied" if record.is_applied else "refused"
     badge = f'<span class="badge {kind}">{record.reason.value}</span>'
     note = f"<small>{escape(record.cache_note)}</small>" if record.cache_note else ""
-    return f"{badge}<small>{escape(SENTENCES[record.reason])}</small>{note}"
+    said = f"Here: {record.detail}." if record.detail else SENTENCES[record.reason]
+    return f"{badge}<small>{escape(said)}</small>{note}"

@@ -66,6 +66,7 @@ class FilterAnswer(WireModel):
     applied: bool
     reason: Reason
     cache_note: Annotated[str, Field(description="why the filter cache was of no use, if so")]
+    detail: Annotated[str, Field(description="which of the reason's causes it was, in words; may be empty")]
 
 
 def filter_answer(record: FilterRecord) -> FilterAnswer:
@@ -85,6 +86,7 @@ def filter_answer(record: FilterRecord) -> FilterAnswer:
         applied=record.is_applied,
         reason=record.reason,
         cache_note=record.cache_note,
+        detail=record.detail,
     )
 
 

@@ -233,7 +233,7 @@ class FilterRecord:
 
     A record of the join type NONE is no candidate, but tells why there is none on a mention of a table that
     was read, with the columns that it is joined by, if there are any. `ranges` are inclusive, as text; of a
-    composite key, those of its first column.
+    composite key, those of its first column. `detail` says in words what a reason with several causes is for.
     """
 
     filter_id: str
@@ -249,6 +249,7 @@ class FilterRecord:
     exceeds_threshold: bool = False
     collection_ms: int = 0
     cache_note: str = ""
+    detail: str = ""
 
     @classmethod
     def none_on(cls, table: TableName, snapshot_id: int | None, reason: Reason) -> FilterRecord:

@@ -41,6 +41,7 @@ from service.pruning.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
 from service.pruning.semi_join import semi_join
 
+_SAMPLED = "a sample chooses among all rows"
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
@@ -157,6 +158,7 @@ class _Detector:
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
         probe = Probe(facts.name, (known.name,), (known.type_name,), facts.snapshot_id)
         is_prunable = self._is_prunable(facts, known.name)
+        cause = source.cause if source.refusal else _SAMPLED
         candidate = _refused(candidate, source.refusal or _refusal_of(table))
         if build_type is None:
             self._refuse_build(candidate, table, probe, is_prunable)
@@ -165,7 +167,8 @@ class _Detector:
         if not is_prunable:
             self._refuse_column(candidate, table, probe, facts)
         elif candidate.refusal is not None:
-            self._refusals.refuse(candidate, table, probe, candidate.refusal)
+            is_told = candidate.refusal is Reason.PROBE_NOT_PRUNABLE
+            self._refusals.refuse(candidate, table, probe, candidate.refusal, cause if is_told else "")
         elif isinstance(plan, Reason):
             self._refusals.refuse(candidate, table, probe, plan)
         elif not is_of_one_type():
@@ -204,18 +207,31 @@ class _Detector:
         if is_chosen or candidate.build.relation in candidate.build_graph.filtered:
             self._refusals.refuse(candidate, table, probe, reason)
         else:
-            self._refusals.leave(
-                candidate, table, probe, reason if is_prunable else Reason.PROBE_NOT_PRUNABLE
-            )
+            facts = None if is_prunable else self._known.facts(table)
+            detail = "" if facts is None else self._why_not(facts, probe.columns[0])
+            reason = reason if is_prunable else Reason.PROBE_NOT_PRUNABLE
+            self._refusals.leave(candidate, table, probe, reason, detail)
 
     def _refuse_column(self, candidate: Candidate, table: exp.Table, probe: Probe, facts: TableFacts) -> None:
         is_filtered = candidate.build.relation in candidate.build_graph.filtered
         is_other = facts.source is TableSource.OTHER
         reason = Reason.SOURCE_NOT_SUPPORTED if is_other else Reason.PROBE_NOT_PRUNABLE
+        detail = "" if is_other else self._why_not(facts, probe.columns[0])
         if is_filtered and not (is_other and candidate.refusal is not None):
-            self._refusals.refuse(candidate, table, probe, reason)
+            self._refusals.refuse(candidate, table, probe, reason, detail)
         else:
-            self._refusals.leave(candidate, table, probe, reason)
+            self._refusals.leave(candidate, table, probe, reason, detail)
+
+    def _why_not(self, facts: TableFacts, column: str) -> str:
+        """Why no filter is accepted on the column."""
+        if facts.source is TableSource.FILES:
+            return f"the table's folders are not named by {column}"
+        if column.lower() in unsure_columns(facts):
+            return f"what the files say of {column} is not sure: they were imported, or its type was widened"
+        found = self._context.clustering(facts, column)
+        return (
+            f"no partition, sort order, bloom filter, or clustered bounds on {column}{found and ': '}{found}"
+        )
 
     @cached_property
     def _relation_context(self) -> RelationContext:

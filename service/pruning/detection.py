@@ -47,7 +47,8 @@ class Detection:
 class DetectionContext:
     """What detection knows besides the tree. Keys of `tables` are names in lower case, at snapshots or now.
 
-    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays.
+    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays, and
+    `clustering` in words why they do not.
     Keys come from tables of `max_build_rows`, rows in memory from those of `max_fetched_rows` at most. `days`
     are those that it may be for the session when the query runs; conditions on the current day are
     left out if there are none.
@@ -58,6 +59,7 @@ class DetectionContext:
     session: Mapping[str, str]
     max_build_rows: int
     is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
+    clustering: Callable[[TableFacts, str], str] = lambda _facts, _column: ""
     days: tuple[date, ...] = ()
     is_named: Callable[[str], bool] = lambda _column: True
     max_relation_rows: int = 10_000

@@ -18,6 +18,11 @@ _NUMBERS_ROWS = "monotonically_increasing_id"
 # What parentheses around a SELECT may have without changing its rows.
 _AROUND = ("this", "alias", "order")
 
+# Why no filter is moved down, in words.
+SHARED = "another place that reads these rows may need others of them"
+LIMITED = "a LIMIT, OFFSET or sample chooses among all rows"
+TOTALLED = "a total, a window or a running number is made of rows with other keys too"
+
 GraphOf = Callable[[Scope], JoinGraph | None]
 IsOpen = Callable[[Scope, str], bool]
 ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
@@ -41,13 +46,15 @@ class Reading:
 class Source:
     """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it.
 
-    With a `reading`, one may only together with filters for all others that read the same.
+    `cause` says in words what the refusal is for. With a `reading`, one may only together with filters for
+    all others that read the same.
     """
 
     table: exp.Table
     column: str
     refusal: Reason | None = None
     reading: Reading | None = None
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class _Step:
     column: str
     refusal: Reason | None
     reading: Reading | None
+    cause: str = ""
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -106,7 +114,7 @@ def narrowed_by(
         passed.add(step.identity)
         relation = step.place.relation
         if isinstance(relation, exp.Table):
-            yield Source(relation, step.column, step.refusal, step.reading)
+            yield Source(relation, step.column, step.refusal, step.reading, step.cause)
         elif isinstance(relation, Scope):
             waiting += reversed(list(_steps_below(step, relation, ways)))
 
@@ -115,14 +123,18 @@ def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
     if position_of(relation, step.column) is None:
         return
     refusal, reading, count = step.refusal, step.reading, ways.mentions_of(relation)
-    if (reading is not None and count > 1) or not _lets_filters_through(relation.expression):
+    cause = step.cause
+    is_shared = reading is not None and count > 1
+    if is_shared or not _lets_filters_through(relation.expression):
+        cause = cause if refusal else (SHARED if is_shared else LIMITED)
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
     if count > 1:
         reading = Reading(id(relation), id(step.place.select), step.place.name, count)
     for select, at in _branch_positions(relation, step.column):
         for start, reason in _below(select, at, ways.is_open, refusal):
             for below, name in _equal_columns(select, start, ways if reason is None else None):
-                yield _Step(below, name, reason, reading)
+                is_totalled = refusal is None and reason is Reason.PROBE_NOT_PRUNABLE
+                yield _Step(below, name, reason, reading, TOTALLED if is_totalled else cause)
 
 
 def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:

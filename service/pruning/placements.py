@@ -22,7 +22,7 @@ from service.pruning.is_worth_collecting import reading_cost
 from service.pruning.key_plan import KeyPlan
 from service.pruning.known_tables import KnownTables
 from service.pruning.left_out import mention_of
-from service.pruning.lineage import Reading
+from service.pruning.lineage import SHARED, Reading
 from service.pruning.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
 
@@ -118,7 +118,7 @@ class Placements:
         found, first, end = self._keys_of_all(wanted), wanted[0], wanted[0].end
         if not found or end is None:
             for each in wanted:
-                self._refuse(each, Reason.PROBE_NOT_PRUNABLE)
+                self._refuse(each, Reason.PROBE_NOT_PRUNABLE, SHARED)
             return
         query, plan = any_of(found), first.plan
         is_converted = any(_is_converted(each.plan) for each in wanted)
@@ -154,8 +154,8 @@ class Placements:
         self._tried += 1
         return self._build_sides.keys(candidate)
 
-    def _refuse(self, wanted: Wanted, reason: Reason) -> None:
-        self._refusals.refuse(wanted.candidate, wanted.table, wanted.probe, reason)
+    def _refuse(self, wanted: Wanted, reason: Reason, detail: str = "") -> None:
+        self._refusals.refuse(wanted.candidate, wanted.table, wanted.probe, reason, detail)
 
     def _place_fewer(self, wanted: Wanted, end: int, side: BuildSide, probe: TableFacts) -> None:
         """Beside keys that may cost more than they spare, those that less has to be read for."""

@@ -37,9 +37,12 @@ class Refusals:
         """This mention has a candidate that became a filter."""
         self._mentions.add(mention)
 
-    def refuse(self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason) -> None:
-        """Why the candidate is no filter."""
-        self._refuse(mention_of(table), self._record(candidate, probe, reason, [candidate.build.column]))
+    def refuse(
+        self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason, detail: str = ""
+    ) -> None:
+        """Why the candidate is no filter; `detail` says it more exactly, in words."""
+        record = self._record(candidate, probe, reason, [candidate.build.column])
+        self._refuse(mention_of(table), replace(record, detail=detail))
 
     def refuse_together(
         self, candidates: Sequence[Candidate], mention: int, probe: Probe, reason: Reason
@@ -48,12 +51,16 @@ class Refusals:
         columns = [each.build.column for each in candidates]
         self._refuse(mention, self._record(candidates[0], probe, reason, columns))
 
-    def leave(self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason) -> None:
+    def leave(
+        self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason, detail: str = ""
+    ) -> None:
         """Why a pair of columns is no candidate, of which none is missed where the mention has another."""
         mention = mention_of(table)
         if mention not in self._left:
             record = self._record(candidate, probe, reason, [candidate.build.column])
-            self._left[mention] = self._named(replace(record, join_type=JoinType.NONE), mention)
+            self._left[mention] = self._named(
+                replace(record, join_type=JoinType.NONE, detail=detail), mention
+            )
 
     def named(self, record: FilterRecord, table: exp.Table) -> FilterRecord:
         """The same, with the mention that it is on as people read it."""

@@ -255,6 +255,7 @@ class Detections:
             session=self._bounds.session,
             max_build_rows=UNBOUNDED if question.is_unbounded else self._bounds.max_build_rows,
             is_tight=knowledge.is_clustered,
+            clustering=knowledge.clustering,
             days=question.days,
             is_named=named_in(question.sql, parsed.tree),
             max_relation_rows=self._bounds.max_relation_rows,

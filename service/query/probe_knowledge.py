@@ -56,6 +56,16 @@ class ProbeKnowledge:
             case ColumnValues():
                 return found.is_tight
 
+    def clustering(self, facts: TableFacts, column: str) -> str:
+        """Why keys of this column leave out too few of the table's files, in words."""
+        if facts.snapshot_id is None or facts.data_file_count == 1:
+            return "the table has one file" if facts.data_file_count == 1 else ""
+        found = self._of((facts.name, facts.snapshot_id, column), may_wait=False)
+        if isinstance(found, NotKnown):
+            return found.value
+        overlap = found.overlap
+        return "" if overlap is None else f"{overlap.overlapping} of {overlap.files} files overlap"
+
     def held(self, column: ProbeColumn) -> ColumnValues | None:
         """What the column holds, or None where that is not known."""
         found = self._of(column, may_wait=True)

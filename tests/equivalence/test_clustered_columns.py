@@ -123,3 +123,5 @@ def test_a_column_that_is_spread_over_all_files_is_refused_and_says_why(
     assert checked.applied == {}
     [found] = [each for each in checked.pruned.filters if each.probe.table.table == name]
     assert found.reason is Reason.PROBE_NOT_PRUNABLE
+    wanted = "no partition, sort order, bloom filter, or clustered bounds on shuffled"
+    assert found.detail == f"{wanted}: {FILES} of {FILES} files overlap"

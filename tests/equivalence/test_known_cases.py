@@ -403,6 +403,7 @@ def test_a_scan_is_not_narrowed_and_told_why(sql: str, reason: Reason, harness: 
     assert checked.applied == {}
     told = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
     assert {each.reason for each in told if each.probe.table.table in FACTS} == {reason}
+    assert all(each.detail for each in told if each.reason is Reason.PROBE_NOT_PRUNABLE)
 
 
 def test_each_mention_of_a_table_is_told(harness: Harness) -> None:

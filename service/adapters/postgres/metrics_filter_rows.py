@@ -41,6 +41,7 @@ def filter_of(row: FilterRow) -> FilterRecord:
         exceeds_threshold=row.exceeds_threshold,
         collection_ms=row.collection_ms,
         cache_note=row.cache_note,
+        detail=row.detail,
     )
 
 
@@ -59,6 +60,7 @@ def _values(record: FilterRecord) -> dict[str, object]:
         "exceeds_threshold": record.exceeds_threshold,
         "collection_ms": record.collection_ms,
         "cache_note": storable(record.cache_note),
+        "detail": storable(record.detail),
     }
 
 

@@ -135,3 +135,4 @@ class FilterRow(Base):
     exceeds_threshold: Mapped[bool]
     collection_ms: Mapped[int]
     cache_note: Mapped[str]
+    detail: Mapped[str] = mapped_column(server_default="")

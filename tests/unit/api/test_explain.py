@@ -61,6 +61,7 @@ async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncCl
         "applied": True,
         "reason": "APPLIED",
         "cacheNote": "The filter cache does not answer.",
+        "detail": "48 of 50 files overlap",
     }
     assert (refused["applied"], refused["reason"]) == (False, "THRESHOLD_EXCEEDED")
     assert refused["build"]["tables"] == ["lake.tpcds.item", "lake.eu.tpcds.store"]
