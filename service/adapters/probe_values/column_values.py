@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from service.adapters.probe_values.manifest_intervals import HeldIntervals
@@ -15,6 +15,8 @@ from service.model.file_sizes import FileSizes
 _TIGHT_SHARE = 0.1
 _TIGHT_FILES = 1.25
 _TIGHT_NEIGHBOURS = 2.0
+# Of very many files, so many at least tell how much all overlap.
+_LOOKED_AT = 1_000
 
 
 def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
@@ -40,12 +42,14 @@ def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValu
     has_one_value_each = is_pinned and all(lower == upper for lower, upper in counts)
     values = tuple(sorted({lower for lower, _ in files})) if has_one_value_each else None
     is_tight = _is_tight(lowers, uppers, unbounded)
+    # Where each value is in most of very many files, their sizes take long to sort, and say little.
+    has_sizes = is_pinned and (is_tight or values is not None or len(files) <= _LOOKED_AT)
     return ColumnValues(
         values,
         lowers[0],
         uppers[-1],
         is_tight,
-        _sizes(held) if is_pinned else None,
+        _sizes(held) if has_sizes else None,
         is_pinned=is_pinned,
         overlap=None if is_tight else _overlap(files, lowers, uppers, unbounded),
     )
@@ -63,7 +67,8 @@ def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> b
     count = len(lowers) + unbounded
     if len(lowers) < 2:
         return False
-    found = sum(_meeting(lowers, uppers, each, each) for each in lowers) / len(lowers) + unbounded
+    looked_at = _some(lowers)
+    found = sum(_meeting(lowers, uppers, each, each) for each in looked_at) / len(looked_at) + unbounded
     few = max(_TIGHT_FILES, min(_TIGHT_NEIGHBOURS, count / 2))
     return found <= max(few, _TIGHT_SHARE * count)
 
@@ -71,14 +76,15 @@ def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> b
 def _overlap(
     files: Sequence[tuple[Any, Any]], lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int
 ) -> FileOverlap:
-    """A file without bounds overlaps all others."""
+    """A file without bounds overlaps all others. Of very many files, it is about so many."""
+    looked_at = _some(files)
+    meeting = (_meeting(lowers, uppers, lower, upper) + unbounded for lower, upper in looked_at)
+    share = sum(each > 1 for each in meeting) / len(looked_at)
+    return FileOverlap(round(share * len(files)) + unbounded, len(files) + unbounded)
 
-    def meeting() -> Iterator[int]:
-        for lower, upper in files:
-            yield _meeting(lowers, uppers, lower, upper) + unbounded
 
-    overlapping = sum(each > 1 for each in meeting()) + unbounded
-    return FileOverlap(overlapping, len(files) + unbounded)
+def _some(files: Sequence[Any]) -> Sequence[Any]:
+    return files[:: max(1, len(files) // _LOOKED_AT)]
 
 
 def _meeting(lowers: Sequence[Any], uppers: Sequence[Any], lower: Any, upper: Any) -> int:

@@ -197,3 +197,23 @@ def test_no_row_has_a_value_that_was_not_told(
         assert told.values is None or set(told.values) == there
         assert all(told.lower <= each <= told.upper for each in there)
     lakehouse.close()
+
+
+def test_of_very_many_files_a_bounded_number_is_read(tmp_path: Path) -> None:
+    lakehouse = PyIcebergProbeLakehouse(tmp_path, max_files=16)
+    for number in range(20):
+        lakehouse.append([{"day": MONDAY, "sale_id": number}])
+    opened_manifests()
+    found = _now(lakehouse, "sale_id")
+    assert found is not None
+    assert (found.is_tight, found.is_pinned, found.values, found.sizes) == (True, False, None, None)
+    assert len(opened_manifests()) == 2
+    read = 0
+    for number in range(20, 30):
+        lakehouse.append([{"day": MONDAY, "sale_id": number}])
+        opened_manifests()
+        assert _now(lakehouse, "sale_id") is not None
+        read += len(opened_manifests())
+    # The sample hardly changes with a commit.
+    assert read <= 10
+    lakehouse.close()
