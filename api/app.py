@@ -21,6 +21,7 @@ from api.edge import Edge
 from api.hosts import KnownHosts
 from api.openapi import describe
 from api.problems import install_problems
+from api.process_metrics import ProcessMetrics
 from api.request_log import RequestLog
 from api.routes import (
     chunks,
@@ -67,7 +68,7 @@ def create_app(
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
     )
-    app.state.edge = Edge(settings, door, Waiting())
+    app.state.edge = Edge(settings, door, Waiting(), ProcessMetrics())
     # Before the one for JSON, which takes every content type to say that it is none.
     app.include_router(ingest.records_router)
     # Each request tries the routes one after the other, and most requests are these.

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from api.callers import ANONYMOUS
 from api.door import Door
 from api.errors import UnsupportedMediaType
+from api.process_metrics import ProcessMetrics
 from api.request_log import caller_in
 from api.settings import Settings
 from api.waiting import Waiting
@@ -26,6 +27,7 @@ class Edge:
     settings: Settings
     door: Door
     waiting: Waiting
+    process_metrics: ProcessMetrics
 
 
 async def edge_of(request: Request) -> Edge:

@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from api.callers import OPEN_PATHS
 from api.schemas.problem import Problem
 
 _BEARER = {"type": "http", "scheme": "bearer", "description": "Needed when the operator has set tokens."}
-_OPEN = ("/healthz", "/readyz")
 
 
 def describe(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
@@ -31,9 +31,15 @@ def _described(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
     # FastAPI's own error shape is never sent.
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
-    if has_tokens:
-        components["securitySchemes"] = {"bearer": _BEARER}
-        for path, operations in schema["paths"].items():
-            for operation in operations.values() if path not in _OPEN else ():
-                operation["security"] = [{"bearer": []}]
+    components["securitySchemes"] = {"bearer": _BEARER}
+    for path, operations in schema["paths"].items():
+        for operation in operations.values():
+            operation["security"] = _security(path, has_tokens)
     return schema
+
+
+def _security(path: str, has_tokens: bool) -> list[dict[str, list[str]]]:
+    if path in OPEN_PATHS:
+        return []
+    # Without tokens anyone may ask; whoever sends one all the same is answered alike.
+    return [{"bearer": []}] if has_tokens else [{}, {"bearer": []}]

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from api.edge import EdgeOfApp
 from api.routes.documented import problems, success
 from api.schemas.tables import NoQuery
+from service.errors import EngineNotReady, ShuttingDown
 
 router = APIRouter(tags=["health"])
 
@@ -20,8 +21,16 @@ _ANSWER: dict[str, Any] = {
 }
 
 
-@router.get("/metrics", responses=success(_ANSWER) | problems(422, 503), response_class=Response)
+@router.get("/metrics", responses=success(_ANSWER) | problems(422), response_class=Response)
 async def metrics(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> Response:
-    """What this process has done since its start: queries, filters, what scans read and left out."""
+    """What this process has done since its start: queries, filters, what scans read and left out.
+
+    While the gateway starts or stops, `sluice_ready` is 0, and only the process has numbers.
+    """
     # Only memory is looked at: no part is asked.
-    return Response(edge.door.gateway.meters(), headers={"Content-Type": MEDIA_TYPE})
+    try:
+        meters, is_ready = edge.door.gateway.meters(), True
+    except (EngineNotReady, ShuttingDown):
+        meters, is_ready = b"", False
+    content = edge.process_metrics.exposition(is_ready) + meters
+    return Response(content, headers={"Content-Type": MEDIA_TYPE})

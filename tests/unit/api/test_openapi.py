@@ -71,7 +71,9 @@ def test_every_answer_is_as_described(case: schemathesis.Case[Any], served: str)
     # That of records alone cannot say which parameters go together.
     is_list = (case.method, case.path) == ("GET", "/ingest")
     # Nor has that of an Iceberg schema everything that is wrong in one.
-    is_in_part = is_list or case.path in ("/query", "/explain", "/streams") or case.media_type in RECORD_TYPES
+    # Nor has that of JSON which fields of an ingest go together.
+    paths = ("/query", "/explain", "/streams", "/ingest")
+    is_in_part = is_list or case.path in paths or case.media_type in RECORD_TYPES
     names = CHECKED if is_in_part else (*CHECKED, "positive_data_acceptance")
     case.call_and_validate(base_url=served, checks=CHECKS.get_by_names(names))  # type: ignore[arg-type]
 
@@ -84,3 +86,17 @@ def test_errors_are_described_as_problems(served: str) -> None:
     fields = description["components"]["schemas"]["QueryBody"]["properties"]
     assert fields["waitTimeout"]["default"] == "10s"
     assert "reuseResult" not in fields
+
+
+@pytest.mark.parametrize("tokens", [{}, {"monitor": "0" * 64}])
+def test_who_may_ask_what_is_described(tokens: dict[str, str]) -> None:
+    description = create_app(Settings(api_tokens=tokens), FakeGateway).openapi()
+    assert description["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            is_open = path in ("/healthz", "/readyz")
+            needed: list[dict[str, list[str]]] = [{"bearer": []}] if tokens else [{}, {"bearer": []}]
+            assert operation["security"] == ([] if is_open else needed)
+            assert is_open or {"400", "401", "408", "414", "431", "503"} <= set(operation["responses"])
+            if "415" in operation["responses"]:
+                assert {"413", "429"} <= set(operation["responses"])

@@ -33,10 +33,15 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
         alive = await client.get("/healthz")
         ready = await client.get("/readyz")
         query = await client.post("/query", json={"sql": "select 1"})
+        numbers = await client.get("/metrics")
         may_start.set()
         await app.state.edge.door.opened()
         ready_then = await client.get("/readyz")
+        numbers_then = await client.get("/metrics")
     assert alive.status_code == 200
+    assert numbers.status_code == 200
+    assert {"sluice_ready 0.0", "process_open_fds"} <= set(numbers.text.replace("fds ", "fds\n").splitlines())
+    assert "sluice_ready 1.0" in numbers_then.text.splitlines()
     assert (ready.status_code, ready.json()["status"]) == (503, "NOT_READY")
     assert ready.json()["parts"]["engine"]["state"] == "STARTING"
     assert (query.status_code, query.json()["code"]) == (503, "ENGINE_NOT_READY")
