@@ -1,69 +1,60 @@
-"""The `sluice` command."""
+"""The `sluice` command. What a command needs is imported when it runs: `--help` answers at once."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import orjson
 import typer
-from rich.console import Console
-
-from api.demonstration.demo import run_demo
-from api.demonstration.demo_ingest import LOG_TABLE
-from api.demonstration.demo_progress import progress_bar
-from api.logs import configure_logging
-from api.masking import masked
-from api.server import bind
-from api.server import serve as serve_until_stopped
-from api.settings import LogFormat, LogLevel, Settings
-from api.settings_loading import load_settings
-from api.settings_page import settings_page
-from api.stop_deadline import StopDeadline
-from api.wiring import STAR_TABLES, build_gateway, load_demo_data, make_demo_log
-from api.wiring import migrate as migrate_store
-from service.errors import GatewayError
-from spark_session.jars import check_java
-
-STOPPED_WITHIN_S = 10
-"""What is left, after the bound on queries, until the process ends, whatever hangs in it."""
 
 app = typer.Typer(
     help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
 )
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"sluice {version('sluice-gateway')}")
+        raise typer.Exit
+
+
+@app.callback()
+def sluice(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """A query gateway for lakehouses."""
+
+
 @app.command()
 def serve() -> None:
     """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/settings.md."""
     with _one_sentence_errors():
-        settings = load_settings()
-        configure_logging(settings.log_level, settings.log_format)
-        deadline = StopDeadline(settings.shutdown_timeout_s + STOPPED_WITHIN_S)
-        serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening, deadline.begin)
+        from api.commands.serve import serve as run
+
+        run()
 
 
 @app.command()
 def check() -> None:
-    """Says whether `serve` could start here: its settings, its Java and its port. Starts nothing."""
+    """Tries each part that `serve` needs, and prints what was found. Starts nothing."""
     with _one_sentence_errors():
-        settings = load_settings()
-        check_java()
-        bind(settings.host, settings.port).close()
-        typer.echo("The gateway could start.", err=True)
+        from api.commands.check import check as run
+
+        run()
 
 
 @app.command()
 def demo() -> None:
     """Makes the demo lakehouse once, asks one question and sends one ingest over HTTP, and shows both."""
     with _one_sentence_errors():
-        settings = load_settings()
-        configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
-        _load(settings, "tpcds", 0.1, STAR_TABLES)
-        make_demo_log(settings, LOG_TABLE)
-        run_demo(settings, Console())
+        from api.commands.demo import demo as run
+
+        run()
 
 
 @app.command("demo-data")
@@ -74,18 +65,18 @@ def demo_data(
 ) -> None:
     """Loads real TPC-DS data, and makes the log table; what is there stays, an interrupted load goes on."""
     with _one_sentence_errors():
-        settings = load_settings()
-        configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
-        _load(settings, schema, scale, () if is_all else STAR_TABLES)
-        make_demo_log(settings, LOG_TABLE)
+        from api.commands.demo import demo_data as run
+
+        run(schema, scale=scale, is_all=is_all)
 
 
 @app.command()
 def migrate() -> None:
     """Brings the metrics store's schema to what this version needs. May be run again."""
     with _one_sentence_errors():
-        migrate_store(load_settings())
-        typer.echo("The metrics store's schema is up to date.")
+        from api.commands.migrate import migrate as run
+
+        run()
 
 
 @app.command()
@@ -93,11 +84,10 @@ def config(
     is_describing: Annotated[bool, typer.Option("--describe", help="every setting with its meaning")] = False,
 ) -> None:
     """Prints the settings as this environment gives them, secrets masked."""
-    if is_describing:
-        typer.echo(settings_page(), nl=False)
-        return
     with _one_sentence_errors():
-        typer.echo(orjson.dumps(masked(load_settings()), option=orjson.OPT_INDENT_2).decode())
+        from api.commands.config import config as run
+
+        run(is_describing=is_describing)
 
 
 def main() -> None:
@@ -105,26 +95,10 @@ def main() -> None:
     app()
 
 
-def _load(settings: Settings, schema: str, scale: float, tables: tuple[str, ...]) -> None:
-    console = Console(stderr=True)
-    with progress_bar(console) as tell:
-        report = load_demo_data(settings, schema, scale, tables, tell)
-    rows = sum(report.loaded.values())
-    where = f"{settings.default_catalog}.{schema}"
-    if report.loaded:
-        console.print(f"{where}: {len(report.loaded)} tables with {rows:,} rows loaded.")
-    else:
-        console.print(f"{where}: all {len(report.skipped)} tables are there already.")
-
-
-def _say_listening(url: str) -> None:
-    # The one line on standard output: scripts that start the server read its address here.
-    typer.echo(f"sluice listens on {url}")
-    sys.stdout.flush()
-
-
 @contextmanager
 def _one_sentence_errors() -> Iterator[None]:
+    from service.errors import GatewayError
+
     try:
         yield
     except GatewayError as error:

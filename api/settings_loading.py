@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,15 @@ from service.errors import CannotStart, did_you_mean
 PREFIX = "SLUICE_"
 _ALIKE_PERCENT = 80
 _LIKE_ENOUGH = 0.6
+_FIELD = re.compile(r'field "(\w+)"')
+_EXAMPLES: Mapping[str, str] = MappingProxyType(
+    {
+        "catalogs": '{"lake": {"type": "rest", "uri": "https://catalog.example"}}',
+        "api_tokens": '{"dashboards": "SHA-256 of its token"}',
+        "spark_conf": '{"spark.sql.shuffle.partitions": "64"}',
+        "parquet_tables": '{"logs.events": {"location": "s3://bucket/events"}}',
+    }
+)
 REMOVED: Mapping[str, str] = MappingProxyType({"ingest_max_held_bytes": "max_held_body_bytes"})
 """Settings that are gone, each with its successor."""
 
@@ -36,10 +46,8 @@ def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
         return Settings()
     except ValidationError as error:
         raise CannotStart(f"The settings do not fit: {_faults(error)}.") from None
-    except SettingsError:
-        raise CannotStart(
-            f"A {PREFIX}… variable is not the JSON that it has to be: one of {_mappings()}."
-        ) from None
+    except SettingsError as error:
+        raise CannotStart(_not_json(error)) from None
 
 
 def refuse_unknown(names: Iterable[str], removed: Mapping[str, str], prefix: str = "") -> None:
@@ -97,13 +105,20 @@ def _keys_of_file(path: str | None) -> list[str]:
 
 def _faults(error: ValidationError) -> str:
     return "; ".join(
-        f"{'.'.join(map(str, each['loc']))}: {each['msg']}" if each["loc"] else each["msg"]
+        ": ".join((".".join(map(str, each["loc"])), _words(each["msg"])))
+        if each["loc"]
+        else _words(each["msg"])
         for each in error.errors(include_input=False, include_url=False, include_context=False)
     )
 
 
-def _mappings() -> str:
-    names = [
-        name for name, field in Settings.model_fields.items() if str(field.annotation).startswith("dict")
-    ]
-    return ", ".join(PREFIX + each.upper() for each in names)
+def _words(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+def _not_json(error: SettingsError) -> str:
+    # pydantic-settings names the field in its message alone.
+    found = _FIELD.search(str(error))
+    field = found[1] if found else ""
+    example = _EXAMPLES.get(field, '{"name": "value"}')
+    return f"{PREFIX}{field.upper()} is not the JSON that it has to be, such as {example}."

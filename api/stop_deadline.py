@@ -11,6 +11,9 @@ from collections.abc import Callable
 import psutil
 import structlog
 
+STOPPED_WITHIN_S = 10
+"""What is left, after the bound on queries, until the process ends, whatever hangs in it."""
+
 _log = structlog.stdlib.get_logger("api.stop_deadline")
 
 

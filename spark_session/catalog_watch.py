@@ -112,6 +112,23 @@ class CatalogWatch:
         log.warning("catalog_not_usable", catalog=name, cause=fault)
 
 
+def missing_driver(uri: str, packages: Sequence[str]) -> str | None:
+    """The JDBC driver that none of the packages is, for an address of a database; None if all is there.
+
+    >>> missing_driver("jdbc:sqlite:/lake.db", ["org.postgresql:postgresql:42.7.8"])
+    'org.xerial:sqlite-jdbc:3.50.3.0'
+    >>> missing_driver("jdbc:postgresql://db/lake", ["org.postgresql:postgresql:42.7.1"]) is None
+    True
+    """
+    driver = next((each for prefix, each in DRIVERS.items() if uri.startswith(f"{prefix}:")), None)
+    has_it = driver is None or any(_same_artifact(driver, each) for each in packages)
+    return None if has_it else driver
+
+
+def _same_artifact(one: str, other: str) -> bool:
+    return one.rpartition(":")[0] == other.rpartition(":")[0]
+
+
 def reason(causes: Sequence[JavaObject]) -> str:
     """The innermost cause with its class, and what to add if that is a driver; no address in it."""
     innermost = causes[-1]

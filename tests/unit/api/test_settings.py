@@ -213,3 +213,42 @@ def test_no_secret_is_shown() -> None:
 
 def test_every_setting_is_described() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("SPARK_MASTER", "localhost", "'localhost' is no master of Spark, such as local[*]"),
+        ("SPARK_MASTER", "local[", "is no master of Spark"),
+        ("SESSION_TIME_ZONE", "Mars/Phobos", "'Mars/Phobos' is no time zone, such as UTC"),
+        ("SPARK_DRIVER_MEMORY", "lots", "'lots' is no size of memory, such as 512m or 2g"),
+        ("API_TOKENS", '{"ann": "plain-token"}', "api_tokens.ann: not the SHA-256 of a token"),
+        ("CATALOGS", "{lake", 'SLUICE_CATALOGS is not the JSON that it has to be, such as {"lake"'),
+        ("API_TOKENS", "ann:1", "SLUICE_API_TOKENS is not the JSON that it has to be, such as"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_one_that_would(
+    name: str, value: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SLUICE_{name}", value)
+    said = refusal()
+    assert words in said
+    assert "plain-token" not in said
+    assert "Value error" not in said
+    assert "^[" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("SPARK_MASTER", each) for each in ("local", "local[*]", "local[2]", "local[2,3]", "yarn")),
+        *(("SPARK_MASTER", each) for each in ("spark://host:7077", "k8s://https://host:443")),
+        ("SPARK_MASTER", "local-cluster[2,1,1024]"),
+        *(("SESSION_TIME_ZONE", each) for each in ("UTC", "+02:00", "GMT-3", "Europe/Rome", "America/Lima")),
+    ],
+)
+def test_masters_and_time_zones_as_spark_knows_them_are_taken(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SLUICE_{name}", value)
+    assert getattr(load_settings(), name.lower()) == value

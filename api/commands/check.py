@@ -1,0 +1,35 @@
+"""`sluice check`: what stands between these settings and a gateway that runs."""
+
+from __future__ import annotations
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from api.checks import Finding
+from api.settings_loading import load_settings
+from api.wiring_checks import findings
+
+_MARKS = {True: "[green]ok[/]", False: "[red]fails[/]"}
+
+
+def check() -> None:
+    """Tries each part, and prints what was found; leaves with status 1 if anything fails.
+
+    Raises:
+        CannotStart: the settings do not fit, so that no part can be tried.
+    """
+    console = Console(stderr=True)
+    settings = load_settings()
+    table = Table("part", "", "what was found", box=None, pad_edge=False)
+    found: list[Finding] = []
+    with console.status("Looking at the parts …"):
+        for each in findings(settings):
+            found.append(each)
+            table.add_row(each.part, _MARKS[each.is_fine], each.text)
+    console.print(table)
+    faults = sum(not each.is_fine for each in found)
+    if faults:
+        console.print(f"sluice: {faults} of {len(found)} parts would keep the gateway from working.")
+        raise typer.Exit(1)
+    console.print("The gateway can start.")

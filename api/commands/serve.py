@@ -1,0 +1,31 @@
+"""`sluice serve`: the gateway, until it is told to stop."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from api.logs import configure_logging
+from api.server import serve as serve_until_stopped
+from api.settings_loading import load_settings
+from api.stop_deadline import STOPPED_WITHIN_S, StopDeadline
+from api.wiring import build_gateway
+
+
+def serve() -> None:
+    """Serves until SIGINT or SIGTERM.
+
+    Raises:
+        CannotStart: the settings do not fit, or a part does not start.
+    """
+    settings = load_settings()
+    configure_logging(settings.log_level, settings.log_format)
+    deadline = StopDeadline(settings.shutdown_timeout_s + STOPPED_WITHIN_S)
+    serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening, deadline.begin)
+
+
+def _say_listening(url: str) -> None:
+    # The one line on standard output: scripts that start the server read its address here.
+    typer.echo(f"sluice listens on {url}")
+    sys.stdout.flush()
