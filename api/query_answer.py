@@ -42,20 +42,23 @@ def answer(
     gateway: Gateway,
     query_id: UUID,
     caller: str,
-    format: ResultFormat,  # noqa: A002
+    wanted: ResultFormat | None,
     is_reused: bool = False,
 ) -> Answered:
     """The query as it stands, with its first rows if they are there and wanted as JSON.
+
+    `wanted` is the query's own format unless it is given.
 
     Raises:
         QueryNotFound: this caller has no such query.
     """
     status = gateway.status(query_id, caller)
+    format = wanted or status.format  # noqa: A001
     manifest = status.manifest
     result = None
     if manifest is not None:
         try:
-            result = _result(gateway, query_id, caller, manifest, format)
+            result = _result(gateway, query_id, caller, manifest, format, status.format)
         except ResultExpired:
             # Its time ended between the two calls.
             manifest, status = None, replace(status, manifest=None)
@@ -78,16 +81,23 @@ def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
 def next_chunk_link(query_id: UUID, found: ResultChunk, format: ResultFormat) -> str | None:  # noqa: A002
     """Where the next chunk is; None after the last."""
     following = found.chunk.index + 1
-    return chunk_link(query_id, following, format) if following < len(found.manifest.chunks) else None
+    if following >= len(found.manifest.chunks):
+        return None
+    return chunk_link(query_id, following, format, found.format)
 
 
-def chunk_link(query_id: UUID, index: int, format: ResultFormat) -> str:  # noqa: A002
-    """Where a chunk is, in this format."""
-    return f"/query/{query_id}/chunks/{index}{_query_string(format)}"
+def chunk_link(
+    query_id: UUID,
+    index: int,
+    format: ResultFormat,  # noqa: A002
+    own_format: ResultFormat,
+) -> str:
+    """Where a chunk is, in this format; `own_format` is the one that its query asked for."""
+    return f"/query/{query_id}/chunks/{index}{_query_string(format, own_format)}"
 
 
-def _query_string(format: ResultFormat) -> str:  # noqa: A002
-    return "" if format is ResultFormat.JSON else f"?format={format.value}"
+def _query_string(format: ResultFormat, own_format: ResultFormat) -> str:  # noqa: A002
+    return "" if format is own_format is ResultFormat.JSON else f"?format={format.value}"
 
 
 def _result(
@@ -96,10 +106,11 @@ def _result(
     caller: str,
     manifest: Manifest,
     format: ResultFormat,  # noqa: A002
+    own_format: ResultFormat,
 ) -> dict[str, Any]:
     if manifest.chunks and format is ResultFormat.JSON:
         return chunk_wire(query_id, gateway.chunk(query_id, 0, caller))
-    link = chunk_link(query_id, 0, format) if manifest.chunks else None
+    link = chunk_link(query_id, 0, format, own_format) if manifest.chunks else None
     return {"chunkIndex": None, "rowOffset": 0, "rowCount": 0, "rows": [], "nextChunkLink": link}
 
 
@@ -124,7 +135,9 @@ def _envelope(
         result=None,
         pruning=_pruning(record) if record.state.is_final else None,
         links=LinksAnswer(
-            self=path + _query_string(format), explain=f"/explain/{record.query_id}", cancel=path
+            self=path + _query_string(format, status.format),
+            explain=f"/explain/{record.query_id}",
+            cancel=path,
         ),
     )
 

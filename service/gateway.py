@@ -29,7 +29,7 @@ from service.model.filtering import CachedFilter
 from service.model.health import Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
-from service.model.results import Chunk, Manifest
+from service.model.results import Chunk, Manifest, ResultFormat
 from service.model.tables import TableFacts, TableListing, TableName
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
 from service.query.book import QueryBook
@@ -63,11 +63,12 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ResultChunk:
-    """One chunk of a result, with the manifest that it belongs to."""
+    """One chunk of a result, with its manifest, and the format that its query asked for."""
 
     manifest: Manifest
     chunk: Chunk
     rows: pa.Table
+    format: ResultFormat = ResultFormat.JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ class Gateway:
         if not 0 <= index < len(status.manifest.chunks):
             raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
         rows = self._rows(query_id, index)
-        return ResultChunk(status.manifest, status.manifest.chunks[index], rows)
+        return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
         """Asks the query to end. Canceling one that has ended, or is canceled already, does nothing.

@@ -32,6 +32,7 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
         request_id=body.request_id,
         tags=body.tags,
         pruning=_pruning(body.dynamic_filtering),
+        format=body.format,
     )
 
 

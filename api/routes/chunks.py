@@ -51,10 +51,11 @@ async def get_chunk(
 ) -> Response:
     """One chunk: the same bytes on every read, until the result's time to live ends."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
-    wanted = query.format
+    gateway = edge.door.gateway
+    wanted = query.format or (await edge.door.call(gateway.status, query_id, caller)).format
     offered = [MEDIA_TYPES[wanted], *(each for each in _FORMATS if each != MEDIA_TYPES[wanted])]
     chosen = _FORMATS[choose(accept, offered)]
-    return await edge.door.call(_respond, edge.door.gateway, query_id, index, caller, chosen, if_none_match)
+    return await edge.door.call(_respond, gateway, query_id, index, caller, chosen, if_none_match)
 
 
 def _respond(

@@ -6,13 +6,13 @@ from typing import Annotated
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.problems import problem_response, recorded_problem_response
-from api.query_answer import Answered, answer
 from api.requests.query_request import query_request
 from api.routes.documented import Responses, problems
+from api.rows_answer import accepted_format, query_response
 from api.schemas.query_answer import QueryAnswer
 from api.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import ResultExpired
@@ -26,24 +26,37 @@ _CANCEL_GRACE_MS = 5_000
 
 _RESULT_GONE = "The query succeeded, but its result is gone. Send the query under a new requestId."
 
+Accept = Annotated[str | None, Header(include_in_schema=False)]
+
 _ANSWERS: Responses = {
-    200: {"model": QueryAnswer, "description": "The query is final."},
+    200: {
+        "model": QueryAnswer,
+        "description": "The query is final. Where Accept asks for rows, its first ones alone: the header Link"
+        ' has `rel="next"` until the last chunk.',
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.arrow.stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+    },
     202: {"model": QueryAnswer, "description": "The query is queued or runs."},
 }
 
 
 @router.post(
     "/query",
-    responses=_ANSWERS | problems(400, 403, 404, 408, 409, 410, 413, 415, 422, 429, 503, 504),
+    responses=_ANSWERS | problems(400, 403, 404, 406, 408, 409, 410, 413, 415, 422, 429, 503, 504),
     response_model=QueryAnswer,
     dependencies=[Depends(require_json)],
 )
-async def send_query(body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+async def send_query(
+    body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
+) -> Response:
     """Runs a query and answers with its first rows, or with where it stands when the wait ends.
 
     A query that fails within the wait is a problem with the status of its cause and the member `queryId`; so
     is one that succeeded, but whose result is gone: a requestId sent again after the result's time to live.
     """
+    accepted = accepted_format(accept)
     gateway = edge.door.gateway
     submission = await _submit(edge, gateway, query_request(body, edge.settings), caller)
     query_id = submission.query_id
@@ -56,25 +69,44 @@ async def send_query(body: QueryBody, edge: EdgeOfApp, caller: Caller, request: 
     if not is_final and body.on_wait_timeout is OnWaitTimeout.CANCEL:
         await edge.door.call(gateway.cancel, query_id, caller)
         await _finished_within(edge, gateway, query_id, _CANCEL_GRACE_MS, request)
-    answered = await edge.door.call(answer, gateway, query_id, caller, body.format, submission.is_reused)
-    return _problem_response(answered.status, request) or _response(answered)
+    answered, response = await edge.door.call(
+        query_response, gateway, query_id, caller, body.format, accepted, submission.is_reused
+    )
+    return _problem_response(answered.status, request) or response
 
 
-@router.get("/query/{query_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=QueryAnswer)
+@router.get(
+    "/query/{query_id}", responses=_ANSWERS | problems(404, 406, 422, 503), response_model=QueryAnswer
+)
 async def get_query(
-    query_id: UUID, query: Annotated[QueryQuery, Query()], edge: EdgeOfApp, caller: Caller, request: Request
+    query_id: UUID,
+    query: Annotated[QueryQuery, Query()],
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Accept = None,
 ) -> Response:
     """Where the query stands; with `waitTimeout`, as soon as it is final. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = edge.door.gateway
     if query.wait_timeout:
         await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
-    return _response(await edge.door.call(answer, gateway, query_id, caller, query.format))
+    _, response = await edge.door.call(
+        query_response, gateway, query_id, caller, query.format, accepted_format(accept)
+    )
+    return response
 
 
-@router.delete("/query/{query_id}", responses=_ANSWERS | problems(404, 422, 503), response_model=QueryAnswer)
+@router.delete(
+    "/query/{query_id}", responses=_ANSWERS | problems(404, 406, 422, 503), response_model=QueryAnswer
+)
 async def cancel_query(
-    query_id: UUID, query: Annotated[QueryQuery, Query()], edge: EdgeOfApp, caller: Caller, request: Request
+    query_id: UUID,
+    query: Annotated[QueryQuery, Query()],
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Accept = None,
 ) -> Response:
     """Cancels the query, if it is not final yet; doing so twice is fine."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
@@ -82,7 +114,10 @@ async def cancel_query(
     await edge.door.call(gateway.cancel, query_id, caller)
     if query.wait_timeout:
         await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
-    return _response(await edge.door.call(answer, gateway, query_id, caller, query.format))
+    _, response = await edge.door.call(
+        query_response, gateway, query_id, caller, query.format, accepted_format(accept)
+    )
+    return response
 
 
 async def _submit(edge: Edge, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
@@ -119,8 +154,3 @@ def _problem_response(status: QueryStatus, request: Request) -> Response | None:
     if status.record.error is not None:
         return recorded_problem_response(status.record.error, path, query_id)
     return None
-
-
-def _response(answered: Answered) -> Response:
-    code = 200 if answered.status.record.state.is_final else 202
-    return Response(answered.body, code, media_type="application/json")

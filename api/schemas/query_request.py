@@ -141,10 +141,12 @@ class QueryQuery(StrictModel):
         WaitMs,
         Field(default="0s", validate_default=True, description="how long this answer may take: 0s to 50s"),
     ]
-    format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
+    format: Annotated[Format | None, Field(description=_FORMAT + "; the query's own unless given")] = None
 
 
 class ChunkQuery(StrictModel):
     """The query string of GET /query/{id}/chunks/{n}."""
 
-    format: Annotated[Format, Field(description="used when Accept leaves it open")] = ResultFormat.JSON
+    format: Annotated[
+        Format | None, Field(description="used when Accept leaves it open; the query's own unless given")
+    ] = None

@@ -13,7 +13,7 @@ from uuid import UUID
 from service.errors import GatewayError, QueryEnded
 from service.model.filtering import FilterRecord
 from service.model.pruning import ScanRecord
-from service.model.results import Manifest
+from service.model.results import Manifest, ResultFormat
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.verification import Verification
 
@@ -106,6 +106,7 @@ class QueryRequest:
     request_id: UUID | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     pruning: PruningRequest = PruningRequest()
+    format: ResultFormat = ResultFormat.JSON
 
     def fingerprint(self) -> str:
         """The same for two requests exactly when they ask the same thing."""
@@ -185,10 +186,12 @@ class QueryRecord:
 class QueryStatus:
     """A query as it stands now.
 
-    `manifest` is there while the result is; `failure` holds what ended it, with all that the error knows.
+    `manifest` is there while the result is; `failure` holds what ended it, with all that the error knows;
+    `format` is what its caller asked for.
     """
 
     record: QueryRecord
     elapsed_ms: int
     manifest: Manifest | None = None
     failure: GatewayError | None = None
+    format: ResultFormat = ResultFormat.JSON

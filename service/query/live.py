@@ -190,7 +190,8 @@ class LiveQuery:
         """As it stands now."""
         with self._lock:
             until_ms = now_ms if self._ended_ms is None else self._ended_ms
-            return QueryStatus(self._record, until_ms - self._submitted_ms, self._manifest, self._failure)
+            elapsed_ms = until_ms - self._submitted_ms
+            return QueryStatus(self._record, elapsed_ms, self._manifest, self._failure, self.request.format)
 
     def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
         return (*self._record.filters, *unfiltered_scans(self._pruned, scans))

@@ -172,7 +172,8 @@ class FakeGateway(Gateway):
         self.may_answer.wait()
         query = self._query(query_id, caller)
         is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
-        return QueryStatus(query.record, 6, self._manifest() if is_there else None, query.failure)
+        manifest = self._manifest() if is_there else None
+        return QueryStatus(query.record, 6, manifest, query.failure, query.request.format)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         query = self._query(query_id, caller)
@@ -184,7 +185,8 @@ class FakeGateway(Gateway):
         if index >= len(manifest.chunks) or not query.record.state.is_final:
             raise ChunkNotFound
         chunk = manifest.chunks[index]
-        return ResultChunk(manifest, chunk, self.rows.slice(chunk.row_offset, chunk.row_count))
+        rows = self.rows.slice(chunk.row_offset, chunk.row_count)
+        return ResultChunk(manifest, chunk, rows, query.request.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
         query = self._query(query_id, caller)

@@ -266,6 +266,37 @@ async def test_accept_decides_on_the_format_of_a_chunk(client: httpx.AsyncClient
     assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
 
 
+async def test_the_format_belongs_to_the_query(client: httpx.AsyncClient) -> None:
+    sent = (await send(client, format="CSV")).json()
+    found = (await client.get(f"/query/{sent['queryId']}")).json()
+    assert (found["manifest"]["format"], found["result"]["rows"]) == ("CSV", [])
+    chunk = await client.get(f"/query/{sent['queryId']}/chunks/0")
+    assert chunk.headers["content-type"].startswith("text/csv")
+    as_json = (await client.get(f"/query/{sent['queryId']}?format=JSON")).json()
+    assert as_json["result"]["rows"]
+    rest = await client.get(as_json["result"]["nextChunkLink"])
+    assert rest.headers["content-type"] == "application/json"
+
+
+async def test_accept_may_ask_for_the_rows_alone(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    csv = {"Accept": "text/csv"}
+    sent = await client.post("/query", json={"sql": "select 1"}, headers=csv)
+    assert sent.headers["content-type"].startswith("text/csv")
+    second = await client.get(sent.links["next"]["url"], headers=csv)
+    assert sent.text + second.text == 'd_moy,name\r\n1,a\r\n2,\r\n3,"b,""c"""\r\n'
+    again = await client.get(f"/query/{sent.headers['X-Query-Id']}", headers=csv)
+    assert again.text == sent.text
+    refused = await client.post("/query", json={"sql": "select 1"}, headers={"Accept": "image/png"})
+    assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
+    gateway.failures["select 1/0"] = QueryFailed("division by zero")
+    failed = await client.post("/query", json={"sql": "select 1/0"}, headers=csv)
+    assert failed.headers["content-type"] == "application/problem+json"
+    gateway.held.add("select slow")
+    asked = {"sql": "select slow", "waitTimeout": "0s"}
+    running = await client.post("/query", json=asked, headers=csv)
+    assert (running.status_code, running.json()["status"]["state"]) == (202, "RUNNING")
+
+
 async def test_a_failed_query_has_no_chunk(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     gateway.failures["select 1/0"] = QueryFailed("division by zero")
     query_id = (await send(client, "select 1/0")).json()["queryId"]
