@@ -59,6 +59,7 @@ class Door:
         self._closing: asyncio.Task[None] | None = None
         self._calls = Lane(_THREADS, bounds.wait_s, GatewayBusy)
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones)
+        self._probing: asyncio.Future[Readiness] | None = None
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
         self._builders = CapacityLimiter(1)
@@ -110,7 +111,11 @@ class Door:
             return _engine_is(PartState.DOWN, "The gateway is shutting down.")
         if self._gateway is None:
             return _engine_is(PartState.STARTING, "The engine is starting.")
-        return await to_thread.run_sync(self._gateway.readiness, limiter=self._probes)
+        if self._probing is None or self._probing.done():
+            # Whoever asks meanwhile hears the same: a part that hangs makes no line of those who ask.
+            asking = to_thread.run_sync(self._gateway.readiness, limiter=self._probes)
+            self._probing = asyncio.ensure_future(asking)
+        return await asyncio.shield(self._probing)
 
     def open(self) -> None:
         """Begins to build the gateway, in a thread."""

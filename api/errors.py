@@ -177,6 +177,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.ResultTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.PartDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.EngineLost: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.QueryQuarantined: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.EngineNotReady: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CatalogDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.TableUnreadable: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -36,6 +36,7 @@ from spark_session.parquet_tables import ParquetTable
 from spark_session.pinned_jars import pinned_jars
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
+from spark_session.supervision.verdict import EngineBounds
 
 EMBEDDED_CATALOG = "lake"
 # Threads for each catalog that read what the files of tables hold.
@@ -156,7 +157,7 @@ class Parts:
     @cached_property
     def engine(self) -> SparkEngine:
         """The engine, after a real query has run."""
-        engine = SparkEngine(self.spark_settings)
+        engine = SparkEngine(self.spark_settings, _engine_bounds(self.settings))
         self.stack.callback(engine.close)
         engine.start()
         return engine
@@ -215,6 +216,20 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
             name: ParquetTable(each.location, each.partition_columns)
             for name, each in settings.parquet_tables.items()
         },
+    )
+
+
+def _engine_bounds(settings: Settings) -> EngineBounds:
+    return EngineBounds(
+        probe_interval_s=settings.engine_probe_interval_s,
+        probe_timeout_s=settings.engine_probe_timeout_s,
+        unresponsive_s=settings.engine_unresponsive_s,
+        grace_s=settings.engine_grace_s,
+        max_given_up=settings.engine_max_given_up,
+        given_up_timeout_s=settings.engine_given_up_timeout_s,
+        quarantine_s=settings.engine_quarantine_s,
+        max_collection_percent=settings.engine_max_collection_percent,
+        collection_window_s=settings.engine_collection_window_s,
     )
 
 

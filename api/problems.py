@@ -35,6 +35,7 @@ from service.errors import (
     GatewayError,
     IngestInvalid,
     PartDown,
+    QueryQuarantined,
     SqlSyntaxError,
     TableNotFound,
     TableUnreadable,
@@ -143,7 +144,7 @@ def _evolutions(made: Sequence[object]) -> dict[str, object]:
 def headers_of(error: GatewayError) -> dict[str, str]:
     """The headers that an error asks for."""
     match error:
-        case TooManyQueries() | TooManyIngests():
+        case TooManyQueries() | TooManyIngests() | QueryQuarantined():
             return {"Retry-After": str(error.retry_after_s)}
         case TooManyBodies():
             return {"Retry-After": "1"}

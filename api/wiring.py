@@ -121,6 +121,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         max_queued_queries=settings.max_queued_queries,
         result_ttl_ms=settings.result_ttl_s * 1000,
         shutdown_timeout_s=settings.shutdown_timeout_s,
+        health_timeout_s=settings.health_timeout_s,
     )
     ingests = build_ingests(
         settings,

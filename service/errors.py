@@ -360,9 +360,26 @@ class PartDown(GatewayError):
 
 
 class EngineLost(PartDown):
-    """The engine was lost while the query ran. A new one is being started; send the query again."""
+    """The engine was lost while the query ran. A new one is being started; send the query again.
+
+    `may_run_again`: whether the gateway may run it again by itself.
+    """
 
     code = "ENGINE_LOST"
+
+    def __init__(self, detail: str | None = None, may_run_again: bool = True) -> None:
+        super().__init__(detail)
+        self.may_run_again = may_run_again
+
+
+class QueryQuarantined(PartDown):
+    """Queries of this text were running when the engine was lost. It is not run for a while."""
+
+    code = "QUERY_QUARANTINED"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
 
 
 class EngineNotReady(PartDown):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from service.ingest.streaming.streams import Streams
 from service.maintenance.maintenances import Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
-from service.model.health import Readiness
+from service.model.health import Readiness, Vitals
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest, ResultFormat
@@ -38,6 +38,7 @@ from service.query.known_requests import KnownRequests
 from service.query.listing import list_queries
 from service.query.live import LiveQuery
 from service.query.open_queries import open_queries
+from service.query.part_probes import PartProbes
 from service.query.plan_query import only_planned
 from service.query.plannings import Planning, Plannings
 from service.query.run import QueryPorts
@@ -79,6 +80,7 @@ class GatewayBounds:
     max_queued_queries: int
     result_ttl_ms: int
     shutdown_timeout_s: float
+    health_timeout_s: float = 2.0
 
 
 class Gateway:
@@ -114,6 +116,14 @@ class Gateway:
         self._workers = QueryWorkers(self._book, ports, bounds.query_workers)
         self._plannings = Plannings(ports, bounds.query_workers, bounds.max_queued_queries)
         self._known_requests = KnownRequests(ports.journal, metrics_store, ports.clock)
+        self._probes = PartProbes(
+            {
+                "metricsStore": lambda: [metrics_store.health()],
+                "filterCache": lambda: [filter_cache.health()],
+                "catalogs": ports.catalogs.health,
+            },
+            bounds.health_timeout_s,
+        )
         self._closing = threading.Event()
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
@@ -286,18 +296,16 @@ class Gateway:
     def meters(self) -> bytes:
         """What this process has done since its start, and what it does now, in Prometheus' text format."""
         self.ingests.count_backlog()
-        return self._meters.exposition(open_queries(self._book.open()))
+        given_up = self._workers.given_up + self._plannings.given_up
+        vitals = Vitals(self._ports.engine.health(), given_up)
+        return self._meters.exposition(open_queries(self._book.open()), vitals)
 
     def readiness(self) -> Readiness:
-        """Every part by name. Only the engine is required: without it nothing can be answered.
+        """Every part by name. Required are the engine and a worker: without them nothing can be answered.
 
-        The parts are asked at once: that takes as long as the slowest needs.
+        The parts are asked at once, and none for longer than its bound.
         """
-        with ThreadPoolExecutor(2, thread_name_prefix="readiness") as others:
-            store = others.submit(self._metrics_store.health)
-            cache = others.submit(self._filter_cache.health)
-            catalogs = self._ports.catalogs.health()
-        return Readiness((self._ports.engine.health(), store.result(), cache.result(), *catalogs))
+        return Readiness((self._ports.engine.health(), self._workers.health(), *self._probes.ask()))
 
     def close(self) -> None:
         """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts.

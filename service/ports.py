@@ -6,6 +6,7 @@ contract suite. `api/wiring.py` alone brings them together.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +15,7 @@ from uuid import UUID
 
 from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
-from service.model.health import PartHealth
+from service.model.health import PartHealth, Vitals
 from service.model.history import QueryListing, QuerySummary, TablePruning
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
@@ -32,7 +33,7 @@ class Statement:
     """What the engine is to run, and the bounds of what it may answer.
 
     `relations` are held ones by the names that the text reads them by; `properties` are the engine's, for
-    this statement alone.
+    this statement alone. `origin` is the caller's own text, of which this one is made; empty: this one.
     """
 
     query_id: UUID
@@ -45,6 +46,13 @@ class Statement:
     is_canceled: Callable[[], bool]
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    def text_fingerprint(self) -> str:
+        """The same for two statements that are made of one text with the same values."""
+        text = " ".join((self.origin or self.sql).split())
+        asked = (text, repr(self.parameters), self.catalog, self.schema)
+        return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +292,7 @@ class Meters(Protocol):
     def count(self, record: QueryRecord) -> None:
         """Counts a query that has ended, with its filters and scans. Never blocks, never raises."""
 
-    def exposition(self, open_queries: Mapping[QueryState, int]) -> bytes:
+    def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
         """All numbers as they are now, in Prometheus' text format 0.0.4, with the queries that are open."""
 
 

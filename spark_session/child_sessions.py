@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import structlog
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_session.java_source import java_instance
+from spark_session.jvm import UNREACHABLE
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -69,6 +69,16 @@ class ChildSessions:
             if is_spare:
                 self._taken.release()
 
+    def opened(self, tag: str) -> SparkSession:
+        """A session that its thread keeps; that thread's Spark jobs carry the tag from now on.
+
+        Raises:
+            PySparkException: Spark's default catalog or schema does not answer.
+        """
+        child = self._open()
+        self._begin(child, None, None, tag)
+        return child
+
     def close(self) -> None:
         """Opens no more."""
         self._closing.set()
@@ -99,6 +109,6 @@ class ChildSessions:
                     # Each used session holds its objects in the JVM until Python lets go of it, and Python's
                     # collector does not know how large they are.
                     gc.collect()
-        except (PySparkException, Py4JError, OSError) as failure:
+        except (PySparkException, *UNREACHABLE) as failure:
             # The JVM is gone, and this thread with it; the engine starts both anew.
             log.info("child_sessions_ended", error=type(failure).__name__)

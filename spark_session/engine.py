@@ -1,54 +1,60 @@
-"""The engine: one warm session, kept alive, and started anew when its JVM dies."""
+"""The engine: one warm session, kept alive, and started anew when its JVM dies or cannot answer any more."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from uuid import UUID
+from uuid import UUID, uuid4
 
-import pyarrow as pa
 import structlog
-from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-from pyspark.errors import PySparkException
 
 from service.errors import (
     EngineLost,
     EngineNotReady,
-    GatewayError,
     QueryCanceled,
     QueryEnded,
-    QueryFailed,
 )
 from service.model.health import PartHealth, PartState
+from service.model.query import Parameters
+from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.ports import EngineResult, Statement
-from spark_session.errors import in_gateway_terms
+from spark_session.engine_terms import in_engine_terms
 from spark_session.explain import explain
 from spark_session.run import Attempt, run
 from spark_session.settings import SparkSettings
+from spark_session.supervision.session_watch import SessionWatch
+from spark_session.supervision.suspects import Suspects
+from spark_session.supervision.verdict import EngineBounds
 from spark_session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
 
-WATCH_INTERVAL_S = 2.0
+WATCH_INTERVAL_S = 0.25
 LOOK_AROUND_S = 0.2
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 15.0
-# A socket to the JVM breaks a moment before the operating system calls the process dead.
-DEATH_NOTICE_S = 2.0
 
 
 class SparkEngine:
-    """Implements `service.ports.Engine`. One thread watches the JVM and replaces it when it is gone."""
+    """Implements `service.ports.Engine`. One thread replaces the session when it has to be."""
 
-    def __init__(self, settings: SparkSettings, ready_timeout_s: float = 60.0) -> None:
+    def __init__(
+        self, settings: SparkSettings, bounds: EngineBounds | None = None, ready_timeout_s: float = 60.0
+    ) -> None:
         self._settings = settings
+        self._bounds = bounds or EngineBounds()
         self._ready_timeout_s = ready_timeout_s
         self._session: WarmSession | None = None
+        self._watch: SessionWatch | None = None
+        self._suspects = Suspects(self._bounds.quarantine_s)
+        self._lost_because = ""
+        self._lost_count = 0
+        self._has_failed_start = False
         self._changed = threading.Condition()
         self._closing = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="spark-watch", daemon=True)
+        self._watcher = threading.Thread(target=self._keep_alive, name="spark-watch", daemon=True)
 
     def start(self) -> None:
         """Returns once the session is warm.
@@ -56,7 +62,7 @@ class SparkEngine:
         Raises:
             CannotStart: Spark does not come up with these settings.
         """
-        self._become(WarmSession.start(self._settings))
+        self._start_session()
         self._watcher.start()
 
     @property
@@ -73,38 +79,66 @@ class SparkEngine:
 
     def run(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
-        session = self._warm(statement)
-        attempt = Attempt()
-        try:
-            with in_engine_terms(session, statement.is_canceled):
-                return run(session, statement, attempt)
-        except QueryEnded as failure:
-            failure.run = attempt.so_far(session)
-            raise
+        with self._session_for(statement) as session:
+            attempt = Attempt()
+            try:
+                with self._called(session, statement):
+                    result = run(session, statement, attempt)
+            except QueryEnded as failure:
+                failure.run = attempt.so_far(session)
+                raise
+        # A plan alone proves nothing.
+        self._suspects.note_success(statement.text_fingerprint())
+        return result
 
     def explain(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
-        session = self._warm(statement)
-        with in_engine_terms(session, statement.is_canceled):
+        with self._session_for(statement) as session, self._called(session, statement):
             return explain(session, statement)
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+    ) -> HeldRelation | None:
+        """Reads the rows of a relation into the engine's memory; None when they are too large.
+
+        Raises:
+            GatewayError: the engine failed, was lost, or took longer than `within_s`.
+        """
+        until_s = time.monotonic() + within_s
+        statement = Statement(
+            query_id=uuid4(),
+            sql=query.sql,
+            parameters=parameters,
+            catalog=None,
+            schema=None,
+            row_limit=bounds.max_rows,
+            byte_limit=bounds.max_bytes,
+            is_canceled=lambda: time.monotonic() > until_s,
+        )
+        with self._session_for(statement) as session, self._called(session, statement):
+            late = threading.Timer(within_s, self.cancel, [statement.query_id])
+            late.start()
+            try:
+                return session.relations.fetch(query, parameters, bounds, str(statement.query_id))
+            finally:
+                late.cancel()
 
     def cancel(self, query_id: UUID) -> None:
         """See `service.ports.Engine`."""
-        session = self._session
-        if session is None or not session.is_alive():
-            return
-        try:
-            session.context.cancelJobsWithTag(str(query_id))
-        except (Py4JError, OSError) as failure:
-            # A dead JVM runs nothing that could be cancelled.
-            log.info("cancel_not_delivered", error=type(failure).__name__)
+        watch = self._watch
+        if watch is not None:
+            watch.cancel(query_id)
 
     def health(self) -> PartHealth:
         """See `service.ports.Engine`."""
-        session = self._session
-        if session is not None and session.is_alive():
-            return PartHealth("engine", PartState.UP, is_required=True)
-        return PartHealth("engine", PartState.STARTING, "A new session is being started.", is_required=True)
+        watch = self._watch
+        if watch is None or watch.is_gone:
+            detail = f"A new session is being started. {self._lost_because}".strip()
+            return PartHealth("engine", PartState.STARTING, detail, True, lost_count=self._lost_count)
+        verdict = watch.verdict()
+        state = PartState.UP if verdict.is_up else PartState.DOWN
+        given_up_count = verdict.given_up_count
+        return PartHealth("engine", state, verdict.detail, True, given_up_count, self._lost_count)
 
     def catalog_faults(self) -> Mapping[str, str]:
         """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
@@ -114,14 +148,45 @@ class SparkEngine:
     def close(self) -> None:
         """See `service.ports.Engine`."""
         self._closing.set()
-        with self._changed:
-            self._changed.notify_all()
-            session, self._session = self._session, None
+        session = self._session
+        self._become(None)
         if session is not None:
             session.stop()
         if self._watcher.is_alive():
             # One that starts a session just now stops it itself.
             self._watcher.join(WATCH_INTERVAL_S)
+
+    @contextmanager
+    def _session_for(self, statement: Statement) -> Iterator[WarmSession]:
+        """A session that may run the statement, in its turn.
+
+        Raises:
+            QueryQuarantined: it ran when engines were lost.
+            PartDown, QueryCanceled: there is no session in time.
+        """
+        text = statement.text_fingerprint()
+        self._suspects.check(text)
+        with self._suspects.turn(text, statement.is_canceled):
+            yield self._warm(statement)
+
+    @contextmanager
+    def _called(self, session: WarmSession, statement: Statement) -> Iterator[None]:
+        """Runs the block as a call on behalf of the statement's caller, in the engine's terms."""
+        text, is_canceled = statement.text_fingerprint(), statement.is_canceled
+        with session.calls.under_way(text, is_canceled, str(statement.query_id)):
+            try:
+                with in_engine_terms(session, is_canceled):
+                    yield
+            except EngineLost as lost:
+                if not session.is_alive():
+                    self._note_loss(session)
+                raise self._suspects.of_loss(text) from lost
+
+    def _note_loss(self, session: WarmSession, culprits: Sequence[str] | None = None) -> None:
+        """Whoever notices first tells what ran: each does before its own call ends."""
+        calls = session.calls.lose()
+        if calls is not None:
+            self._suspects.note_loss([each.text for each in calls], culprits)
 
     def _warm(self, statement: Statement) -> WarmSession:
         def is_decided() -> bool:
@@ -130,7 +195,8 @@ class SparkEngine:
 
         deadline = time.monotonic() + self._ready_timeout_s
         with self._changed:
-            while not is_decided() and time.monotonic() < deadline:
+            # A start that goes on is worth the wait, as long as the query's own timeout says.
+            while not is_decided() and (not self._has_failed_start or time.monotonic() < deadline):
                 self._changed.wait(LOOK_AROUND_S)
             session = self._session
         if statement.is_canceled():
@@ -139,75 +205,65 @@ class SparkEngine:
             raise EngineNotReady
         return session
 
-    def _become(self, session: WarmSession | None) -> None:
-        with self._changed:
-            is_too_late = session is not None and self._closing.is_set()
-            self._session = None if is_too_late else session
-            self._changed.notify_all()
-        if session is not None and is_too_late:
-            session.stop()
+    def _start_session(self) -> None:
+        session = WarmSession.start(self._settings)
+        try:
+            watch = SessionWatch.start(session, self._bounds)
+        except BaseException:
+            session.jvm.kill()
+            raise
+        self._become(watch)
 
-    def _watch(self) -> None:
+    def _become(self, watch: SessionWatch | None) -> None:
+        with self._changed:
+            before = self._watch
+            is_too_late = watch is not None and self._closing.is_set()
+            self._watch = None if is_too_late else watch
+            self._session = None if self._watch is None else self._watch.session
+            self._changed.notify_all()
+        if before is not None:
+            before.stop()
+        if watch is not None and is_too_late:
+            watch.stop()
+            watch.session.stop()
+
+    def _keep_alive(self) -> None:
         pause_s = FIRST_RETRY_S
         while not self._closing.is_set():
             try:
                 self._look_after()
                 pause_s = FIRST_RETRY_S
             except Exception as failure:  # the outermost edge of the watcher: without it no engine comes back
+                self._has_failed_start = True
                 log.exception("engine_restart_failed", error=type(failure).__name__, retry_in_s=pause_s)
                 self._closing.wait(pause_s)
                 pause_s = min(pause_s * 2, LONGEST_RETRY_S)
 
     def _look_after(self) -> None:
-        session = self._session
-        if session is None:
-            self._become(WarmSession.start(self._settings))
+        watch = self._watch
+        if watch is None:
+            self._start_session()
+            self._has_failed_start = False
             log.info("engine_warm_again")
-        elif session.jvm.is_dead_within(WATCH_INTERVAL_S) or session.is_stopped():
-            self._lose(session)
-        else:
-            session.release_reader_memory()
-            session.tables.register()
+            return
+        watch.session.jvm.is_dead_within(WATCH_INTERVAL_S)
+        if watch.is_gone:
+            self._lose(watch, "Its process ended.")
+        elif (verdict := watch.verdict()).must_be_replaced:
+            # What hangs is why, and none of the queries beside it.
+            culprits = watch.given_up_texts() if verdict.given_up_count else None
+            self._note_loss(watch.session, culprits)
+            self._lose(watch, verdict.detail)
 
-    def _lose(self, session: WarmSession) -> None:
+    def _lose(self, watch: SessionWatch, reason: str) -> None:
         if self._closing.is_set():
             return
-        log.error("engine_lost", exit_code=session.jvm.process.poll())
+        session = watch.session
+        self._note_loss(session)
+        log.error("engine_lost", exit_code=session.jvm.process.poll(), reason=reason)
+        self._lost_because = reason
+        self._lost_count += 1
         self._become(None)
         session.children.close()
         session.catalogs.close()
         session.jvm.kill()
-
-
-@contextmanager
-def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> Iterator[None]:
-    """Turns what Spark and its socket raise into what the caller may see."""
-    try:
-        yield
-    except (PySparkException, Py4JJavaError) as failure:
-        if _is_gone(session):
-            raise EngineLost from failure
-        if is_canceled():
-            raise QueryCanceled from failure
-        raise _translated(failure) from failure
-    except (Py4JError, OSError, EOFError, pa.ArrowException, AssertionError, AttributeError) as failure:
-        # Nobody answered; PySpark itself stumbles over a context that was forgotten meanwhile. Waiting for
-        # the process to end lets `health` tell the truth at once.
-        session.jvm.is_dead_within(DEATH_NOTICE_S)
-        if _is_gone(session) or isinstance(failure, Py4JNetworkError):
-            raise EngineLost from failure
-        if isinstance(failure, AssertionError | AttributeError):
-            raise
-        raise QueryFailed("The engine could not make sense of this query.") from failure
-
-
-def _is_gone(session: WarmSession) -> bool:
-    return not session.is_alive() or session.is_stopped()
-
-
-def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:
-    """The error that the caller sees; its parts are asked of the JVM, which may go at that moment."""
-    try:
-        return in_gateway_terms(failure)
-    except (Py4JError, OSError):
-        return EngineLost()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from service.errors import EngineNotReady
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from spark_session.engine import SparkEngine, in_engine_terms
+from spark_session.engine import SparkEngine
+
+# Small tables only: what takes longer costs more than it saves, and holds a thread that others wait for.
+FETCH_WITHIN_S = 60.0
 
 
 class EngineRelations:
@@ -23,8 +25,4 @@ class EngineRelations:
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
     ) -> HeldRelation | None:
         """See `service.ports.Relations`."""
-        session = self._engine.session
-        if session is None:
-            raise EngineNotReady
-        with in_engine_terms(session, lambda: False):
-            return session.relations.fetch(query, parameters, bounds)
+        return self._engine.fetch(query, parameters, bounds, FETCH_WITHIN_S)

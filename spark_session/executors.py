@@ -9,11 +9,11 @@ from functools import partial
 from typing import TypeVar
 
 import structlog
-from py4j.protocol import Py4JError
 from pyspark import RDD, SparkContext
 from pyspark.errors import PySparkException
 
 from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
+from spark_session.jvm import UNREACHABLE
 from spark_session.partitions import Place, of_part, order_in_part, part_of, placed_values
 from spark_session.python_workers import PYTHON
 from spark_session.warm_session import WarmSession
@@ -96,7 +96,7 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
     """Turns what PySpark and its sockets raise into the gateway's own; the log has the cause."""
     try:
         yield
-    except (PySparkException, Py4JError, OSError, EOFError, AssertionError, AttributeError) as failure:
+    except (PySparkException, *UNREACHABLE) as failure:
         if not session.is_alive() or session.is_stopped():
             raise EngineLost from failure
         log.warning("executors_failed", error=type(failure).__name__, reason=str(failure))

@@ -18,6 +18,9 @@ from pyspark.sql import SparkSession
 from service.errors import CannotStart
 from spark_session.settings import launch_properties
 
+# Nobody answered; and how PySpark stumbles where another thread made it forget a context that was lost.
+UNREACHABLE = (Py4JError, OSError, EOFError, AssertionError, AttributeError, TypeError)
+
 
 class Jvm:
     """One launched JVM. `process` is the JVM itself: the launch script replaces itself by it."""

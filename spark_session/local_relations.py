@@ -53,14 +53,14 @@ class LocalRelationStore:
         return None if kept is None else kept.held
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
     ) -> HeldRelation | None:
-        """Reads the rows and keeps them; None when they are too many or too large.
+        """Reads the rows and keeps them; None when they are too many or too large. Its jobs carry the tag.
 
         Raises:
             PySparkException: Spark refused the query, or it failed.
         """
-        with self._children.taken(None, None, JOB_TAG) as child:
+        with self._children.taken(None, None, tag) as child:
             frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
             rows = self._rows.objects(frame)
             byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)

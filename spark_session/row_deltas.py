@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from service.errors import CatalogDown, CommittableUnreadable, EngineLost, EngineNotReady
 from service.model.writing import RowDelta
 from spark_session.java_source import java_instance
+from spark_session.jvm import UNREACHABLE
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class SparkRowDeltas:
             told = session.row_deltas.prepare(delta)
         except Py4JJavaError as failure:
             raise _translated(failure, delta) from failure
-        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
-            # The last one: PySpark was made to forget the context meanwhile.
+        except (PySparkException, *UNREACHABLE) as failure:
             raise EngineLost from failure
         if told and not told.startswith("{"):
             log.error("row_delta_unreadable", table=str(delta.key.table), reason=told)

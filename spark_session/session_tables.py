@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID, uuid5
 
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from service.errors import CatalogDown
 from service.model.tables import PartitionField, TableColumn, TableFacts, TableName, TableSource
+from spark_session.jvm import UNREACHABLE
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.warm_session import WarmSession
 
@@ -76,7 +76,7 @@ class SparkSessionTables:
             raise CatalogDown(f"The catalog {CATALOG} does not answer: there is no engine now.")
         try:
             yield session.tables
-        except (PySparkException, Py4JError, OSError) as failure:
+        except (PySparkException, *UNREACHABLE) as failure:
             raise CatalogDown(f"The catalog {CATALOG} does not answer.") from failure
 
 

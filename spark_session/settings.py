@@ -156,6 +156,14 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         defaults["spark.authenticate"] = "true"
         defaults["spark.driver.host"] = "127.0.0.1"
         defaults["spark.driver.bindAddress"] = "127.0.0.1"
+    else:
+        # A task that does not end when it is killed holds its slot for good: its executor ends instead. In
+        # local mode Spark only logs that; the engine's own watch replaces it there.
+        defaults |= {
+            "spark.task.reaper.enabled": "true",
+            "spark.task.reaper.killTimeout": "20s",
+            "spark.task.reaper.threadDump": "false",
+        }
     if settings.default_catalog is not None:
         defaults["spark.sql.defaultCatalog"] = settings.default_catalog
     return defaults

@@ -24,6 +24,7 @@ from service.model.tables import TableName
 from service.model.writing import TableKey
 from spark_session.errors import in_gateway_terms
 from spark_session.java_source import java_instance
+from spark_session.jvm import UNREACHABLE
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ class SparkTableUpkeep:
                 if attempt == ATTEMPTS or not _is_conflict(failure):
                     raise error from failure
                 log.info("maintenance_conflict", table=str(table), attempt=attempt)
-            except (Py4JError, OSError, AttributeError) as failure:
-                # The last one: PySpark was made to forget the context meanwhile.
+            except UNREACHABLE as failure:
                 raise EngineLost from failure
         raise AssertionError("the last attempt ends otherwise")
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
 from service.errors import CallerError, CatalogDown
 from service.model.tables import TableName
 from service.model.views import View, ViewColumn, ViewReading
+from spark_session.jvm import UNREACHABLE
 from spark_session.view_reader import ViewReader
 from spark_session.warm_session import WarmSession
 
@@ -47,8 +47,7 @@ class SparkViews:
             raise CatalogDown(f"The catalog {catalog} does not answer: there is no engine now.")
         try:
             yield session.views
-        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
-            # The last one: PySpark was made to forget the context meanwhile.
+        except (PySparkException, *UNREACHABLE) as failure:
             raise CatalogDown(f"The catalog {catalog} does not answer.") from failure
 
 

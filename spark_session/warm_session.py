@@ -23,6 +23,7 @@ from spark_session.scan_metrics import ScanReader
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.settings import SparkSettings, spark_properties
 from spark_session.spark_version import check_spark_version
+from spark_session.supervision.calls import Calls
 from spark_session.table_upkeep import Compaction, TableDeletes
 from spark_session.view_reader import ViewReader
 
@@ -57,6 +58,7 @@ class WarmSession:
     def __init__(self, jvm: Jvm, context: SparkContext, settings: SparkSettings) -> None:
         self.jvm = jvm
         self.context = context
+        self.calls = Calls()
         self._forbid_functions()
         self.root = root = SparkSession(context)
         self.children = ChildSessions(root, jvm.gateway)

@@ -26,6 +26,7 @@ from api.settings.serving import ServingSettings
 from api.settings.sources import SourceSettings
 from api.settings.spark import EngineSettings
 from api.settings.streams import StreamSettings
+from api.settings.supervision import SupervisionSettings
 
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
@@ -39,6 +40,7 @@ class Settings(
     IngestSettings,
     PruningSettings,
     QuerySettings,
+    SupervisionSettings,
     EngineSettings,
     CatalogSettings,
     FilterCacheSettings,

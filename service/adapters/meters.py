@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from service.adapters.ingest_meters import RegisteredIngestMeters
+from service.adapters.vital_meters import VitalMeters
 from service.model.filtering import FilterRecord, FilterSource
+from service.model.health import Vitals
 from service.model.pruning import Selection
 from service.model.query import QueryRecord, QueryState
 from service.model.verification import Verification
@@ -34,6 +36,7 @@ class RecordMeters:
             ["state"],
             registry=registry,
         )
+        self._vitals = VitalMeters(registry)
         self._durations = Histogram(
             "sluice_query_duration_seconds",
             "From a query's submission to its end.",
@@ -78,8 +81,10 @@ class RecordMeters:
             self._data_files.add(scan.metrics.data_files)
             self._bytes.add(scan.metrics.bytes)
 
-    def exposition(self, open_queries: Mapping[QueryState, int]) -> bytes:
+    def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
         """All numbers as they are now."""
+        if vitals is not None:
+            self._vitals.set(vitals)
         for state, count in open_queries.items():
             self._open.labels(state.value).set(count)
         return generate_latest(self._registry)

@@ -16,12 +16,26 @@ class PartState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartHealth:
-    """One part by name; `detail` says what is wrong, without addresses or secrets."""
+    """One part by name; `detail` says what is wrong, without addresses or secrets.
+
+    `given_up_count`: what runs on in it although nobody waits for it; `lost_count`: how often it had to be
+    started anew.
+    """
 
     name: str
     state: PartState
     detail: str = ""
     is_required: bool = False
+    given_up_count: int = 0
+    lost_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """What the metrics tell of the gateway's health now: `given_up_workers` hang with queries that ended."""
+
+    engine: PartHealth
+    given_up_workers: int
 
 
 @dataclass(frozen=True, slots=True)

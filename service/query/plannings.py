@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
 from service.model.explanation import Explanation
-from service.query.fair_turns import FairTurns
 from service.query.live import LiveQuery
 from service.query.plan_query import plan_query
 from service.query.run import QueryPorts
+from service.query.taken_turns import TakenTurns
 
 log = structlog.get_logger(__name__)
 
@@ -49,8 +48,7 @@ class Plannings:
 
     def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
         self._ports = ports
-        self._turns: FairTurns[tuple[contextvars.Context, Planning]] = FairTurns(running_per_caller=count)
-        self._pool = ThreadPoolExecutor(count + 1, thread_name_prefix="plan")
+        self._turns: TakenTurns[Planning] = TakenTurns(count, "plan", self._work)
         self._places = threading.Semaphore(count + max_waiting)
 
     def begin(self, query: LiveQuery) -> Planning:
@@ -63,35 +61,30 @@ class Plannings:
         if not self._places.acquire(blocking=False):
             raise TooManyQueries
         planning = Planning(query)
-        # The context carries the ids that every log line of this request has.
-        self._turns.put(query.caller, (contextvars.copy_context(), planning))
         try:
-            self._pool.submit(self._take_turns)
-        except RuntimeError as closed:  # the pool's word for: close() came in between
+            self._turns.put(query.caller, planning)
+        except ShuttingDown:
             self._places.release()
-            raise ShuttingDown from closed
+            raise
         return planning
 
     def give_up(self, planning: Planning) -> None:
-        """Asks it to end: nobody waits for it any more."""
+        """Asks it to end: nobody waits for it any more. Its worker's place is another one's at once."""
         query = planning.query
         query.cancel(QueryCanceled(), self._ports.clock.elapsed_ms())
         self._ports.engine.cancel(query.query_id)
+        self._turns.give_up(planning)
+
+    @property
+    def given_up(self) -> int:
+        """How many workers hang with what nobody waits for."""
+        return self._turns.given_up
 
     def close(self) -> None:
         """Takes nothing in any more, and returns when the last one has ended, or after a moment."""
         self._turns.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("plannings_hang_in_stop")
-
-    def _take_turns(self) -> None:
-        while (turn := self._turns.take()) is not None:
-            context, planning = turn.item
-            try:
-                context.run(self._work, planning)
-            finally:
-                self._turns.done(turn)
 
     def _work(self, planning: Planning) -> None:
         try:

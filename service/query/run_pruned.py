@@ -98,15 +98,19 @@ def _statement(query: LiveQuery, sql: str) -> Statement:
         row_limit=request.row_limit,
         byte_limit=request.byte_limit,
         is_canceled=query.is_canceled,
+        origin=request.sql,
     )
 
 
 def _run(query: LiveQuery, statement: Statement, engine: Engine, retries: int) -> EngineResult:
-    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice."""
+    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice.
+
+    Unless the query itself may be why: see ADR 28.
+    """
     for _ in range(retries):
         try:
             return engine.run(statement)
-        except EngineLost:
-            if query.is_canceled():
+        except EngineLost as lost:
+            if query.is_canceled() or not lost.may_run_again:
                 raise
     return engine.run(statement)

@@ -6,6 +6,7 @@ import structlog
 
 from service.errors import QueryTimedOut
 from service.query.book import QueryBook
+from service.query.live import LiveQuery
 from service.query.run import QueryPorts, record
 
 log = structlog.get_logger(__name__)
@@ -14,12 +15,14 @@ log = structlog.get_logger(__name__)
 GRACE_MS = 5_000
 
 
-def end_late_queries(book: QueryBook, ports: QueryPorts) -> None:
+def end_late_queries(book: QueryBook, ports: QueryPorts) -> list[LiveQuery]:
     """Cancels every query that is past its deadline, and says again what the engine may have missed.
 
     The engine stops what runs at the moment of the call; a query may start its next step right after. One
-    that hangs outside of what the engine can stop is ended after `GRACE_MS`, although its worker is not free.
+    that hangs outside of what the engine can stop is ended after `GRACE_MS`, although its worker is not free:
+    these are given back.
     """
+    given_up: list[LiveQuery] = []
     now_ms = ports.clock.elapsed_ms()
     for query in book.open():
         if now_ms >= query.deadline_ms:
@@ -29,8 +32,10 @@ def end_late_queries(book: QueryBook, ports: QueryPorts) -> None:
         if query.is_running() and query.give_up(GRACE_MS, now_ms):
             log.warning("query_given_up", query_id=str(query.query_id), timeout_ms=query.request.timeout_ms)
             record(query, ports.journal)
+            given_up.append(query)
         elif query.is_canceled() and query.is_running():
             ports.engine.cancel(query.query_id)
+    return given_up
 
 
 def forget_old_queries(book: QueryBook, ports: QueryPorts) -> None:

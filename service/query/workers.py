@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
+from service.model.health import PartHealth, PartState
 from service.query.book import QueryBook
-from service.query.fair_turns import FairTurns
 from service.query.live import LiveQuery
 from service.query.run import QueryPorts, record, run_query
 from service.query.sweep import end_late_queries, forget_old_queries
+from service.query.taken_turns import TakenTurns
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +32,7 @@ class QueryWorkers:
     def __init__(self, book: QueryBook, ports: QueryPorts, count: int) -> None:
         self._book = book
         self._ports = ports
-        self._turns: FairTurns[tuple[contextvars.Context, LiveQuery]] = FairTurns(running_per_caller=count)
-        self._pool = ThreadPoolExecutor(count + 1, thread_name_prefix="query")
+        self._turns: TakenTurns[LiveQuery] = TakenTurns(count, "query", self._work)
         self._closed = threading.Event()
         self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
         self._sweeper.start()
@@ -45,13 +43,23 @@ class QueryWorkers:
         Raises:
             ShuttingDown: no worker takes anything any more.
         """
-        # The context carries the ids that every log line of this query has.
-        self._turns.put(query.caller, (contextvars.copy_context(), query))
         try:
-            self._pool.submit(self._take_turns)
-        except RuntimeError as closed:  # the pool's word for: close() came in between
-            self._fail(query, ShuttingDown())
-            raise ShuttingDown from closed
+            self._turns.put(query.caller, query)
+        except ShuttingDown as closed:  # close() came in between
+            self._fail(query, closed)
+            raise
+
+    @property
+    def given_up(self) -> int:
+        """How many workers hang with queries that have ended for their callers."""
+        return self._turns.given_up
+
+    def health(self) -> PartHealth:
+        """Down when no worker is left that could run a query. At once."""
+        given_up = self._turns.given_up
+        state = PartState.DOWN if self._turns.is_exhausted else PartState.UP
+        detail = f"Given up, and not back yet: {given_up} workers." if given_up else ""
+        return PartHealth("queryWorkers", state, detail, is_required=True, given_up_count=given_up)
 
     def cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
         """Ends the query if it waits, and asks it to end if it runs."""
@@ -68,7 +76,6 @@ class QueryWorkers:
                 query.finished.result(max(0.0, (deadline_ms - self._ports.clock.elapsed_ms()) / 1000))
         # First no worker takes anything any more: whoever came in until now is in the book.
         self._turns.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
         for query in self._book.open():
             self.cancel(query, QueryCanceled("The gateway is shutting down."))
         self._ports.engine.close()
@@ -77,15 +84,6 @@ class QueryWorkers:
             log.error("queries_hang_in_stop")
         self._closed.set()
         self._sweeper.join(ENDED_WITHIN_S)
-
-    def _take_turns(self) -> None:
-        # Whose query has ended makes room for another one of its caller: so look again.
-        while (turn := self._turns.take()) is not None:
-            context, query = turn.item
-            try:
-                context.run(self._work, query)
-            finally:
-                self._turns.done(turn)
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
@@ -111,12 +109,16 @@ class QueryWorkers:
 
     def _sweep(self) -> None:
         while not self._closed.wait(SWEEP_INTERVAL_S):
-            self._guarded(end_late_queries)
-            self._guarded(forget_old_queries)
+            self._guarded(self._end_late_queries)
+            self._guarded(lambda: forget_old_queries(self._book, self._ports))
 
-    def _guarded(self, task: Callable[[QueryBook, QueryPorts], None]) -> None:
+    def _end_late_queries(self) -> None:
+        for query in end_late_queries(self._book, self._ports):
+            self._turns.give_up(query)
+
+    def _guarded(self, task: Callable[[], None]) -> None:
         try:
-            task(self._book, self._ports)
+            task()
         except (GatewayError, OSError) as failure:
             # Tried again with the next sweep; the sweeper itself must never end.
             log.warning("sweep_failed", error=type(failure).__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from service.model.health import Vitals
 from service.model.query import QueryRecord, QueryState
 
 
@@ -11,10 +12,11 @@ class FakeMeters:
     def __init__(self) -> None:
         self.records: list[QueryRecord] = []
         self.open_queries: Mapping[QueryState, int] = {}
+        self.vitals: Vitals | None = None
 
     def count(self, record: QueryRecord) -> None:
         self.records.append(record)
 
-    def exposition(self, open_queries: Mapping[QueryState, int]) -> bytes:
-        self.open_queries = open_queries
+    def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
+        self.open_queries, self.vitals = open_queries, vitals
         return f"records_total {len(self.records)}\n".encode()

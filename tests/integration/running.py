@@ -21,6 +21,8 @@ REPOSITORY = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "api.cli"]
 READY_WITHIN_S = 120.0
 POLL_S = 0.02
+# A test's machine may be busy with others: an engine that is slow there is not a broken one.
+PATIENT = {"SLUICE_ENGINE_PROBE_TIMEOUT_S": "30", "SLUICE_ENGINE_UNRESPONSIVE_S": "120"}
 
 # One core for minutes; Spark's range looks for a cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
@@ -41,7 +43,7 @@ def until(probe: Callable[[], T], within_s: float = 30.0) -> T:
 def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """What the process gets: this one's environment, with these settings and no others."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
-    return inherited | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
+    return inherited | PATIENT | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
 
 
 def run_sluice(command: str, data_dir: Path, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,8 @@ from service.errors import QueryFailed, StatementNotAllowed, TableNotFound
 from service.model.pruning import PruningMetrics, Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
-from spark_session.engine import SparkEngine, in_engine_terms
+from spark_session.engine import SparkEngine
+from spark_session.engine_terms import in_engine_terms
 from spark_session.jars import resolve
 from spark_session.served_batches import served_batches
 from spark_session.settings import SparkSettings

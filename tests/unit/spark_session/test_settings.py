@@ -84,6 +84,9 @@ def test_only_local_masters_get_the_settings_of_one_machine() -> None:
     for name in ("spark.driver.bindAddress", "spark.driver.host", "spark.sql.shuffle.partitions"):
         assert name in local
         assert name not in cluster
+    # Where Spark can end a task that does not end when it is killed.
+    assert cluster["spark.task.reaper.enabled"] == "true"
+    assert "spark.task.reaper.enabled" not in local
 
 
 def test_no_setting_is_changed_by_being_read() -> None:

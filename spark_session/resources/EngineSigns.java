@@ -1,0 +1,111 @@
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+
+/**
+ * What shows whether the engine is well: the time that went to garbage collection, and tasks that go on after
+ * their stage has ended.
+ *
+ * A task whose query was canceled is told to end, but one in a regular expression or another long computation
+ * does not look. It holds its slot, and no job or stage shows it any more.
+ */
+public final class EngineSigns extends SparkListener {
+
+    private static final int STAGES_KEPT = 10000;
+    private final Map stageOfTask = new HashMap();
+    private final Map endOfStage = new HashMap();
+    private final Map tagsOfStage = new HashMap();
+
+    /** Milliseconds since the JVM's start in which it stood still. */
+    public long collectionMillis() {
+        long sum = 0;
+        List beans = ManagementFactory.getGarbageCollectorMXBeans();
+        for (int i = 0; i < beans.size(); i++) {
+            GarbageCollectorMXBean bean = (GarbageCollectorMXBean) beans.get(i);
+            // "… Cycles" and "… Concurrent" tell how long collectors ran beside the program.
+            if (!bean.getName().endsWith("Cycles") && !bean.getName().contains("Concurrent")) {
+                sum += Math.max(bean.getCollectionTime(), 0);
+            }
+        }
+        return sum;
+    }
+
+    public synchronized void onJobStart(SparkListenerJobStart started) {
+        Object tags = started.properties() == null ? null : started.properties().getProperty("spark.job.tags");
+        for (int i = 0; tags != null && i < started.stageIds().length(); i++) {
+            tagsOfStage.put(started.stageIds().apply(i), tags);
+        }
+    }
+
+    public synchronized void onTaskStart(SparkListenerTaskStart started) {
+        stageOfTask.put(Long.valueOf(started.taskInfo().taskId()), key(started.stageId(), started.stageAttemptId()));
+    }
+
+    public synchronized void onTaskEnd(SparkListenerTaskEnd ended) {
+        if (ended.taskInfo() != null) {
+            stageOfTask.remove(Long.valueOf(ended.taskInfo().taskId()));
+        }
+    }
+
+    public synchronized void onStageCompleted(SparkListenerStageCompleted completed) {
+        if (completed.stageInfo().failureReason().isDefined()) {
+            String key = key(completed.stageInfo().stageId(), completed.stageInfo().attemptNumber());
+            endOfStage.put(key, Long.valueOf(System.nanoTime()));
+        }
+    }
+
+    /** A line for each task that still runs: milliseconds since its stage failed or was canceled, and its tags. */
+    public synchronized String lateTasks() {
+        StringBuilder late = new StringBuilder();
+        Set stages = new HashSet();
+        for (Iterator each = stageOfTask.values().iterator(); each.hasNext();) {
+            Object stage = each.next();
+            Object end = endOfStage.get(stage);
+            if (end != null) {
+                stages.add(stage);
+                long millis = (System.nanoTime() - ((Long) end).longValue()) / 1000000;
+                Object tags = tagsOfStage.get(Integer.valueOf(stageOf(stage)));
+                late.append(millis).append(' ').append(tags).append('\n');
+            }
+        }
+        endOfStage.keySet().retainAll(stages);
+        keepTagsOf(stages);
+        return late.toString();
+    }
+
+    /** Tags of stages that are over are kept for those alone whose tasks go on; ids only grow. */
+    private void keepTagsOf(Set late) {
+        int newest = 0;
+        for (Iterator each = tagsOfStage.keySet().iterator(); each.hasNext();) {
+            newest = Math.max(newest, ((Integer) each.next()).intValue());
+        }
+        Set kept = new HashSet();
+        for (Iterator each = late.iterator(); each.hasNext();) {
+            kept.add(Integer.valueOf(stageOf(each.next())));
+        }
+        for (Iterator each = tagsOfStage.keySet().iterator(); each.hasNext();) {
+            Object stage = each.next();
+            if (((Integer) stage).intValue() < newest - STAGES_KEPT && !kept.contains(stage)) {
+                each.remove();
+            }
+        }
+    }
+
+    private static int stageOf(Object key) {
+        return Integer.parseInt(((String) key).substring(0, ((String) key).indexOf('.')));
+    }
+
+    private static String key(int stage, int attempt) {
+        return stage + "." + attempt;
+    }
+}

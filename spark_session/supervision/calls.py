@@ -1,0 +1,82 @@
+"""The calls into one JVM that have not come back, whichever thread made them."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+
+TAGS_KNOWN = 10_000
+_TAG = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call on behalf of a caller. `text` identifies what it runs; seconds of the monotonic clock."""
+
+    text: str
+    is_canceled: Callable[[], bool]
+    canceled_s: float | None = None
+
+
+class Calls:
+    """Counts each call from its beginning to its end. Any thread may call any method."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._open: list[Call] = []
+        self._is_lost = False
+        self._texts: LRUCache[str, str] = LRUCache(TAGS_KNOWN)
+
+    @contextmanager
+    def under_way(self, text: str, is_canceled: Callable[[], bool], tag: str = "") -> Iterator[None]:
+        """Counts the call for as long as the block runs; its jobs carry the tag."""
+        call = Call(text, is_canceled)
+        with self._lock:
+            self._open.append(call)
+            self._texts[tag] = text
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open.remove(call)
+
+    def open(self) -> Sequence[Call]:
+        """Those that run now, the oldest first."""
+        with self._lock:
+            return tuple(self._open)
+
+    def text_of(self, tags: str) -> str | None:
+        """The text of the call whose tag is among these, though it may have ended; None if none is known."""
+        with self._lock:
+            known = (self._texts.get(each) for each in _TAG.findall(tags))
+            return next((text for text in known if text is not None), None)
+
+    def lose(self) -> Sequence[Call] | None:
+        """The calls that ran when the JVM was lost, for the first who asks; None for all others."""
+        with self._lock:
+            is_first, self._is_lost = not self._is_lost, True
+            return tuple(self._open) if is_first else None
+
+    def given_up(self, grace_s: float) -> Sequence[tuple[Call, float]]:
+        """Those that go on `grace_s` after they were asked to end, with the seconds since then.
+
+        A cancellation is dated when this is called first after it: to be called often.
+        """
+        now_s = self._clock()
+        late: list[tuple[Call, float]] = []
+        for call in self.open():
+            if not call.is_canceled():
+                continue
+            if call.canceled_s is None:
+                call.canceled_s = now_s
+            overdue_s = now_s - call.canceled_s - grace_s
+            if overdue_s >= 0:
+                late.append((call, overdue_s))
+        return late

@@ -1,0 +1,114 @@
+"""Watches one warm session for as long as it is the engine's."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_session.java_source import java_instance
+from spark_session.jvm import UNREACHABLE
+from spark_session.supervision.cancels import Cancels
+from spark_session.supervision.heartbeat import Heartbeat
+from spark_session.supervision.verdict import EngineBounds, Signs, Verdict, judge
+
+if TYPE_CHECKING:
+    from spark_session.warm_session import WarmSession
+
+log = structlog.get_logger(__name__)
+
+TAG = "heartbeat"
+# The driver answers it without a task: queries that hold all slots for long are no fault of the engine.
+TRIAL_SQL = "SELECT 1"
+UPKEEP_INTERVAL_S = 2.0
+
+
+class SessionWatch:
+    """Knows at once how the session is, and asks its JVM in threads that may hang."""
+
+    def __init__(self, session: WarmSession, bounds: EngineBounds) -> None:
+        self._session = session
+        self._bounds = bounds
+        self._java = java_instance(session.jvm.gateway, "EngineSigns")
+        self._slots = max(int(session.context.defaultParallelism), 1)
+        self._child: SparkSession | None = None
+        self._is_stopped = False
+        self._late_tasks: list[tuple[float, str]] = []
+        self._closed = threading.Event()
+        self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
+        self._cancels = Cancels(session.context.cancelJobsWithTag)
+        self._upkeep = threading.Thread(target=self._keep_up, name="engine-upkeep", daemon=True)
+
+    @classmethod
+    def start(cls, session: WarmSession, bounds: EngineBounds) -> SessionWatch:
+        """Begins to watch."""
+        watch = cls(session, bounds)
+        session.context._jsc.sc().addSparkListener(watch._java)
+        watch._heartbeat.start()
+        watch._cancels.start()
+        watch._upkeep.start()
+        return watch
+
+    @property
+    def session(self) -> WarmSession:
+        """The session that is watched."""
+        return self._session
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the JVM has ended, or Spark in it."""
+        return self._is_stopped or not self._session.is_alive()
+
+    def verdict(self) -> Verdict:
+        """How the session is. At once."""
+        grace_s = self._bounds.grace_s
+        return judge(
+            Signs(
+                silent_s=self._heartbeat.silent_s(),
+                failure=self._heartbeat.failure,
+                given_up_calls=[late_s for _, late_s in self._session.calls.given_up(grace_s)],
+                given_up_tasks=[late_s - grace_s for late_s, _ in self._late_tasks if late_s >= grace_s],
+                slots=self._slots,
+                collection_share=self._heartbeat.collection_share(),
+            ),
+            self._bounds,
+        )
+
+    def given_up_texts(self) -> list[str]:
+        """The texts of the calls and tasks that were given up and go on."""
+        calls, grace_s = self._session.calls, self._bounds.grace_s
+        tasks = [calls.text_of(tags) for late_s, tags in self._late_tasks if late_s >= grace_s]
+        return [call.text for call, _ in calls.given_up(grace_s)] + [each for each in tasks if each]
+
+    def cancel(self, query_id: UUID) -> None:
+        """Has the jobs of the query stopped. At once."""
+        self._cancels.ask(query_id)
+
+    def stop(self) -> None:
+        """Watches no longer. Threads that wait for the JVM end with it."""
+        self._closed.set()
+        self._heartbeat.stop()
+        self._cancels.stop()
+
+    def _beat(self) -> int:
+        if self._session.is_stopped():
+            self._is_stopped = True
+        if self._child is None:
+            # One for all beats: each new session is dear, and Spark logs warnings for it.
+            self._child = self._session.children.opened(TAG)
+        self._child.sql(TRIAL_SQL).collect()
+        lines = [each.partition(" ") for each in str(self._java.lateTasks()).splitlines()]
+        self._late_tasks = [(int(late_ms) / 1000, tags) for late_ms, _, tags in lines]
+        return int(self._java.collectionMillis())
+
+    def _keep_up(self) -> None:
+        while not self._closed.wait(UPKEEP_INTERVAL_S):
+            self._session.release_reader_memory()
+            try:
+                self._session.tables.register()
+            except (PySparkException, *UNREACHABLE) as failure:
+                log.info("tables_not_registered", error=type(failure).__name__)

@@ -1,0 +1,97 @@
+"""What the signs of a session mean for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EngineBounds:
+    """How long what may last before the engine is called down, or replaced. Seconds.
+
+    `grace_s`: how soon a call or a task is back after it was asked to end; after that it is given up.
+    """
+
+    probe_interval_s: float = 1.0
+    probe_timeout_s: float = 3.0
+    unresponsive_s: float = 15.0
+    grace_s: float = 5.0
+    max_given_up: int = 4
+    given_up_timeout_s: float = 30.0
+    quarantine_s: float = 300.0
+    max_collection_percent: int = 80
+    collection_window_s: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of a session now.
+
+    `silent_s`: how long its trial query has not been answered. `given_up_calls` and `given_up_tasks`: how
+    many seconds ago each was given up. `collection_share`: which part of the last seconds the JVM stood
+    still for garbage collection; None while it is not known.
+    """
+
+    silent_s: float
+    failure: str | None
+    given_up_calls: Sequence[float]
+    given_up_tasks: Sequence[float]
+    slots: int
+    collection_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`is_up`: queries can be answered. `must_be_replaced`: nothing but a new engine helps.
+
+    `given_up_count`: what goes on although it was given up, unless the engine is down for another reason.
+    """
+
+    is_up: bool
+    must_be_replaced: bool = False
+    detail: str = ""
+    given_up_count: int = 0
+
+
+def judge(signs: Signs, bounds: EngineBounds) -> Verdict:
+    """The first rule that holds, the worst one first.
+
+    >>> healthy = Signs(0.0, None, (), (), 2, 0.01)
+    >>> judge(healthy, EngineBounds())
+    Verdict(is_up=True, must_be_replaced=False, detail='', given_up_count=0)
+    """
+    given_up_count = len(signs.given_up_calls) + len(signs.given_up_tasks)
+    reason = _broken(signs, bounds)
+    if reason is not None:
+        return Verdict(is_up=False, must_be_replaced=True, detail=reason)
+    if _are_too_many(signs, bounds):
+        return Verdict(False, True, _given_up(signs), given_up_count)
+    if signs.silent_s >= bounds.probe_timeout_s:
+        return Verdict(False, detail=f"It has not answered a trial query for {signs.silent_s:.0f} s.")
+    if signs.failure is not None:
+        return Verdict(False, detail=f"Its trial query fails: {signs.failure}")
+    return Verdict(True, detail=_given_up(signs), given_up_count=given_up_count)
+
+
+def _broken(signs: Signs, bounds: EngineBounds) -> str | None:
+    if signs.silent_s >= bounds.unresponsive_s:
+        return f"It has not answered a trial query for {signs.silent_s:.0f} s."
+    share = signs.collection_share
+    if share is not None and 100 * share >= bounds.max_collection_percent:
+        return f"It spent {100 * share:.0f} % of its time in garbage collection."
+    return None
+
+
+def _are_too_many(signs: Signs, bounds: EngineBounds) -> bool:
+    given_up = (*signs.given_up_calls, *signs.given_up_tasks)
+    has_no_slot = len(signs.given_up_tasks) >= signs.slots
+    is_overdue = max(given_up, default=0.0) >= bounds.given_up_timeout_s
+    return has_no_slot or is_overdue or len(given_up) >= bounds.max_given_up
+
+
+def _given_up(signs: Signs) -> str:
+    calls, tasks = len(signs.given_up_calls), len(signs.given_up_tasks)
+    if not calls and not tasks:
+        return ""
+    return f"Given up and still running: {calls} calls, {tasks} tasks."

@@ -1,0 +1,86 @@
+"""Another caller, who asks `SELECT 1` all the time, sends records, and looks whether the gateway is ready."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+from uuid import uuid4
+
+import httpx
+
+PAUSE_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question: when it was sent, how long its answer took, and whether it was the right one."""
+
+    began_s: float
+    took_s: float
+    is_right: bool
+
+
+@dataclass
+class Bystander:
+    """Runs for as long as the block. Seconds of the monotonic clock."""
+
+    client: httpx.Client
+    numbers: Callable[[], int]
+    answers: list[Answer] = field(default_factory=list)
+    probes: list[Answer] = field(default_factory=list)
+    accepted: list[int] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Self:
+        self._threads = [
+            threading.Thread(target=self._repeat, args=(each,), daemon=True)
+            for each in (self._ask, self._probe, self._ingest)
+        ]
+        for each in self._threads:
+            each.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        for each in self._threads:
+            each.join(90)
+
+    def is_calm_for(self, seconds: float) -> bool:
+        """Whether everything was answered rightly for that long."""
+        since_s = time.monotonic() - seconds
+        recent = [each for each in (*self.answers, *self.probes) if each.began_s + each.took_s >= since_s]
+        kinds = (self.answers[-1:], self.probes[-1:])
+        return all(each.is_right for each in recent) and all(
+            kind and kind[0].began_s + kind[0].took_s >= since_s for kind in kinds
+        )
+
+    def _repeat(self, action: Callable[[], None]) -> None:
+        while not self.ended.wait(PAUSE_S):
+            action()
+
+    def _ask(self) -> None:
+        body = {"sql": "SELECT 1", "timeout": "30s", "waitTimeout": "40s"}
+        self.answers.append(self._timed(lambda: self.client.post("/query", json=body)))
+
+    def _probe(self) -> None:
+        self.probes.append(self._timed(lambda: self.client.get("/readyz")))
+
+    def _ingest(self) -> None:
+        number = self.numbers()
+        record = {"return_id": number, "reason": "drill"}
+        body = {"table": "lake.drill.returns", "records": [record], "requestId": str(uuid4())}
+        with contextlib.suppress(httpx.TransportError):
+            if self.client.post("/ingest", json=body).status_code in (200, 202):
+                self.accepted.append(number)
+
+    def _timed(self, call: Callable[[], httpx.Response]) -> Answer:
+        began_s = time.monotonic()
+        try:
+            is_right = call().status_code == 200
+        except httpx.TransportError:
+            is_right = False
+        return Answer(began_s, time.monotonic() - began_s, is_right)

@@ -1,0 +1,62 @@
+"""What a bystander saw, held against what is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.drill.bystander import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Seconds: the worst right answer, how long the gateway was not ready, and the longest such time.
+
+    `broken` are the questions that were not answered in time although the gateway said that it was ready.
+    """
+
+    worst_s: float
+    not_ready_s: float
+    longest_s: float
+    broken: Sequence[Answer]
+
+    def line(self, name: str) -> str:
+        """A line of the table."""
+        return (
+            f"{name:38} {self.worst_s:12.2f} {self.not_ready_s:12.1f} {self.longest_s:12.1f}"
+            f" {'BROKEN' if self.broken else 'held':>8}"
+        )
+
+
+HEADER = f"{'input':38} {'worst answer':>12} {'not ready s':>12} {'to ready s':>12} {'promise':>8}"
+
+
+def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: float) -> Findings:
+    """By all answers, and by the probes' times between a NOT_READY and the next READY."""
+    times = _times_not_ready(probes)
+
+    def is_excused(answer: Answer) -> bool:
+        until_s = answer.began_s + max(answer.took_s, allowed_s)
+        return any(began_s <= until_s and answer.began_s <= ended_s for began_s, ended_s in times)
+
+    late = [each for each in answers if each.took_s > allowed_s or not each.is_right]
+    return Findings(
+        worst_s=max((each.took_s for each in answers if each.is_right and each not in late), default=0.0),
+        not_ready_s=sum(ended_s - began_s for began_s, ended_s in times),
+        longest_s=max((ended_s - began_s for began_s, ended_s in times), default=0.0),
+        broken=[each for each in late if not is_excused(each)],
+    )
+
+
+def _times_not_ready(probes: Sequence[Answer]) -> list[tuple[float, float]]:
+    times: list[tuple[float, float]] = []
+    began_s: float | None = None
+    for each in probes:
+        if not each.is_right and began_s is None:
+            began_s = each.began_s
+        if each.is_right and began_s is not None:
+            times.append((began_s, each.began_s + each.took_s))
+            began_s = None
+    if began_s is not None:
+        times.append((began_s, probes[-1].began_s + probes[-1].took_s))
+    return times

@@ -1,0 +1,158 @@
+"""Texts that ran when engines were lost: killers, and those that were merely beside them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from service.errors import QueryQuarantined
+from spark_session.supervision.suspects import TRIAL_S, Suspects
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def suspects(clock: Clock) -> Suspects:
+    return Suspects(300.0, clock)
+
+
+def is_quarantined(suspects: Suspects, text: str) -> bool:
+    try:
+        suspects.check(text)
+    except QueryQuarantined:
+        return True
+    return False
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_text_that_ran_alone_is_not_run_again_by_itself_but_may_be_sent_again(suspects: Suspects) -> None:
+    suspects.note_loss(["a"])
+    lost = suspects.of_loss("a")
+    assert not lost.may_run_again
+    assert "nothing else did" in lost.detail
+    assert not is_quarantined(suspects, "a")
+
+
+def test_a_text_that_ran_alone_and_had_succeeded_before_is_run_again(suspects: Suspects) -> None:
+    suspects.note_success("a")
+    suspects.note_loss(["a"])
+    assert suspects.of_loss("a").may_run_again
+
+
+def test_texts_that_ran_beside_each_other_are_run_again(suspects: Suspects) -> None:
+    suspects.note_loss(["a", "b"])
+    assert suspects.of_loss("a").may_run_again
+    assert suspects.of_loss("b").may_run_again
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_text_that_ran_at_two_losses_is_not_run_for_a_while(
+    suspects: Suspects, clock: Clock, is_known: bool
+) -> None:
+    if is_known:
+        suspects.note_success("a")
+    for others in (["b"], ["c"]):
+        suspects.note_loss(["a", *others])
+    assert is_quarantined(suspects, "a")
+    assert not suspects.of_loss("a").may_run_again
+    assert not is_quarantined(suspects, "b")
+    clock.now_s = 299.5
+    with pytest.raises(QueryQuarantined) as raised:
+        suspects.check("a")
+    assert raised.value.retry_after_s == 1
+    clock.now_s = 301.0
+    assert not is_quarantined(suspects, "a")
+
+
+def test_a_success_between_two_losses_clears_a_text(suspects: Suspects) -> None:
+    suspects.note_loss(["a", "b"])
+    suspects.note_success("a")
+    suspects.note_loss(["a", "c"])
+    assert not is_quarantined(suspects, "a")
+
+
+def test_known_culprits_are_not_run_for_a_while_and_those_beside_them_are_not_suspected(
+    suspects: Suspects,
+) -> None:
+    suspects.note_success("a")
+    for _ in range(3):
+        suspects.note_loss(["a", "b"], culprits=["a"])
+    assert is_quarantined(suspects, "a")
+    assert suspects.of_loss("b").may_run_again
+    assert not is_quarantined(suspects, "b")
+
+
+def _engine_of(
+    suspects: Suspects, killers: Sequence[str], running: Callable[[], Sequence[str]]
+) -> tuple[list[str], int]:
+    """Runs the suspects in turns, as the engine does; those that were answered, and the losses."""
+    answered, losses = [], 0
+    for text in running():
+        if is_quarantined(suspects, text):
+            continue
+        with suspects.turn(text, never):
+            if text in killers:
+                suspects.note_loss([text])
+                losses += 1
+            else:
+                suspects.note_success(text)
+                answered.append(text)
+    return answered, losses
+
+
+def test_innocents_beside_two_killers_are_answered(suspects: Suspects) -> None:
+    texts = ["killer 1", "innocent 1", "killer 2", "innocent 2"]
+    suspects.note_loss(texts)
+    answered, losses = _engine_of(suspects, texts[::2], lambda: texts)
+    assert (answered, losses) == (texts[1::2], 2)
+    assert [each for each in texts if is_quarantined(suspects, each)] == texts[::2]
+
+
+def test_suspects_run_one_at_a_time_and_all_others_at_once(suspects: Suspects, clock: Clock) -> None:
+    suspects.note_loss(["a", "b"])
+    begun = threading.Event()
+
+    def second() -> None:
+        with suspects.turn("b", never):
+            begun.set()
+
+    waiting = threading.Thread(target=second)
+    with suspects.turn("a", never):
+        waiting.start()
+        with suspects.turn("innocent", never):
+            assert not begun.is_set()
+        # One that is not over soon lets the next one begin.
+        clock.now_s = TRIAL_S
+        assert begun.wait(20)
+    waiting.join()
+
+
+def test_a_suspect_that_is_canceled_waits_for_no_turn(suspects: Suspects) -> None:
+    suspects.note_loss(["a", "b"])
+    with suspects.turn("a", never):
+        passed: list[str] = []
+        waiting = threading.Thread(target=lambda: _pass(suspects, "b", passed))
+        waiting.start()
+        waiting.join(20)
+        assert passed == ["b"]
+
+
+def _pass(suspects: Suspects, text: str, passed: list[str]) -> None:
+    with suspects.turn(text, lambda: True):
+        passed.append(text)

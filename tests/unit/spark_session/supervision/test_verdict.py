@@ -1,0 +1,48 @@
+"""Signs of a session, and what they mean for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from spark_session.supervision.verdict import EngineBounds, Signs, judge
+
+BOUNDS = EngineBounds(
+    probe_timeout_s=3, unresponsive_s=15, max_given_up=4, given_up_timeout_s=30, max_collection_percent=80
+)
+HEALTHY = Signs(0.0, None, (), (), slots=4, collection_share=0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_up", "must_be_replaced"),
+    [
+        ({}, True, False),
+        ({"silent_s": 2.9}, True, False),
+        ({"silent_s": 3.0}, False, False),
+        ({"silent_s": 15.0}, False, True),
+        ({"failure": "AnalysisException"}, False, False),
+        ({"collection_share": None}, True, False),
+        ({"collection_share": 0.79}, True, False),
+        ({"collection_share": 0.8}, False, True),
+        ({"given_up_calls": (0.0, 0.0, 0.0)}, True, False),
+        ({"given_up_calls": (0.0, 0.0, 0.0, 0.0)}, False, True),
+        ({"given_up_calls": (0.0, 0.0), "given_up_tasks": (0.0, 0.0)}, False, True),
+        ({"given_up_calls": (29.9,)}, True, False),
+        ({"given_up_calls": (30.0,)}, False, True),
+        ({"given_up_tasks": (30.0,)}, False, True),
+        # No task of any query can run any more.
+        ({"given_up_tasks": (0.0, 0.0), "slots": 2}, False, True),
+    ],
+)
+def test_each_sign_has_its_bound(change: dict[str, Any], is_up: bool, must_be_replaced: bool) -> None:
+    verdict = judge(replace(HEALTHY, **change), BOUNDS)
+    assert (verdict.is_up, verdict.must_be_replaced) == (is_up, must_be_replaced)
+    assert verdict.detail or is_up
+
+
+def test_what_was_given_up_is_told_while_the_engine_is_up() -> None:
+    verdict = judge(replace(HEALTHY, given_up_calls=(1.0,), given_up_tasks=(2.0,)), BOUNDS)
+    assert verdict.given_up_count == 2
+    assert verdict.detail == "Given up and still running: 1 calls, 1 tasks."
