@@ -8,6 +8,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import DayTransform
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, TimestamptzType
 
+from service.adapters.catalogs.check_unambiguous import check_unambiguous
+
 LOG_TYPES = ("http", "auth", "db", "cache", "queue", "billing", "search", "mail")
 SHARED = ("event_time", "log_type", "user_id", "message")
 COLUMNS = 500
@@ -17,7 +19,15 @@ _BY_DAY = PartitionSpec(PartitionField(1, 1000, DayTransform(), "event_day"))
 
 
 def make_log_table(catalog: Catalog, name: str) -> None:
-    """Makes the table, if it is not there; by day."""
+    """Makes the table, if it is not there; by day.
+
+    Raises:
+        CreationInvalid: its name might mean something else.
+    """
+    if catalog.table_exists(name):
+        return
+    *schema, table = name.split(".")
+    check_unambiguous(catalog, schema, table)
     catalog.create_namespace_if_not_exists(name.rpartition(".")[0])
     properties = {"format-version": "2"}
     catalog.create_table_if_not_exists(name, log_schema(), partition_spec=_BY_DAY, properties=properties)

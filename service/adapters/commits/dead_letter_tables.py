@@ -10,6 +10,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.transforms import DayTransform
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.errors import TableNotFound
@@ -35,6 +36,7 @@ class PyIcebergDeadLetterTables:
         """The table of dead letters with this name, made if it is not there.
 
         Raises:
+            CreationInvalid: it cannot be made, since its name might mean something else.
             CatalogDown: the catalog does not answer.
         """
         try:
@@ -51,6 +53,7 @@ class PyIcebergDeadLetterTables:
         identifier = name.parts[1:]
 
         def make(catalog: Catalog) -> None:
+            check_unambiguous(catalog, name.schema.split("."), name.table)
             # Another gateway may be faster.
             with suppress(TableAlreadyExistsError):
                 catalog.create_table(

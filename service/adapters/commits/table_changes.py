@@ -38,6 +38,7 @@ from tenacity import (
 )
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
 from service.adapters.catalogs.opened_tables import identifier_of
 from service.adapters.commits.new_table import NewTable
@@ -195,6 +196,9 @@ def _stage(update: UpdateSchema, change: SchemaChange) -> None:
 
 
 def _created(catalog: Catalog, name: TableName, made: NewTable) -> bool:
+    if catalog.table_exists(identifier_of(name)):
+        return False
+    check_unambiguous(catalog, name.schema.split("."), name.table)
     try:
         try:
             made.create(catalog, identifier_of(name))

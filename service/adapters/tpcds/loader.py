@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.schema import Schema
 
+from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.tpcds.daily_files import append_daily_files
 from service.adapters.tpcds.generator import NO_SPACE, Generator
 from service.adapters.tpcds.preconditions import SCALE_PROPERTY, check_request, loaded_tables, scale_text
@@ -75,6 +76,9 @@ def load_tpcds(
     check_request(tables, scale)
     wanted = list(dict.fromkeys(tables))
     there = loaded_tables(catalog, schema, scale)
+    for table in wanted:
+        if table not in there:
+            check_unambiguous(catalog, schema.split("."), table)
     with _sole_use(work_dir) as folder, _disk_errors(work_dir):
         catalog.create_namespace_if_not_exists(schema)
         load = _Load(catalog, schema, scale, Generator(java, tuple(jars), folder))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from service.ingest.schema_changes.layout_faults import layout_faults
 from service.ingest.schema_changes.refused_changes import refused_changes
 from service.ingest.schema_changes.table_properties import refused_properties
+from service.model.reserved_names import is_reserved
 from service.model.schema_changes import AddField
 from service.model.schemas import TableSchema
 from service.model.table_creation import CreationFault, TableCreation
@@ -35,6 +36,11 @@ def _name_faults(name: TableName) -> Iterator[str]:
     for part in name.parts[1:]:
         if not _NAME.fullmatch(part):
             yield f"{part!r} is no name for a new table or its schema: letters, digits, _ and - are."
+    if is_reserved(name.table):
+        yield (
+            f"{name.table!r} is no name for a new table: Iceberg reads it behind a table's name as its"
+            " metadata or a version of it. Choose another name."
+        )
     if len(name.schema) > _LONGEST_SCHEMA:
         yield f"The name of a new table's schema has {_LONGEST_SCHEMA} characters at most."
 

@@ -1,0 +1,42 @@
+"""Names that Iceberg reads behind a table's: its metadata tables, and its branches, tags and snapshots.
+
+`lake.shop.item.files` are the files of `lake.shop.item`, unless a table of that name lies in a schema that is
+called like the table: then its rows are read in their place.
+"""
+
+from __future__ import annotations
+
+import re
+
+METADATA_TABLES = (
+    "all_data_files",
+    "all_delete_files",
+    "all_entries",
+    "all_files",
+    "all_manifests",
+    "changes",
+    "data_files",
+    "delete_files",
+    "entries",
+    "files",
+    "history",
+    "manifests",
+    "metadata_log_entries",
+    "partitions",
+    "position_deletes",
+    "refs",
+    "rewrite",
+    "snapshots",
+)
+RESERVED_PATTERN = f"(?i){'|'.join(METADATA_TABLES)}|(branch|tag)_.*|(snapshot_id|at_timestamp)_[0-9]+"
+"""For Python and Java. Source: Iceberg's `MetadataTableType` and `SparkCatalog`, version 1.12."""
+_RESERVED = re.compile(RESERVED_PATTERN)
+
+
+def is_reserved(table: str) -> bool:
+    """Whether no table may be made with this name, in upper or lower case.
+
+    >>> [is_reserved(each) for each in ("files", "Branch_audit", "snapshot_id_7", "snapshot_id_x", "file")]
+    [True, True, True, False, False]
+    """
+    return _RESERVED.fullmatch(table) is not None
