@@ -254,6 +254,8 @@ def _named(error: HTTPException, path: str) -> GatewayError:
             return BodyTooSlow()
         case 413:
             return BodyTooLarge()
+        case 422:
+            return InvalidRequest([Fault(error.detail, "")])
         case 429:
             return TooManyIngests() if path == "/ingest" else TooManyBodies()
         case _:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Coroutine
 from typing import Any
 
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 
 from api.errors import NotJson
-from service.ingest.reading.exact_json import exact_json
+from service.ingest.reading.exact_json import NumberTooLong, exact_json, strict_json
 
 
 class JsonRequest(Request):
@@ -19,27 +22,53 @@ class JsonRequest(Request):
         """What the body spells."""
         if not hasattr(self, "_json"):
             try:
-                self._json = body_json(await self.body())
+                self._json = body_json(await self.body(), self.decode)
             except NotJson as error:
                 # The one exception that FastAPI lets through here.
                 raise HTTPException(400, error.detail) from None
+            except NumberTooLong as error:
+                raise HTTPException(422, f"The body cannot be read: {error}.") from None
         return self._json
 
+    decode: Callable[[str], object] = staticmethod(exact_json)
 
-def body_json(data: bytes) -> Any:
-    """What a body spells; see `exact_json`.
+
+class StrictJsonRequest(JsonRequest):
+    """Numbers with a fraction are floats, for bodies without records."""
+
+    decode = staticmethod(strict_json)
+
+
+class StrictJsonRoute(APIRoute):
+    """A name that stands twice in one object is refused, at any depth: of two values none is meant."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        usual = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await usual(StrictJsonRequest(request.scope, request.receive))
+
+        return handle
+
+
+def body_json(data: bytes, decode: Callable[[str], object] = exact_json) -> Any:
+    """What a body spells.
 
     Raises:
         NotJson: it is no JSON, or a name stands twice in one object.
+        NumberTooLong: it is, and a number in it has too many digits.
     """
     try:
         # What is no UTF-8 in it is told where it is used, as JSON's own halves of characters are.
-        return exact_json(data.decode(json.detect_encoding(data), "surrogatepass"))
+        return decode(data.decode(json.detect_encoding(data), "surrogatepass"))
     except json.JSONDecodeError as error:
         raise NotJson(f"The body is not JSON: {error.msg} (character {error.pos}).") from None
     except UnicodeDecodeError:
         raise NotJson from None
     except RecursionError:
         raise NotJson("The body is not JSON that can be read: it is nested too deeply.") from None
+    except NumberTooLong:
+        raise
     except ValueError as error:
         raise NotJson(f"The body is not JSON that can be read: {error}.") from None

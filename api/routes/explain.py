@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from api.bodies.json_request import StrictJsonRoute
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.explain_text import explain_text
@@ -22,7 +23,7 @@ from service.errors import QueryTimedOut
 from service.model.explanation import Explanation
 from service.model.query import QueryRequest
 
-router = APIRouter(tags=["explain"])
+router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)
 
 _HEADERS = {
     "Vary": "Accept",

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
+from api.bodies.json_request import StrictJsonRoute
 from api.edge import Caller, EdgeOfApp, require_json
 from api.routes.documented import Responses, problems
 from api.routes.tables import FULL_NAME, table_name
@@ -21,7 +22,7 @@ from api.schemas.maintenance import (
 from api.schemas.tables import NoQuery
 from service.model.maintenance import MaintenanceRecord
 
-router = APIRouter(tags=["tables"])
+router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
 
 Name = Annotated[
     str, Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME})

@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from api.bodies.json_request import StrictJsonRoute
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.problems import problem_response, recorded_problem_response
 from api.requests.query_request import query_request
@@ -19,7 +20,7 @@ from service.errors import ResultExpired
 from service.gateway import Gateway, Submission
 from service.model.query import QueryRequest, QueryState, QueryStatus
 
-router = APIRouter(tags=["query"])
+router = APIRouter(tags=["query"], route_class=StrictJsonRoute)
 
 _CANCEL_GRACE_MS = 5_000
 """How long an answer waits for a cancelled query to stop."""

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
+from api.bodies.json_request import StrictJsonRoute
 from api.edge import Caller, EdgeOfApp, require_json
 from api.requests.stream_request import kept_body
 from api.routes.documented import problems
@@ -14,7 +15,7 @@ from api.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_ans
 from api.schemas.tables import NoQuery
 from service.model.streams import StreamState
 
-router = APIRouter(tags=["streams"])
+router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
 
 
 @router.post(

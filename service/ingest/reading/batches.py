@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from service.ingest.reading.arrow_messages import ArrowMessages
 from service.ingest.reading.check_batch import check_batch
 from service.ingest.reading.int96_moments import Int96Batch, int96_moments
+from service.ingest.reading.int96_zone import marked_int96
 from service.ingest.reading.known_columns import check_names
 from service.ingest.reading.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.reading.read_bounds import ReadBounds, Room
@@ -91,7 +92,8 @@ def _batches(
         for each in (fine, coarse)
     ]
     for batch in own:
-        yield from int96_moments(Int96Batch(batch, *(each.rows(batch.num_rows) for each in others)))
+        moments = int96_moments(Int96Batch(batch, *(each.rows(batch.num_rows) for each in others)))
+        yield from (marked_int96(each, names) for each in moments)
 
 
 def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

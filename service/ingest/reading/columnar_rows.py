@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from service.ingest.reading.arrow_types import arrow_schema
 from service.ingest.reading.exact_arrays import Misfit, exact_array
+from service.ingest.reading.int96_zone import in_utc_where_wanted
 from service.ingest.reading.known_columns import check_columns, check_names
 from service.ingest.reading.note_names import note_names
 from service.ingest.reading.partition_misfits import partition_misfits
@@ -92,6 +93,7 @@ def _fitted(
 ) -> Iterator[Rows]:
     if rows.num_rows == 0:
         return
+    rows = in_utc_where_wanted(rows, target.fields)
     extra = _extra(rows, target, route)
     try:
         _check_extra(rows, extra)

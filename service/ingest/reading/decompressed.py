@@ -7,6 +7,7 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
+from service.ingest.reading.gzip_stream import GzipStream
 from service.ingest.reading.read_bounds import unfolds_to_too_much
 from service.ingest.reading.told_failures import told
 from service.model.record_formats import Compression
@@ -21,8 +22,19 @@ def decompressed(stream: BinaryIO, compression: Compression, max_bytes: int) -> 
         IngestInvalid: it is not compressed so, ends too early, or has more than `max_bytes` in it.
         StorageDown: what it lies on fails.
     """
-    raw = stream if compression is Compression.NONE else pa.CompressedInputStream(stream, compression.lower())
-    return cast(BinaryIO, io.BufferedReader(_Bounded(raw, compression, max_bytes), _BUFFER_BYTES))
+    bounded = _Bounded(_unpacked(stream, compression), compression, max_bytes)
+    return cast(BinaryIO, io.BufferedReader(bounded, _BUFFER_BYTES))
+
+
+def _unpacked(stream: BinaryIO, compression: Compression) -> BinaryIO:
+    match compression:
+        case Compression.NONE:
+            return stream
+        case Compression.GZIP:
+            # Arrow takes the zeros behind the last part for another one.
+            return cast(BinaryIO, GzipStream(stream))
+        case Compression.ZSTD:
+            return cast(BinaryIO, pa.CompressedInputStream(stream, "zstd"))
 
 
 class _Bounded(io.RawIOBase):

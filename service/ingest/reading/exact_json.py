@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 from uuid import uuid4
@@ -13,6 +14,12 @@ from uuid import uuid4
 # So long a number without an exponent has at most 15 digits, which a double gives back unchanged.
 _SURELY_EXACT = 16
 _EXPONENT = frozenset("eE")
+# Python takes the square of the digits in time to read one, and refuses more than 4,300.
+MAX_DIGITS = 4_000
+
+
+class NumberTooLong(ValueError):
+    """It is JSON; no type of a column has such numbers."""
 
 
 def exact_json(text: str) -> object:
@@ -51,6 +58,34 @@ def exact_number(text: str) -> float | Decimal:
     return number if Decimal(repr(number)) == exact else exact
 
 
+def exact_integer(text: str) -> int:
+    """The whole number that the text spells.
+
+    Raises:
+        NumberTooLong: it has more than `MAX_DIGITS` digits.
+
+    >>> exact_integer("-12")
+    -12
+    """
+    digit_count = len(text.lstrip("-"))
+    if digit_count > MAX_DIGITS:
+        raise NumberTooLong(f"a number has {digit_count} digits, and {MAX_DIGITS} at most are read")
+    return int(text)
+
+
+def strict_json(text: str) -> object:
+    """The value that the text spells, with floats alone; names stand once in each object.
+
+    Raises:
+        ValueError: as `exact_json`; `NumberTooLong` also where a float would be infinite.
+        RecursionError: it is nested too deeply.
+
+    >>> strict_json('{"a": [1.5, 2]}')
+    {'a': [1.5, 2]}
+    """
+    return _STRICT_DECODER.decode(text)
+
+
 def json_text(value: object) -> str:
     """A value of `exact_json` as JSON in ASCII, its numbers with all of their digits.
 
@@ -81,4 +116,21 @@ def _refused(constant: str) -> NoReturn:
     raise ValueError(f"{constant} has to stand in quotes")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_named_once, parse_float=exact_number, parse_constant=_refused)
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise NumberTooLong(f"the number {text:.40} is out of all ranges")
+    return number
+
+
+def _decoder(parse_float: Callable[[str], object]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_named_once,
+        parse_float=parse_float,
+        parse_int=exact_integer,
+        parse_constant=_refused,
+    )
+
+
+_DECODER = _decoder(exact_number)
+_STRICT_DECODER = _decoder(_finite)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from service.ingest.reading.exact_json import exact_json
+from service.ingest.reading.exact_json import NumberTooLong, exact_json
 from service.ingest.reading.record_rows import RecordRows
 from service.ingest.reading.rows import BadRow, Position, Rows
 
@@ -49,6 +49,8 @@ def parsed(line: bytes) -> object:
         raise NoJson(f"not JSON: {error.msg}", error.colno) from None
     except RecursionError:
         raise NoJson("nested too deeply") from None
+    except NumberTooLong as error:
+        raise NoJson(str(error)) from None
     except ValueError as error:
-        # A number of thousands of digits, NaN, or a name that is there twice.
+        # NaN, or a name that is there twice.
         raise NoJson(f"not JSON: {error}") from None

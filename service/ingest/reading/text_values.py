@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from service.ingest.reading.exact_json import exact_json, exact_number
+from service.ingest.reading.exact_json import NumberTooLong, exact_json, exact_number
 from service.ingest.reading.nested_values import struct_values
 from service.ingest.reading.scalar_values import Convert
 from service.model.schemas import Field, Primitive
@@ -64,5 +64,7 @@ def _json(name: str, text: str) -> object:
         return exact_json(text)
     except (json.JSONDecodeError, RecursionError):
         raise ValueError(f"{name}: {text!r:.60} is no JSON") from None
+    except NumberTooLong as reason:
+        raise ValueError(f"{name}: {reason}") from None
     except ValueError as reason:
         raise ValueError(f"{name}: {text!r:.60} is no JSON: {reason}") from None

@@ -316,3 +316,21 @@ async def test_tables_are_listed_and_described(client: httpx.AsyncClient) -> Non
         ["lake.tpcds.store_returns"],
     )
     assert (await client.get("/tables/store_returns")).json()["code"] == "INVALID_REQUEST"
+
+
+@pytest.mark.parametrize("path", ["/query", "/explain", "/tables/lake.shop.sales/maintenance", "/streams"])
+@pytest.mark.parametrize("inner", ['"x": 1, "x": 2', '"a": {"x": 1, "x": 1}', '"a": [[{"x": 1, "x": 2}]]'])
+async def test_a_name_that_stands_twice_is_refused(path: str, inner: str, client: httpx.AsyncClient) -> None:
+    body = f'{{"sql": "SELECT :x", "parameters": {{{inner}}}}}'
+    response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["code"]) == (400, "NOT_JSON")
+    assert "'x' stands twice" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/query", "/explain", "/ingest"])
+async def test_a_number_that_is_too_long_is_told_as_one(path: str, client: httpx.AsyncClient) -> None:
+    body = f'{{"sql": "SELECT :x", "parameters": {{"x": {"7" * 5_000}}}}}'
+    response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
+    assert "a number has 5000 digits" in response.json()["detail"]
+    assert "sys." not in response.text

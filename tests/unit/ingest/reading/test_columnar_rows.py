@@ -315,6 +315,31 @@ def test_moments_of_int96_are_read_as_they_are(at: datetime) -> None:
     assert (rows, bad) == ([{"id": 0, "at": at}, {"id": 1, "at": datetime(1970, 1, 1)}], [])
 
 
+IDS_AND_UTC = plan_of(Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamptz")))
+
+
+@pytest.mark.parametrize("at", [datetime(1582, 10, 4, 1), datetime(2500, 1, 1), NOON.replace(tzinfo=None)])
+def test_moments_of_int96_are_utc_where_the_column_has_a_zone(at: datetime) -> None:
+    since = at - datetime(1970, 1, 1)
+    moment = (since.days, (since.seconds * 10**6 + since.microseconds) * 1000)
+    rows, bad = read(int96(moment, (0, 0)), IDS_AND_UTC, RecordFormat.PARQUET)
+    first, second = at.replace(tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC)
+    assert (rows, bad) == ([{"id": 0, "at": first}, {"id": 1, "at": second}], [])
+
+
+def test_a_bad_moment_of_int96_is_a_letter_that_can_be_mended_and_sent_again() -> None:
+    rows, [bad] = read(int96((0, 0), (-800_000, 0)), IDS_AND_UTC, RecordFormat.PARQUET)
+    assert [each["id"] for each in rows] == [0]
+    assert json.loads(bad.payload) == {"id": 1, "at": "-0221-09-04T00:00:00+00:00"}
+
+
+def test_moments_without_a_zone_are_no_moments_with_one() -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"id": [0], "at": pa.array([0], pa.timestamp("us"))}), sink)
+    with pytest.raises(IngestInvalid, match="is no timestamptz"):
+        read(sink.getvalue().to_pybytes(), IDS_AND_UTC, RecordFormat.PARQUET)
+
+
 @pytest.mark.parametrize(
     "moment",
     # With nanoseconds; before the year 1, beyond 9999, and where 64 bits of microseconds begin anew.

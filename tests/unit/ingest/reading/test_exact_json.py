@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from service.ingest.reading.exact_json import exact_json, exact_number, json_text
+from service.ingest.reading.exact_json import (
+    NumberTooLong,
+    exact_json,
+    exact_number,
+    json_text,
+    strict_json,
+)
 from service.ingest.reading.far_digits import has_far_digits
 from service.ingest.reading.plan import ReadPlan, ReadTarget
 from service.ingest.reading.read_rows import read_rows
@@ -118,3 +125,26 @@ def test_digits_that_are_far_behind_the_point_are_seen(exponent: int, letter: st
 
 def test_uuids_are_no_numbers_whose_digits_are_far_behind() -> None:
     assert not has_far_digits(b'{"a":"123e4567-e89b-12d3-a45e-426614174000","b":1e-9,"c":0.0000000000001}')
+
+
+@pytest.mark.parametrize("digit_count", [4_001, 5_000, 100_000])
+@pytest.mark.parametrize("decode", [exact_json, strict_json])
+def test_a_number_with_too_many_digits_is_told_as_one(
+    digit_count: int, decode: Callable[[str], object]
+) -> None:
+    with pytest.raises(NumberTooLong, match=f"a number has {digit_count} digits, and 4000 at most are read"):
+        decode('{"a": [-' + "7" * digit_count + "]}")
+
+
+@pytest.mark.parametrize("decode", [exact_json, strict_json])
+def test_a_name_stands_once_in_each_object_at_any_depth(decode: Callable[[str], object]) -> None:
+    for text in ('{"x": 1, "x": 2}', '[{"a": {"x": 1, "x": 1}}]', '{"a": [{"b": [{"": 0, "": 1}]}]}'):
+        with pytest.raises(ValueError, match="stands twice"):
+            decode(text)
+
+
+def test_a_number_that_no_float_is_is_none() -> None:
+    for text in ("1e400", "-1e999999999"):
+        with pytest.raises(NumberTooLong, match="out of all ranges"):
+            strict_json(text)
+    assert strict_json("[-0, 1e-400, 1.5]") == [0, 0.0, 1.5]
