@@ -46,7 +46,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
 def _pruning(explanation: Explanation) -> Iterator[str]:
     yield "== Pruning =="
     if not explanation.scans:
-        yield "(no table was scanned)"
+        yield "(no table was scanned)" if explanation.has_ended else "(not known yet)"
     for scan in explanation.scans:
         yield from _scan(scan, explanation.has_run)
     for each in explanation.filters:

@@ -20,6 +20,10 @@ from service.model.explanation import Explanation
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
+_REFRESH_S = 2
+_NOT_ENDED = "The query has not ended. What is known so far is here, and the page asks again by itself."
+
+
 def explain_html(explanation: Explanation) -> str:
     """One self-contained page; all text of the query's is escaped."""
     return "\n".join(_page(explanation))
@@ -30,10 +34,12 @@ def _page(explanation: Explanation) -> Iterator[str]:
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="color-scheme" content="light dark">'
+    if not explanation.has_ended:
+        yield f'<meta http-equiv="refresh" content="{_REFRESH_S}">'
     yield f"<title>{_title(explanation)}</title><style>{_style()}</style></head><body><main>"
     yield from _head(explanation)
     read = "What was read" if explanation.has_run else "What would be read"
-    yield _section(read, pruning_bars(explanation.scans, explanation.has_run))
+    yield _section(read, pruning_bars(explanation.scans, explanation.has_run, explanation.has_ended))
     yield _section("Plan", _plan(explanation))
     yield _section("Filters", filter_table(explanation.filters))
     if explanation.rewrites:
@@ -52,6 +58,8 @@ def _head(explanation: Explanation) -> Iterator[str]:
     badge = f'<span class="state {state}">{state}</span>'
     query_id = f"<code>{explanation.query_id}</code>" if explanation.query_id is not None else ""
     yield f"<header><h1>Query</h1>{query_id}{badge}</header>"
+    if not explanation.has_ended:
+        yield f'<p class="note">{_NOT_ENDED}</p>'
     if explanation.error is not None:
         error = explanation.error
         yield f'<p class="error"><code>{escape(error.code)}</code> {escape(error.detail)}</p>'

@@ -9,10 +9,10 @@ from api.explain_html.numbers import count, percentage, size
 from service.model.pruning import ScanRecord, Selection
 
 
-def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True) -> str:
+def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: bool = True) -> str:
     """The cards of all scans; what was only planned has read no rows that could be shown."""
     if not scans:
-        return '<p class="none">No table was scanned.</p>'
+        return f'<p class="none">{"No table was scanned" if has_ended else "Not known yet"}.</p>'
     return f'<div class="scans">{"".join(_card(each, has_run) for each in scans)}</div>'
 
 
@@ -29,8 +29,13 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
     how = "" if scan.has_run else ", not run"
     native = ", pruned by Spark too" if scan.is_native else ""
     note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
-    title = f'<h3>{escape(scan.table)}</h3><p class="note">{note}</p>'
+    title = f'<h3>{_breakable(scan.table)}</h3><p class="note">{note}</p>'
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
+
+
+def _breakable(table: str) -> str:
+    # Between its names, and within none of them.
+    return escape(table).replace(".", ".<wbr>")
 
 
 def _bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:

@@ -73,3 +73,8 @@ class Explanation:
     def has_run(self) -> bool:
         """Whether its scans tell what was read, and not what would be."""
         return self.state != PLANNED
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will be known of it."""
+        return not isinstance(self.state, QueryState) or self.state.is_final

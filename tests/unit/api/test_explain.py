@@ -4,6 +4,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -222,7 +223,7 @@ def test_the_guide_has_every_reason_with_its_sentence() -> None:
 class _Page(HTMLParser):
     """A page's tags; `is_whole` when each that was opened was closed in its turn."""
 
-    void = frozenset({"meta"})
+    void = frozenset({"meta", "wbr"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -265,3 +266,20 @@ async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -
     page = (await explained(client, accept="text/html")).text
     assert "<td>LOCAL_RELATION</td><td>lake.tpcds.date_dim</td>" in page
     assert "<b>'" not in page
+
+
+async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.held.add(FLIP)
+    sent = (await client.post("/query", json={"sql": FLIP, "waitTimeout": "0s"})).json()
+    path = f"/explain/{sent['queryId']}"
+    running = (await client.get(path, headers={"Accept": "text/html"})).text
+    assert '<meta http-equiv="refresh"' in running
+    assert "The query has not ended." in running
+    assert "No table was scanned" not in running
+    assert "not known yet" in (await client.get(path, headers={"Accept": "text/plain"})).text
+    gateway.finish(UUID(sent["queryId"]))
+    ended = (await client.get(path, headers={"Accept": "text/html"})).text
+    assert "http-equiv" not in ended
+    assert "lake.<wbr>tpcds.<wbr>store_returns</h3>" in ended
