@@ -129,6 +129,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.CallerError: HTTPStatus.BAD_REQUEST,
         gateway.SqlEmpty: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        gateway.SqlTooDeep: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlManyStatements: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlSyntaxError: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,

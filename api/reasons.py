@@ -14,6 +14,8 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.DISABLED: "Dynamic filtering was switched off.",
         Reason.NOT_A_QUERY: "The text, or the part of it that reads this table, is no query that the gateway"
         " can see through.",
+        Reason.TOO_COMPLEX: "The text is nested too deeply to be looked through, or that took longer than the"
+        " gateway allows.",
         Reason.NO_EQUI_JOIN: "No equality that every row has to meet joins the table with another, or it is"
         " in a subquery, which nothing around narrows.",
         Reason.BUILD_HAS_NO_FILTER: "Nothing filters the side that keys would come from.",

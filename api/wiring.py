@@ -21,6 +21,7 @@ from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
+from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.adapters.result_store import LocalResultStore
 from service.adapters.tpcds.loader import LoadReport as LoadReport
 from service.adapters.tpcds.loader import Progress as Progress
@@ -30,12 +31,13 @@ from service.adapters.tpcds.schemas import table_schemas
 from service.gateway import Gateway, GatewayBounds
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
-from service.ports import Clock
+from service.ports import BoundedCalls, Clock
 from service.pruning.form import FormBounds
 from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
+from service.query.look_for_filters import ready
 from service.query.prune import Pruner
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
@@ -181,19 +183,25 @@ def _query_ports(settings: Settings, parts: Parts, clock: Clock, meters: RecordM
         settings.metrics_buffer_records,
     )
     parts.stack.callback(journal.close)
+    calls = BoundedProcesses(
+        settings.dynamic_filtering_processes, settings.dynamic_filtering_detection_timeout_s, (ready, ())
+    )
+    parts.stack.callback(calls.close)
     return QueryPorts(
         engine=parts.engine,
         catalogs=parts.all_catalogs,
         results=results,
         journal=MeteredJournal(journal, meters),
         clock=clock,
-        pruner=_pruner(settings, parts, clock),
+        pruner=_pruner(settings, parts, clock, calls),
         max_sql_bytes=settings.max_sql_bytes,
+        max_sql_nesting=settings.max_sql_nesting,
         engine_retries=settings.engine_retries,
+        calls=calls,
     )
 
 
-def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
+def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls) -> Pruner:
     executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
     parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
@@ -227,7 +235,7 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock) -> Pruner:
     )
     views = BoundedViews(SparkViews(lambda: parts.engine.session))
     return Pruner(
-        Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for),
+        Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for, calls),
         collector,
         LocalRelations(
             EngineRelations(parts.engine),

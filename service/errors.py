@@ -46,6 +46,12 @@ class SqlTooLarge(CallerError):
     code = "SQL_TOO_LARGE"
 
 
+class SqlTooDeep(CallerError):
+    """The SQL text is nested too deeply. Give its parts names, as by WITH, instead of nesting them."""
+
+    code = "SQL_TOO_DEEP"
+
+
 class SqlManyStatements(CallerError):
     """The SQL text has more than one statement. Send them one by one."""
 

@@ -207,13 +207,13 @@ class Gateway:
         """
         query = self._held(query_id, caller)
         if query is None:
-            return explain(self._record(query_id, caller))
+            return explain(self._record(query_id, caller), self._ports.calls)
         if query.record.state.is_final:
             with suppress(FutureTimeoutError):
                 query.recorded.result(RECORD_WAIT_S)
         with suppress(QueryNotFound, MetricsStoreDown):
-            return explain(self._record(query_id, caller))
-        return explain(query.record)
+            return explain(self._record(query_id, caller), self._ports.calls)
+        return explain(query.record, self._ports.calls)
 
     def plan(self, request: QueryRequest, caller: str) -> Planning:
         """Begins to plan what would be run, and returns at once. It is no query of its own: nothing is kept.

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from uuid import UUID
 
 from service.model.column_values import ColumnValues, NotKnown
@@ -26,6 +26,8 @@ from service.model.views import View, ViewReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +377,37 @@ class FilterCache(Protocol):
 
     def health(self) -> PartHealth:
         """Asks the server, within a second."""
+
+
+Answer = Callable[..., object]
+"""Answers what a function asks for while it runs: the name of a question, and its arguments."""
+
+
+def no_answer(name: str, *_: object) -> object:
+    """For functions that ask nothing."""
+    raise LookupError(name)
+
+
+class CallGivenUp(Exception):
+    """A call did not come to its end: it took too long or too much memory, or failed, or had no turn."""
+
+    def __init__(self, reason: str, *, is_busy: bool = False) -> None:
+        super().__init__(reason)
+        self.is_busy = is_busy
+        """Whether others were at it, so that another try may have its turn."""
+
+
+class BoundedCalls(Protocol):
+    """Runs functions that may take long by what a caller sent, and ends them when they do."""
+
+    def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
+        """What the function gives, which gets a way to `answer`, and then the arguments.
+
+        The function is one of a module; arguments, questions, answers and results are picklable.
+
+        Raises:
+            CallGivenUp: it was not done in time.
+        """
 
 
 class Clock(Protocol):

@@ -15,6 +15,15 @@ class PruningSettings(BaseModel):
     dynamic_filtering_max_filter_bytes: int = Field(
         32 * MIB, ge=KIB, le=GIB, description="keys of one filter in Arrow at most"
     )
+    dynamic_filtering_processes: int = Field(
+        2, ge=1, le=64, description="processes that read texts and look for filters; each takes some 80 MB"
+    )
+    dynamic_filtering_detection_timeout_s: int = Field(
+        2,
+        ge=1,
+        le=60,
+        description="how long that may take, and wait for its turn; past it, the query runs as it is written",
+    )
     dynamic_filtering_collect_timeout_s: int = Field(
         10, ge=1, le=600, description="how long a query waits for its filters"
     )

@@ -27,6 +27,12 @@ class QuerySettings(BaseModel):
     max_row_limit: int = Field(1_000_000, ge=1, le=1_000_000_000, description="the most that one may set")
     byte_limit: int = Field(100 * MIB, ge=KIB, le=64 * GIB, description="byte limit of queries that set none")
     max_byte_limit: int = Field(GIB, ge=KIB, le=64 * GIB, description="the most that a query may set")
+    max_sql_nesting: int = Field(
+        200,
+        ge=16,
+        le=1_000,
+        description="parentheses, brackets and CASEs of a text that are open at once, before a 422",
+    )
     max_sql_bytes: int = Field(
         256 * KIB,
         ge=KIB,

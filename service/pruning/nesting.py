@@ -1,25 +1,57 @@
-"""How deep a text is nested: the parser's own stack ends the process where Python's would raise."""
+"""How deep a text is nested, and how long its chains are: all by one look at each of its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from sqlglot import TokenType
+from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token
 
 MAX_NESTING = 200
 # Of TPC-DS, the text with the most has 481.
 MAX_OPERATORS = 2_000
 MAX_TOKENS = 50_000
+# `a().b()[1]::INT`: the parser begins again at each of them, so that their number counts by its square.
+MAX_LINKS = 100
+# The parser tries `DECIMAL(…` as a type and as a call, and a join with the next ones inside of it and
+# without: each of these doubles what it does.
+MAX_TYPE_CALLS = 6
+MAX_OPEN_JOINS = 6
 
 _STEP = {
     TokenType.L_PAREN: 1,
     TokenType.L_BRACKET: 1,
+    TokenType.L_BRACE: 1,
+    TokenType.CASE: 1,
     TokenType.R_PAREN: -1,
     TokenType.R_BRACKET: -1,
+    TokenType.R_BRACE: -1,
+    TokenType.END: -1,
 }
 _CONTAINERS = {TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT}
+_IN_TYPES = Parser.TYPE_TOKENS | {
+    TokenType.COLON,
+    TokenType.COMMA,
+    TokenType.COMMENT,
+    TokenType.GT,
+    TokenType.IDENTIFIER,
+    TokenType.LT,
+    TokenType.L_PAREN,
+    TokenType.NOT,
+    TokenType.NULL,
+    TokenType.NUMBER,
+    TokenType.R_PAREN,
+    TokenType.STRING,
+    TokenType.VAR,
+}
+_CLOSED = {TokenType.R_PAREN, TokenType.R_BRACKET}
+_NAMES = {TokenType.IDENTIFIER, TokenType.STRING, TokenType.VAR}
+_LINKS = {TokenType.DOT, TokenType.L_PAREN, TokenType.L_BRACKET}
+_CONDITIONS = {TokenType.ON, TokenType.USING}
+_WITHOUT_CONDITION = {TokenType.CROSS, TokenType.NATURAL}
 # These are no operators: long lists are flat trees.
 _LISTED = {
     TokenType.COMMA,
@@ -31,29 +63,138 @@ _LISTED = {
     TokenType.STRING,
     TokenType.VAR,
 }
+_MARKS = re.compile(r"/\*|\*/")
+# Catalog, schema, table, column, and fields within it.
+_DOTS_OF_A_NAME = 8
 
 
 def is_shallow(
     tokens: Sequence[Token], max_nesting: int = MAX_NESTING, max_operators: int = MAX_OPERATORS
 ) -> bool:
-    """Whether a tree can be made of the text with these tokens without danger.
+    """Whether a tree of the text with these tokens is one that can be looked through.
 
-    Some thousands of `SELECT * FROM (` or of `FROM` end the process, some thousands of `ARRAY<` take
-    minutes. A chain of operators is as deep as it is long: with some thousands of `OR`, the qualifier holds
-    up every other thread for seconds.
+    Some thousands of `SELECT * FROM (` or of `FROM` end the process that parses them. A chain of operators,
+    calls or dots is as deep as it is long. This bounds what is known to be slow; a deadline bounds the rest.
 
     >>> from sqlglot import tokenize
     >>> is_shallow(tokenize("SELECT ((1))")), is_shallow(tokenize("SELECT " + "(" * 1_000))
     (True, False)
     >>> is_shallow(tokenize("SELECT 1" + ", 1" * 9_000)), is_shallow(tokenize("SELECT 1" + " + 1" * 9_000))
     (True, False)
+    >>> [is_shallow(tokenize(f"SELECT a(){'.a()' * count} FROM t")) for count in (5, 2_000)]
+    [True, False]
     """
     kinds = [each.token_type for each in tokens]
-    containers = sum(pair[0] in _CONTAINERS and pair[1] is TokenType.LT for pair in pairwise(kinds))
     if len(kinds) > MAX_TOKENS or sum(each not in _LISTED for each in kinds) > max_operators:
         return False
-    return max(containers, *_depths(kinds), 0) <= max_nesting
+    return (
+        nesting_of(tokens) <= max_nesting
+        and type_nesting_of(tokens) <= max_nesting
+        and _links(kinds) <= MAX_LINKS
+        and _type_calls(kinds) <= MAX_TYPE_CALLS
+        and _open_joins(kinds) <= MAX_OPEN_JOINS
+    )
 
 
-def _depths(tokens: list[TokenType]) -> Iterator[int]:
-    return accumulate(_STEP.get(each, 0) for each in tokens)
+def nesting_of(tokens: Sequence[Token]) -> int:
+    """How many parentheses, brackets, braces and CASEs are open at once, at most.
+
+    >>> from sqlglot import tokenize
+    >>> nesting_of(tokenize("SELECT f(a[1]), CASE WHEN (b) THEN 1 END"))
+    2
+    """
+    return max(accumulate(_STEP.get(each.token_type, 0) for each in tokens), default=0)
+
+
+def type_nesting_of(tokens: Sequence[Token]) -> int:
+    """How many types with types in them are open at once, at most; a column called `map` is none.
+
+    >>> from sqlglot import tokenize
+    >>> text = "SELECT CAST(a AS ARRAY<MAP<INT, ARRAY<INT>>>), CAST(b AS ARRAY<INT>) FROM t WHERE t.map < 1"
+    >>> type_nesting_of(tokenize(text, read="spark"))
+    3
+    """
+    most = depth = 0
+    for before, each in pairwise(each.token_type for each in tokens):
+        if each not in _IN_TYPES:
+            depth = 0
+        elif each is TokenType.LT and before in _CONTAINERS:
+            depth += 1
+            most = max(most, depth)
+        elif each is TokenType.GT:
+            depth = max(depth - 1, 0)
+    return most
+
+
+def comment_nesting_of(sql: str, tokens: Sequence[Token]) -> int:
+    """How many comments are open at once, at most. What stands in texts and names is none.
+
+    >>> from sqlglot import tokenize
+    >>> sql = "SELECT /* a /* b */ */ '/*' /* c */"
+    >>> comment_nesting_of(sql, tokenize(sql, read="spark"))
+    2
+    """
+    return max((open_comments(each) for each in _gaps(sql, tokens)), default=0)
+
+
+def open_comments(text: str) -> int:
+    """The same for a text of which everything may be a comment."""
+    most = depth = 0
+    for mark in _MARKS.findall(text):
+        depth = depth + 1 if mark == "/*" else max(depth - 1, 0)
+        most = max(most, depth)
+    return most
+
+
+def _gaps(sql: str, tokens: Iterable[Token]) -> Iterator[str]:
+    end = 0
+    for each in tokens:
+        if each.start > end:
+            yield sql[end : each.start]
+        end = max(end, each.end + 1)
+    yield sql[end:]
+
+
+def _links(kinds: Sequence[TokenType]) -> int:
+    """What goes on behind a call, an index or a cast, and the dots of names with more parts than any has."""
+    links = dots = 0
+    for before, each in pairwise(kinds):
+        is_behind_another = each in _LINKS and before in _CLOSED
+        if is_behind_another or each is TokenType.DCOLON or _is_path(before, each):
+            links += 1
+        elif each is TokenType.DOT:
+            dots += 1
+            links += dots > _DOTS_OF_A_NAME
+        elif before is not TokenType.DOT:
+            dots = 0
+    return links
+
+
+def _is_path(before: TokenType, each: TokenType) -> bool:
+    """Whether it is the colon of `a:b.c`, and not of a parameter."""
+    return each is TokenType.COLON and (before in _CLOSED or before in _NAMES)
+
+
+def _type_calls(kinds: Sequence[TokenType]) -> int:
+    most = depth = 0
+    parentheses: list[bool] = []
+    for before, each in pairwise(kinds):
+        if each is TokenType.L_PAREN:
+            parentheses.append(before in Parser.TYPE_TOKENS)
+            depth += parentheses[-1]
+            most = max(most, depth)
+        elif each is TokenType.R_PAREN and parentheses:
+            depth -= parentheses.pop()
+    return most
+
+
+def _open_joins(kinds: Sequence[TokenType]) -> int:
+    """Joins in a row whose condition is still to come, or never comes."""
+    most = joins = 0
+    for before, each in pairwise(kinds):
+        if each is TokenType.JOIN and before not in _WITHOUT_CONDITION:
+            joins += 1
+            most = max(most, joins)
+        elif each in _CONDITIONS:
+            joins = max(joins - 1, 0)
+    return most

@@ -7,39 +7,34 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache, partial
+from functools import partial
+from typing import Any
 
+import structlog
 from cachetools import LRUCache
 
 from service.model.filtering import DynamicFilter, Reason
 from service.model.query import Parameter, QueryRequest, by_name
 from service.model.rewrites import RewriteKind
 from service.model.sql import ParsedQuery
-from service.model.tables import NOW, TableAt, TableFacts, TableName, TableVersion, VersionKind
-from service.ports import Catalogs, Clock, ProbeValues, Views
-from service.pruning.at_snapshots import at_snapshots
-from service.pruning.compared_columns import compared_columns
+from service.model.tables import TableAt, TableFacts, TableName
+from service.ports import BoundedCalls, CallGivenUp, Catalogs, Clock, ProbeValues, Views
 from service.pruning.days_around import days_around
-from service.pruning.detect import detect
-from service.pruning.detection import Detection, DetectionContext
-from service.pruning.fold_lists import fold_lists
+from service.pruning.detection import Detection
 from service.pruning.is_readable_again import is_readable_again
-from service.pruning.is_replaceable import is_replaceable
-from service.pruning.local_relations import named_in
 from service.pruning.metadata_names import metadata_names
-from service.pruning.number_placeholders import number_placeholders
-from service.pruning.parse import parse
-from service.pruning.qualify import qualify
 from service.pruning.table_names import table_names
-from service.pruning.unsure_tables import unsure_tables
+from service.query.in_process import InProcess
+from service.query.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
 from service.query.loose_mentions import has_changed
 from service.query.opened_views import OpenedViews
 from service.query.probe_knowledge import ProbeColumn, ProbeKnowledge
+from service.query.read_text import TEXTS_KEPT, TextReader, calls_for
 from service.query.unpinned import UnpinnedTables, has_moved
 
-TEXTS_KEPT = 512
+log = structlog.get_logger(__name__)
 # For who wants filters whatever they cost: time and memory bound the collection still.
 UNBOUNDED = sys.maxsize
 
@@ -121,7 +116,7 @@ class _Question:
 class _Answer:
     """What was found, and of which columns it was `pending` what their files hold."""
 
-    detection: Detection | None
+    detection: Detection | Reason | None
     pending: tuple[ProbeColumn, ...]
 
 
@@ -135,14 +130,16 @@ class Detections:
         probe_values: ProbeValues,
         clock: Clock,
         bounds: DetectionBounds,
+        calls: BoundedCalls | None = None,
     ) -> None:
         self._catalogs = catalogs
         self._views = OpenedViews(views, catalogs, bounds.catalog_names)
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
-        zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
-        self._parsed = lru_cache(TEXTS_KEPT)(partial(_parsed, zone=zone))
+        self._calls = calls or InProcess()
+        self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
+        self._parsed = TextReader(self._calls, self._zone).read
         self._kept: LRUCache[_Question, _Answer] = LRUCache(TEXTS_KEPT)
         self._lock = threading.Lock()
 
@@ -161,6 +158,8 @@ class Detections:
         knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
         for reading in self._readings(parsed, request):
             detection = self._found(self._question(request, reading), knowledge)
+            if isinstance(detection, Reason):
+                return detection
             if detection is not None:
                 return Detected(
                     reading.parsed,
@@ -228,79 +227,54 @@ class Detections:
             request=request,
         )
 
-    def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
+    def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | Reason | None:
         with self._lock:
             kept = self._kept.get(question)
         if kept is None or knowledge.has_news(kept.pending):
-            detection = self._detect(question, knowledge)
+            detection: Detection | Reason | None
+            try:
+                detection = self._detect(question, knowledge)
+            except CallGivenUp as failure:
+                log.warning("filters_not_found", reason=str(failure))
+                if failure.is_busy:
+                    return Reason.TOO_COMPLEX
+                detection = Reason.TOO_COMPLEX
             kept = _Answer(detection, knowledge.pending)
             with self._lock:
                 self._kept[question] = kept
         return kept.detection
 
     def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
-        parsed = question.parsed
-        numbered = fold_lists(number_placeholders(parsed))
-        versioned = at_snapshots(numbered, _snapshots(question.names, question.facts))
-        tables = _by_snapshot(question.facts)
-        tree = qualify(versioned, tables, question.catalog, question.schema)
-        if tree is None:
-            return None
-        knowledge.announce(tables.values(), compared_columns(tree))
-        unsure = unsure_tables(tree, parsed, question.names)
-        tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in unsure}
-        context = DetectionContext(
-            tables=tables,
-            parameters=by_name(question.request.parameters),
-            session=self._bounds.session,
-            max_build_rows=UNBOUNDED if question.is_unbounded else self._bounds.max_build_rows,
-            is_tight=knowledge.is_clustered,
-            clustering=knowledge.clustering,
+        """The filters; those that were not found in time are none, and the query runs as it is written.
+
+        Raises:
+            CallGivenUp: they were not found in time.
+        """
+        bounds = self._bounds
+        search = FilterSearch(
+            sql=question.sql,
+            zone=self._zone,
+            catalog_names=bounds.catalog_names,
+            catalog=question.catalog,
+            schema=question.schema,
+            names=dict(question.names),
+            facts=dict(question.facts),
+            parameters=dict(by_name(question.request.parameters)),
+            session=dict(bounds.session),
             days=question.days,
-            is_named=named_in(question.sql, parsed.tree),
-            max_relation_rows=self._bounds.max_relation_rows,
-            max_fetched_rows=self._bounds.max_build_rows,
-            parsed=parsed,
+            max_build_rows=UNBOUNDED if question.is_unbounded else bounds.max_build_rows,
+            max_fetched_rows=bounds.max_build_rows,
+            max_relation_rows=bounds.max_relation_rows,
         )
-        return replace(detect(tree, context), unsure=frozenset(unsure))
+        calls = calls_for(question.sql, self._calls)
+        return calls.call(look_for_filters, search, answer=partial(_answer, knowledge))
 
 
-def _parsed(sql: str, zone: str | None) -> ParsedQuery | Reason:
-    """The text, when there is a scan in it that could be narrowed; or why there is none."""
-    parsed = parse(sql, zone)
-    if parsed is None or not parsed.references:
-        return Reason.NOT_A_QUERY
-    return parsed if is_replaceable(parsed.tree) else Reason.REWRITE_REJECTED
-
-
-def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
-    """The snapshots of the tables that are asked for at a version and can be read at it again."""
-    found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
-    return {
-        end: each.snapshot_id
-        for end, each in found
-        if each is not None and each.snapshot_id is not None and is_readable_again(each)
-    }
-
-
-def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableFacts]:
-    """By names in lower case, and by snapshots in the place of other versions.
-
-    Without those whose names differ by case only: the tree cannot tell them apart.
-    """
-    found: dict[TableAt, TableFacts] = {}
-    unsure: set[TableAt] = set()
-    for table, each in facts.items():
-        version = table.version
-        if version != NOW:
-            if each.snapshot_id is None or not is_readable_again(each):
-                continue
-            version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
-        name = table.name
-        lower = TableAt(name.in_lower_case(), version)
-        if found.setdefault(lower, each).name != each.name:
-            unsure.add(lower)
-    return {table: each for table, each in found.items() if table not in unsure}
+def _answer(knowledge: ProbeKnowledge, name: str, *asked: Any) -> object:
+    if name == ANNOUNCE:
+        knowledge.announce(*asked)
+        return None
+    return knowledge.is_clustered(*asked) if name == IS_CLUSTERED else knowledge.clustering(*asked)
 
 
 def _text_of(parameters: Mapping[str, Parameter]) -> str:

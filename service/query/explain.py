@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import structlog
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from service.model.explanation import Explanation, QueryPlans
 from service.model.query import QueryRecord
+from service.ports import Answer, BoundedCalls, CallGivenUp
 from service.pruning.parse import parse
 from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plan_texts.is_deep import is_deep
@@ -18,13 +20,16 @@ from service.pruning.plan_texts.optimized_execution_plan import optimized_execut
 from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
 from service.pruning.plan_texts.ran_query import ran_query
 from service.pruning.plan_texts.with_fields import with_fields
+from service.query.in_process import InProcess
+from service.query.read_text import calls_for
 
+log = structlog.get_logger(__name__)
 # What the gateway writes behind a table that it narrows, and sqlglot does not read.
 _READ_OPTIONS = re.compile(r"(?<=\d) WITH \(`[^)]*\)")
 
 
-def explain(record: QueryRecord) -> Explanation:
-    """The record as an explanation."""
+def explain(record: QueryRecord, calls: BoundedCalls | None = None) -> Explanation:
+    """The record as an explanation; its plans are drawn by `calls`, if they can be in time."""
     return Explanation(
         query_id=record.query_id,
         sql=record.sql,
@@ -40,10 +45,22 @@ def explain(record: QueryRecord) -> Explanation:
         parse_ms=record.parse_ms,
         detect_ms=record.detect_ms,
         filters_ms=record.filters_ms,
-        plans=plans_of(record),
+        plans=_drawn(record, calls or InProcess()),
         rewrites=record.rewrites,
         verification=record.verification,
     )
+
+
+def _drawn(record: QueryRecord, calls: BoundedCalls) -> QueryPlans | None:
+    try:
+        return calls_for(record.sql, calls).call(_plans_apart, record)
+    except CallGivenUp as failure:
+        log.warning("plans_not_drawn", reason=str(failure))
+        return None
+
+
+def _plans_apart(_: Answer, record: QueryRecord) -> QueryPlans | None:
+    return plans_of(record)
 
 
 def plans_of(record: QueryRecord) -> QueryPlans | None:

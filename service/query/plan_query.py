@@ -9,7 +9,7 @@ from service.errors import QueryCanceled, TableNotFound
 from service.model.explanation import PLANNED, Explanation
 from service.model.health import PartHealth
 from service.model.query import QueryRequest, QueryState
-from service.ports import Engine, EngineResult, Statement
+from service.ports import BoundedCalls, Engine, EngineResult, Statement
 from service.query.explain import explain
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
@@ -29,14 +29,14 @@ def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
     """
     if not query.start(ports.clock.elapsed_ms()):
         raise QueryCanceled
-    vet(query.request.sql, ports.max_sql_bytes)
+    vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
     check_parameters(query.request.sql, query.request.parameters)
     query.prune(ports.pruner.prune(query.request, query.is_canceled))
     try:
         planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
     except TableNotFound as failure:
         raise with_nearest(failure, query, ports.catalogs) from failure
-    return _explanation(query, planned)
+    return _explanation(query, planned, ports.calls)
 
 
 def only_planned(request: QueryRequest) -> QueryRequest:
@@ -44,7 +44,7 @@ def only_planned(request: QueryRequest) -> QueryRequest:
     return replace(request, pruning=replace(request.pruning, is_verified=False))
 
 
-def _explanation(query: LiveQuery, planned: EngineResult) -> Explanation:
+def _explanation(query: LiveQuery, planned: EngineResult, calls: BoundedCalls) -> Explanation:
     record = query.record
     pruning_ms = record.parse_ms + record.detect_ms + record.filters_ms
     shown = replace(
@@ -55,7 +55,7 @@ def _explanation(query: LiveQuery, planned: EngineResult) -> Explanation:
         spark_plan=plan_text_of(planned)[:MAX_PLAN_CHARACTERS],
         planning_ms=pruning_ms + planned.planning_ms,
     )
-    return replace(explain(shown), query_id=None, state=PLANNED)
+    return replace(explain(shown, calls), query_id=None, state=PLANNED)
 
 
 @dataclass(frozen=True, slots=True)

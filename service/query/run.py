@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 
 from service.errors import GatewayError, QueryEnded, TableNotFound
 from service.model.query import EngineRun, engine_run
 from service.model.results import Manifest
-from service.ports import Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
+from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
+from service.pruning.nesting import MAX_NESTING
+from service.query.in_process import InProcess
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters
 from service.query.prune import Pruner
@@ -33,6 +35,9 @@ class QueryPorts:
     pruner: Pruner
     max_sql_bytes: int
     engine_retries: int
+    max_sql_nesting: int = MAX_NESTING
+    calls: BoundedCalls = field(default_factory=InProcess)
+    """What may take long by what is in a text is done by these."""
 
 
 def run_query(query: LiveQuery, ports: QueryPorts) -> None:
@@ -40,7 +45,7 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
     if not query.start(ports.clock.elapsed_ms()):
         return
     try:
-        vet(query.request.sql, ports.max_sql_bytes)
+        vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
         query.prune(ports.pruner.prune(query.request, query.is_canceled))
         result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import TokenError, TokenType, tokenize
+from sqlglot.tokenizer_core import Token
 
-from service.errors import SqlEmpty, SqlManyStatements, SqlTooLarge
+from service.errors import SqlEmpty, SqlManyStatements, SqlTooDeep, SqlTooLarge
+from service.pruning.nesting import (
+    MAX_NESTING,
+    comment_nesting_of,
+    nesting_of,
+    open_comments,
+    type_nesting_of,
+)
+
+# Of types and comments in one another, the engine's parser takes seconds from a hundred on.
+MAX_TYPES = 32
+MAX_COMMENTS = 16
 
 
-def vet(sql: str, max_bytes: int) -> None:
-    """Returns when the text holds exactly one statement within the bound.
+def vet(sql: str, max_bytes: int, max_nesting: int = MAX_NESTING) -> None:
+    """Returns when the text holds exactly one statement within the bounds.
 
-    A text that cannot be cut into tokens passes: the engine says better what is wrong with it.
+    A text that cannot be cut into tokens passes, unless it is full of comments that do not end: the engine
+    says better what is wrong with it.
 
     >>> vet("SELECT 1; -- done", max_bytes=100)
     >>> vet("SELECT ';'; SELECT 2", max_bytes=100)
@@ -21,6 +36,7 @@ def vet(sql: str, max_bytes: int) -> None:
         SqlEmpty: there is nothing but blanks and comments.
         SqlManyStatements: there is more than one.
         SqlTooLarge: the text is larger than the bound.
+        SqlTooDeep: it is nested more deeply than the engine's parser can take in a reasonable time.
     """
     size = len(sql.encode())
     if size > max_bytes:
@@ -30,7 +46,20 @@ def vet(sql: str, max_bytes: int) -> None:
     try:
         tokens = tokenize(sql, read="spark")
     except TokenError:
+        _check("comments", open_comments(sql), MAX_COMMENTS)
         return
+    _check("parentheses, brackets and CASEs", nesting_of(tokens), max_nesting)
+    _check("types", type_nesting_of(tokens), MAX_TYPES)
+    _check("comments", comment_nesting_of(sql, tokens), MAX_COMMENTS)
+    _check_count(tokens)
+
+
+def _check(what: str, found: int, most: int) -> None:
+    if found > most:
+        raise SqlTooDeep(f"The SQL text has {found} {what} within one another; this gateway accepts {most}.")
+
+
+def _check_count(tokens: Sequence[Token]) -> None:
     statements = 0
     is_inside = False
     for token in tokens:

@@ -1,0 +1,64 @@
+"""The process on the other side: runs functions that it is sent, one after the other."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+CALL, ASK, DONE, FAILED = "call", "ask", "done", "failed"
+# Trees are as deep as texts are nested, and are written and read by recursion.
+_STACK_BYTES = 256 * 1024**2
+_DEEPEST = 50_000
+
+
+def serve(connection: Connection, cpu_s: int, memory_bytes: int) -> None:
+    """Answers until the other side is gone. A call that takes more CPU time ends the process."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    while True:
+        try:
+            _, function, arguments = pickle.loads(connection.recv_bytes())
+        except EOFError:
+            return
+        _limit_cpu(cpu_s)
+        connection.send_bytes(_outcome(connection, function, arguments))
+
+
+def _outcome(connection: Connection, function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:
+    def ask(name: str, *asked: object) -> object:
+        connection.send_bytes(pickle.dumps((ASK, name, asked), pickle.HIGHEST_PROTOCOL))
+        return pickle.loads(connection.recv_bytes())
+
+    try:
+        return pickle.dumps((DONE, function(ask, *arguments), ()), pickle.HIGHEST_PROTOCOL)
+    except Exception:  # noqa: BLE001
+        # The outermost edge of this process: the other side tells what it is.
+        return pickle.dumps((FAILED, traceback.format_exc(limit=-5), ()))
+
+
+def _limit_cpu(seconds: int) -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    # Were the gateway killed meanwhile, nobody else would end it.
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def main() -> None:
+    """Serves the file descriptor that the first argument names."""
+    descriptor, cpu_s, memory_bytes = map(int, sys.argv[1:4])
+    # Whoever stops the gateway from a terminal stops it in its own order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.setrecursionlimit(_DEEPEST)
+    threading.stack_size(_STACK_BYTES)
+    thread = threading.Thread(target=serve, args=(Connection(descriptor), cpu_s, memory_bytes))
+    thread.start()
+    thread.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Functions that are sent to other processes, and what goes wrong with them."""
+
+from __future__ import annotations
+
+import os
+
+from service.ports import Answer
+
+
+def doubled(_: Answer, number: int) -> int:
+    return 2 * number
+
+
+def asked(answer: Answer, *names: str) -> list[object]:
+    return [answer(each, len(each)) for each in names]
+
+
+def endless(_: Answer) -> None:
+    # In compiled code: nothing in the process itself could end it.
+    pow(7, 10**9, 10 ** (10**5))
+
+
+def failing(_: Answer) -> None:
+    raise ValueError("said the function")
+
+
+def ending(_: Answer) -> None:
+    os._exit(3)
+
+
+def swallowing(_: Answer) -> int:
+    return len(bytearray(1 << 40))
+
+
+def deep(_: Answer, depth: int) -> object:
+    found: object = None
+    for _number in range(depth):
+        found = (found,)
+    return found
+
+
+def bulky(_: Answer) -> bytes:
+    return bytes(64 * 1024**2)
