@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 TAG = "heartbeat"
-# The driver answers it without a task: queries that hold all slots for long are no fault of the engine.
-TRIAL_SQL = "SELECT 1"
+# The driver answers it without a task, which `SELECT 1` takes: queries that hold all slots for long are no
+# fault of the engine.
+TRIAL_SQL = "VALUES 1"
 UPKEEP_INTERVAL_S = 2.0
 
 
