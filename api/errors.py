@@ -134,6 +134,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.SqlSyntaxError: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.StatementNotAllowed: HTTPStatus.FORBIDDEN,
+        gateway.QueryTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.ReadOptionInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.TableNotFound: HTTPStatus.NOT_FOUND,
         gateway.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterMissing: HTTPStatus.UNPROCESSABLE_ENTITY,

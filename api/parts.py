@@ -28,6 +28,7 @@ from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.adapters.synced_files import not_synced, sync_files
 from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
+from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.kafka_jars import KAFKA_JARS, names_connector
@@ -211,6 +212,7 @@ def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
         time_zone=settings.session_time_zone,
         max_result_bytes=settings.max_byte_limit,
         max_relation_bytes=settings.local_relations_max_bytes,
+        bounds=_query_bounds(settings),
         properties=_session_catalog_properties(settings, parts) | settings.spark_conf,
         parquet_tables={
             name: ParquetTable(each.location, each.partition_columns)
@@ -230,6 +232,17 @@ def _engine_bounds(settings: Settings) -> EngineBounds:
         quarantine_s=settings.engine_quarantine_s,
         max_collection_percent=settings.engine_max_collection_percent,
         collection_window_s=settings.engine_collection_window_s,
+    )
+
+
+def _query_bounds(settings: Settings) -> QueryBounds:
+    return QueryBounds(
+        value_bytes=settings.max_value_bytes,
+        row_copies=settings.max_row_copies,
+        partitions=settings.max_partitions,
+        tasks=settings.max_query_tasks,
+        batch_rows=settings.max_read_batch_rows,
+        min_split_bytes=settings.min_read_split_bytes,
     )
 
 

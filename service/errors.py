@@ -81,6 +81,18 @@ class StatementNotAllowed(CallerError):
     code = "STATEMENT_NOT_ALLOWED"
 
 
+class QueryTooLarge(CallerError):
+    """The query asks for more partitions, copies or bytes at once than this gateway lets one query have."""
+
+    code = "QUERY_TOO_LARGE"
+
+
+class ReadOptionInvalid(CallerError):
+    """A read option has a value that this gateway does not take."""
+
+    code = "READ_OPTION_INVALID"
+
+
 class TableNotFound(CallerError):
     """There is no such table. `nearest` holds the names that look most like it.
 

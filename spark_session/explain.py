@@ -23,6 +23,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
         asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)
+        session.guard.allow_planned(frame)
         scans = session.scan_reader.read(frame, has_run=False)
         return EngineResult(
             rows=arrow_schema(frame.schema).empty_table(),

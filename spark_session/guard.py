@@ -12,6 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from service.errors import StatementNotAllowed
+from service.model.query import Parameters
+from spark_session.bounds.growing_functions import RULES
+from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
+from spark_session.bounds.query_bounds import QueryBounds
+from spark_session.bounds.statement_bounds import allow_cube, allow_statement
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
@@ -78,21 +83,46 @@ READ_OPTIONS = frozenset(
 class Guard:
     """Asks `StatementReader.java` in the driver's JVM what a statement is made of."""
 
-    def __init__(self, gateway: JavaGateway) -> None:
-        self._reader = java_instance(gateway, "StatementReader")
+    def __init__(self, gateway: JavaGateway, bounds: QueryBounds | None = None) -> None:
+        self._reader = java_instance(gateway, "StatementReader", "CallReader")
+        self._sizes = java_instance(gateway, "PlanSizes", "ColumnGrowth")
+        self._bounds = bounds or QueryBounds()
+        self._functions = gateway.jvm.java.util.HashSet()
+        for name in RULES:
+            self._functions.add(name)
 
-    def allow_queries_only(self, session: SparkSession, sql: str) -> None:
-        """Returns when the text is one query.
+    def allow_queries_only(self, session: SparkSession, sql: str, parameters: Parameters = ()) -> None:
+        """Returns when the text is one query, and makes no more of its values than it may.
 
         Raises:
             StatementNotAllowed: it is, or holds, something else.
+            QueryTooLarge: a clause or function asks for too much.
+            ReadOptionInvalid: a read option has a value that it does not take.
             ParseException: Spark cannot parse it.
         """
+        allow_cube(self._reader.largestCube(sql), self._bounds)
         parser = session._jsparkSession.sessionState().sqlParser()
-        found = json.loads(self._reader.read(parser, sql))
+        found = json.loads(self._reader.read(parser, sql, self._functions))
         allow_nodes(found["nodes"])
         allow_relations(found["relations"])
-        allow_options(found["options"])
+        allow_options(name for name, _ in found["options"])
+        allow_statement(found, parameters, self._bounds)
+
+    def allow_size(self, frame: DataFrame) -> None:
+        """Returns when the analyzed frame asks for as many partitions and copies of rows as it may.
+
+        Raises:
+            QueryTooLarge: it asks for more.
+        """
+        allow_plan(json.loads(self._sizes.analyzed(frame._jdf)), self._bounds)
+
+    def allow_planned(self, frame: DataFrame) -> None:
+        """Returns when the planned frame has as many tasks as it may.
+
+        Raises:
+            QueryTooLarge: it has more.
+        """
+        allow_tasks(json.loads(self._sizes.planned(frame._jdf)), self._bounds)
 
     def allow_reading_only(self, frame: DataFrame) -> None:
         """Returns when the analyzed frame only reads: the views in it have been put in by now.

@@ -17,6 +17,7 @@ from service.errors import QueryFailed
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from spark_session.child_sessions import ChildSessions
+from spark_session.guard import Guard
 from spark_session.java_source import java_instance
 from spark_session.parameters import spark_arguments
 from spark_session.row_collector import RowCollector
@@ -39,11 +40,17 @@ class LocalRelationStore:
     """The relations of one JVM. What was not read for the longest makes room. For several threads."""
 
     def __init__(
-        self, gateway: JavaGateway, children: ChildSessions, rows: RowCollector, max_bytes: int
+        self,
+        gateway: JavaGateway,
+        children: ChildSessions,
+        rows: RowCollector,
+        guard: Guard,
+        max_bytes: int,
     ) -> None:
         self._java = java_instance(gateway, "LocalRelations")
         self._children = children
         self._rows = rows
+        self._guard = guard
         self._lock = threading.Lock()
         self._kept: LRUCache[str, _Kept] = LRUCache(max_bytes, lambda kept: kept.held.byte_count)
 
@@ -58,9 +65,11 @@ class LocalRelationStore:
         """Reads the rows and keeps them; None when they are too many or too large. Its jobs carry the tag.
 
         Raises:
+            CallerError: a value in the query is larger than it may be.
             PySparkException: Spark refused the query, or it failed.
         """
         with self._children.taken(None, None, tag) as child:
+            self._guard.allow_queries_only(child, query.sql, parameters)
             frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
             rows = self._rows.objects(frame)
             byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)

@@ -52,6 +52,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
+        session.guard.allow_planned(frame)
         attempt.frame, attempt.planned = frame, (planned := time.monotonic())
         if statement.is_canceled():
             raise QueryCanceled
@@ -77,12 +78,13 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
         QueryFailed: a relation that it reads is not held any more.
         PySparkException: Spark refused it.
     """
-    session.guard.allow_queries_only(child, statement.sql)
+    session.guard.allow_queries_only(child, statement.sql, statement.parameters)
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
         child._jconf.setConfString(name, value)
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
     session.guard.allow_reading_only(asked)
+    session.guard.allow_size(asked)
     return asked
 
 

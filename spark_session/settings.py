@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.parquet_tables import ParquetTable
 from spark_session.resources import resource_path
 
@@ -71,6 +72,7 @@ class SparkSettings:
     time_zone: str = "UTC"
     max_result_bytes: int = 1024 * MIB
     max_relation_bytes: int = 64 * MIB
+    bounds: QueryBounds = field(default_factory=QueryBounds)
     properties: Mapping[str, str] = field(default_factory=dict)
     parquet_tables: Mapping[str, ParquetTable] = field(default_factory=dict)
 
@@ -133,6 +135,8 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.redaction.regex": "(?i)secret|password|passwd|token|credential|access[.-]?key",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Up to here Spark keeps the first rows of an order in an array of the size that a LIMIT names.
+        "spark.sql.execution.topKSortFallbackThreshold": "1000000",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         # The default refuses a struct with two fields of one name, which Spark itself answers.
         "spark.sql.execution.pandas.structHandlingMode": "row",

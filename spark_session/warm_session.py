@@ -67,10 +67,10 @@ class WarmSession:
         self.planned_tables = PlannedTables(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
+        self.guard = Guard(jvm.gateway, settings.bounds)
         self.relations = LocalRelationStore(
-            jvm.gateway, self.children, self.rows, settings.max_relation_bytes
+            jvm.gateway, self.children, self.rows, self.guard, settings.max_relation_bytes
         )
-        self.guard = Guard(jvm.gateway)
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)

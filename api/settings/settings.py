@@ -21,6 +21,7 @@ from api.settings.ingest_room import IngestRoomSettings
 from api.settings.maintenance import MaintenanceSettings
 from api.settings.pruning import PruningSettings
 from api.settings.queries import QuerySettings
+from api.settings.query_bounds import QueryBoundSettings
 from api.settings.records import RecordSettings
 from api.settings.serving import ServingSettings
 from api.settings.sources import SourceSettings
@@ -39,6 +40,7 @@ class Settings(
     IngestRoomSettings,
     IngestSettings,
     PruningSettings,
+    QueryBoundSettings,
     QuerySettings,
     SupervisionSettings,
     EngineSettings,

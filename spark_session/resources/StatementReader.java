@@ -1,39 +1,128 @@
+import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import org.antlr.v4.runtime.CharStreams;
+import org.antlr.v4.runtime.Token;
+import org.apache.spark.sql.catalyst.analysis.ExpressionWithUnresolvedIdentifier;
+import org.apache.spark.sql.catalyst.analysis.PosParameter;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
+import org.apache.spark.sql.catalyst.expressions.Cube;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GroupingSets;
+import org.apache.spark.sql.catalyst.expressions.Rollup;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer;
+import org.apache.spark.sql.catalyst.parser.UpperCaseCharStream;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ScriptTransformation;
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.Dataset;
 
 /**
  * Lists what a statement is made of, as Spark's own parser reads it: the kinds of its plan nodes, subqueries
- * and common table expressions included, the names of the relations that it reads, and those of the options
- * that it reads them with.
+ * and common table expressions included, the names of the relations that it reads, the options that it reads them
+ * with, and the calls and clauses whose values decide how much Spark makes of a small text.
  *
  * It runs in the driver's JVM because walking a tree from Python costs a call per node, and because the
  * drawing of a tree cannot be told from a string literal that looks like one.
  */
 public final class StatementReader {
+    private static final ObjectMapper MAPPER = mapper();
+    private static final Set EVALUATED_AT_ONCE = new HashSet(Arrays.asList(new Object[] {
+        "UnresolvedInlineTable", "UnresolvedTableValuedFunction", "GlobalLimit", "LocalLimit", "Offset", "Sample", "Pivot"
+    }));
 
-    /** JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …], "options": ["branch"]}. */
-    public String read(Object parser, String sql) throws Exception {
-        Set nodes = new LinkedHashSet();
-        List relations = new ArrayList();
-        Set options = new LinkedHashSet();
-        collect(((ParserInterface) parser).parsePlan(sql), nodes, relations, options);
+    private final Set nodes = new LinkedHashSet();
+    private final List relations = new ArrayList();
+    private final List options = new ArrayList();
+    private final List calls = new ArrayList();
+    private final List strictCalls = new ArrayList();
+    private final List groupingSets = new ArrayList();
+    private final List recursionLevels = new ArrayList();
+    private final Set positions = new TreeSet();
+    private Set functions = new HashSet();
+
+    /** Calls are nested as deep as CallReader.java reads them: deeper than Jackson writes by itself. */
+    private static ObjectMapper mapper() {
+        ObjectMapper mapper = new ObjectMapper();
+        mapper.getFactory().setStreamWriteConstraints(
+            StreamWriteConstraints.builder().maxNestingDepth(10000).build());
+        return mapper;
+    }
+
+    /**
+     * JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …],
+     * "options": [["branch", "audit"], …], "calls": […], "strictCalls": […], "groupingSets": […],
+     * "recursionLevels": […], "positions": […]}; CallReader.java says what a call looks like.
+     *
+     * Calls are those of the functions that are named; strict ones are evaluated before the plan is complete.
+     */
+    public String read(Object parser, String sql, Object functions) throws Exception {
+        StatementReader reading = new StatementReader();
+        reading.functions = new HashSet((Collection) functions);
+        reading.collect(((ParserInterface) parser).parsePlan(sql), false);
         Map found = new LinkedHashMap();
-        found.put("nodes", nodes);
-        found.put("relations", relations);
-        found.put("options", options);
-        return new ObjectMapper().writeValueAsString(found);
+        found.put("nodes", reading.nodes);
+        found.put("relations", reading.relations);
+        found.put("options", reading.options);
+        found.put("calls", reading.calls);
+        found.put("strictCalls", reading.strictCalls);
+        found.put("groupingSets", reading.groupingSets);
+        found.put("recursionLevels", reading.recursionLevels);
+        found.put("positions", reading.positions);
+        return MAPPER.writeValueAsString(found);
+    }
+
+    /**
+     * The largest number of columns in a CUBE of the text. Spark's parser writes all its sets out when it stands
+     * within GROUPING SETS, so this is looked at before the text is parsed.
+     */
+    public int largestCube(String sql) {
+        SqlBaseLexer lexer = new SqlBaseLexer(new UpperCaseCharStream(CharStreams.fromString(sql)));
+        lexer.removeErrorListeners();
+        int largest = 0;
+        List depths = new ArrayList();
+        int depth = 0;
+        boolean isAfterCube = false;
+        for (Token token = lexer.nextToken(); token.getType() != Token.EOF; token = lexer.nextToken()) {
+            int type = token.getType();
+            if (token.getChannel() != Token.DEFAULT_CHANNEL) {
+                continue;
+            }
+            if (type == SqlBaseLexer.LEFT_PAREN) {
+                depth++;
+                if (isAfterCube) {
+                    depths.add(new int[] {depth, 1});
+                }
+            } else if (!depths.isEmpty()) {
+                int[] cube = (int[]) depths.get(depths.size() - 1);
+                if (type == SqlBaseLexer.COMMA && depth == cube[0]) {
+                    cube[1]++;
+                } else if (type == SqlBaseLexer.RIGHT_PAREN && depth == cube[0]) {
+                    largest = Math.max(largest, cube[1]);
+                    depths.remove(depths.size() - 1);
+                }
+            }
+            if (type == SqlBaseLexer.RIGHT_PAREN) {
+                depth--;
+            }
+            isAfterCube = type == SqlBaseLexer.CUBE;
+        }
+        return largest;
     }
 
     /** Whether an analyzed query would run a program or a command: a view's text is parsed after the query's. */
@@ -59,24 +148,98 @@ public final class StatementReader {
     }
 
     /** Everything that hangs on the value: some nodes keep a plan in a field that is not among their children. */
-    private static void collect(Object value, Set nodes, List relations, Set options) {
+    private void collect(Object value, boolean isWithinCall) {
+        boolean isCall = isWithinCall;
         if (value instanceof LogicalPlan) {
-            nodes.add(value.getClass().getSimpleName().replace("$", ""));
-        }
-        if (value instanceof UnresolvedRelation) {
-            relations.add(namesOf(((UnresolvedRelation) value).multipartIdentifier()));
-            options.addAll(((UnresolvedRelation) value).options().keySet());
+            isCall = false;
+            collectPlan((LogicalPlan) value);
+        } else if (value instanceof Expression) {
+            isCall = collectExpression((Expression) value, isWithinCall);
         }
         if (value instanceof scala.collection.Iterable) {
-            collectAll(((scala.collection.Iterable) value).iterator(), nodes, relations, options);
+            collectAll(((scala.collection.Iterable) value).iterator(), isCall);
         } else if (value instanceof TreeNode || value instanceof scala.Option || value instanceof scala.Product) {
-            collectAll(((scala.Product) value).productIterator(), nodes, relations, options);
+            collectAll(((scala.Product) value).productIterator(), isCall);
         }
     }
 
-    private static void collectAll(scala.collection.Iterator values, Set nodes, List relations, Set options) {
+    private void collectAll(scala.collection.Iterator values, boolean isWithinCall) {
         while (values.hasNext()) {
-            collect(values.next(), nodes, relations, options);
+            collect(values.next(), isWithinCall);
+        }
+    }
+
+    private void collectPlan(LogicalPlan plan) {
+        nodes.add(plan.getClass().getSimpleName().replace("$", ""));
+        if (plan instanceof UnresolvedRelation) {
+            relations.add(namesOf(((UnresolvedRelation) plan).multipartIdentifier()));
+            Iterator entries = ((UnresolvedRelation) plan).options().entrySet().iterator();
+            while (entries.hasNext()) {
+                Map.Entry entry = (Map.Entry) entries.next();
+                options.add(Arrays.asList(new Object[] {entry.getKey(), entry.getValue()}));
+            }
+        } else if (plan instanceof UnresolvedWith) {
+            collectLevels(((UnresolvedWith) plan).cteRelations().iterator());
+        } else if (plan instanceof UnresolvedTableValuedFunction) {
+            calls.add(CallReader.tableFunction((UnresolvedTableValuedFunction) plan));
+        }
+        if (EVALUATED_AT_ONCE.contains(plan.getClass().getSimpleName())) {
+            scala.collection.Iterator each = plan.expressions().iterator();
+            while (each.hasNext()) {
+                collectStrict((Expression) each.next());
+            }
+        }
+        if (plan instanceof Aggregate) {
+            collectGroupingSets(((Aggregate) plan).groupingExpressions().iterator());
+        }
+    }
+
+    /** Whether what is below it belongs to a call that is listed whole. */
+    private boolean collectExpression(Expression value, boolean isWithinCall) {
+        if (value instanceof PosParameter) {
+            positions.add(Integer.valueOf(((PosParameter) value).pos()));
+        }
+        if (isWithinCall || !functions.contains(CallReader.nameOf(value))) {
+            return isWithinCall;
+        }
+        calls.add(CallReader.tree(value, 0));
+        return true;
+    }
+
+    /** All that grows in what Spark evaluates while it resolves names: rows of VALUES, limits, arguments. */
+    private void collectStrict(Expression value) {
+        if (value instanceof ExpressionWithUnresolvedIdentifier || functions.contains(CallReader.nameOf(value))) {
+            strictCalls.add(CallReader.tree(value, 0));
+            return;
+        }
+        scala.collection.Iterator each = value.children().iterator();
+        while (each.hasNext()) {
+            collectStrict((Expression) each.next());
+        }
+    }
+
+    /** How many sets each GROUP BY asks for: those of its parts multiply. */
+    private void collectGroupingSets(scala.collection.Iterator grouping) {
+        double sets = 1;
+        while (grouping.hasNext()) {
+            Object each = grouping.next();
+            if (each instanceof Cube) {
+                sets *= Math.pow(2, ((Cube) each).groupingSetIndexes().length());
+            } else if (each instanceof Rollup) {
+                sets *= ((Rollup) each).groupingSetIndexes().length() + 1;
+            } else if (each instanceof GroupingSets) {
+                sets *= ((GroupingSets) each).groupingSetIndexes().length();
+            }
+        }
+        groupingSets.add(Double.valueOf(Math.min(sets, 1e18)));
+    }
+
+    private void collectLevels(scala.collection.Iterator relations) {
+        while (relations.hasNext()) {
+            scala.Option levels = (scala.Option) ((scala.Tuple3) relations.next())._3();
+            if (levels.isDefined()) {
+                recursionLevels.add(levels.get());
+            }
         }
     }
 

@@ -1,0 +1,109 @@
+"""Arithmetic on what a text says of numbers: the engine would evaluate it only with the rest of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from math import inf, isfinite, isnan
+from types import MappingProxyType
+
+from spark_session.bounds.sized import UNKNOWN, Sized, number
+
+Operation = Callable[[float, float], float]
+
+
+def as_number(value: Sized) -> Sized:
+    """A text of digits is a number where one is wanted, as in Spark.
+
+    >>> as_number(Sized(byte_count=4, text=" 12 ")).high
+    12.0
+    """
+    if value.high is not None or value.text is None:
+        return value
+    try:
+        return number(float(value.text))
+    except ValueError:
+        return UNKNOWN
+
+
+def arithmetic(name: str, arguments: Sequence[Sized]) -> Sized | None:
+    """The number that the call gives at most and at least; None when it is no arithmetic.
+
+    >>> arithmetic("multiply", [number(1000), number(-2, 3)])
+    Sized(byte_count=None, elements=None, low=-2000.0, high=3000.0, micros=None, text=None)
+    """
+    numbers = [as_number(each) for each in arguments]
+    if name in UNARY and len(numbers) == 1:
+        return _over_corners([numbers[0], number(0)], UNARY[name])
+    if name in BINARY and len(numbers) == 2:
+        return _over_corners(numbers, BINARY[name])
+    if name in ("greatest", "least") and numbers:
+        return _over_all(numbers, max if name == "greatest" else min)
+    return None
+
+
+def _over_corners(numbers: Sequence[Sized], operation: Operation) -> Sized:
+    """Each operation here is monotonic in each of its arguments, so its bounds lie at theirs."""
+    left, right = ([each.low, each.high] for each in numbers)
+    corners = [_safely(operation, a, b) for a, b in product(left, right) if a is not None and b is not None]
+    if len(corners) < 4 or any(isnan(each) for each in corners):
+        return UNKNOWN
+    return number(float(min(corners)), float(max(corners)))
+
+
+def _over_all(numbers: Sequence[Sized], choose: Callable[[list[float]], float]) -> Sized:
+    lows = [each.low for each in numbers if each.low is not None]
+    highs = [each.high for each in numbers if each.high is not None]
+    if len(highs) < len(numbers) or not numbers:
+        return UNKNOWN
+    return number(choose(lows), choose(highs))
+
+
+def _safely(operation: Operation, left: float, right: float) -> float:
+    try:
+        return operation(left, right)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        return inf
+
+
+def _shift(left: float, right: float) -> float:
+    return left * 2.0 ** (int(right) % 64) if isfinite(left) and isfinite(right) else inf
+
+
+UNARY: Mapping[str, Operation] = MappingProxyType(
+    {
+        "negative": lambda a, _: -a,
+        "unaryminus": lambda a, _: -a,
+        "-": lambda a, _: -a,
+        "positive": lambda a, _: a,
+        "abs": lambda a, _: abs(a),
+        "int": lambda a, _: a,
+        "bigint": lambda a, _: a,
+        "smallint": lambda a, _: a,
+        "double": lambda a, _: a,
+        "decimal": lambda a, _: a,
+        "floor": lambda a, _: a,
+        "ceil": lambda a, _: a + 1,
+    }
+)
+BINARY: Mapping[str, Operation] = MappingProxyType(
+    {
+        "add": lambda a, b: a + b,
+        "+": lambda a, b: a + b,
+        "try_add": lambda a, b: a + b,
+        "subtract": lambda a, b: a - b,
+        "-": lambda a, b: a - b,
+        "try_subtract": lambda a, b: a - b,
+        "multiply": lambda a, b: a * b,
+        "*": lambda a, b: a * b,
+        "try_multiply": lambda a, b: a * b,
+        "divide": lambda a, b: a / b,
+        "/": lambda a, b: a / b,
+        "div": lambda a, b: a / b,
+        "integraldivide": lambda a, b: a / b,
+        "pow": lambda a, b: a**b,
+        "power": lambda a, b: a**b,
+        "shiftleft": _shift,
+        "<<": _shift,
+    }
+)

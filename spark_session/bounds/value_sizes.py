@@ -1,0 +1,110 @@
+"""The size of what a call makes, from the inside out; too large a value is an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from service.errors import QueryTooLarge
+from spark_session.bounds.growing_functions import RULES
+from spark_session.bounds.named_arguments import in_order
+from spark_session.bounds.numbers import arithmetic
+from spark_session.bounds.query_bounds import QueryBounds
+from spark_session.bounds.sized import UNKNOWN, Sized, number
+
+Node = Mapping[str, Any]
+"""One node of a call, as `CallReader.java` writes it."""
+
+CHOOSING = frozenset({"if", "casewhen", "case", "when", "coalesce", "nvl", "ifnull", "nvl2", "nullif"})
+SAME = frozenset({"cast", "try_cast", "ansi_cast", "string", "trim", "lower", "upper", "reverse", "try_eval"})
+
+
+class ValueSizes:
+    """Goes through the calls of one statement."""
+
+    def __init__(self, bounds: QueryBounds, parameters: Mapping[str | int, Sized]) -> None:
+        self._bounds = bounds
+        self._parameters = parameters
+
+    def allow_calls(self, calls: Sequence[Node], *, is_strict: bool = False) -> None:
+        """Returns when the values that the calls make are within the bounds, each and together.
+
+        Strict calls have to say how large they are: the engine evaluates them before its plan is complete.
+
+        Raises:
+            QueryTooLarge: they are not.
+        """
+        made = [self.of(call) for call in calls]
+        unknown = next((call for call, size in zip(calls, made, strict=True) if size == UNKNOWN), None)
+        if is_strict and unknown is not None:
+            name = unknown.get("f", "This")
+            raise QueryTooLarge(
+                f"{name} stands where it is evaluated ahead of the query, and the size of what it makes is "
+                "not known: give its arguments as plain values."
+            )
+        if (total := sum(each.held for each in made)) > self._bounds.value_bytes:
+            raise QueryTooLarge(
+                f"The values that functions of this query make would have {total:,.0f} bytes together; "
+                f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
+            )
+
+    def of(self, node: Node) -> Sized:
+        """The size of what one node gives.
+
+        Raises:
+            QueryTooLarge: it, or one below it, is too large.
+        """
+        if "f" in node:
+            return self._of_call(node["f"], node["a"])
+        if "p" in node or "at" in node:
+            return self._parameters.get(node.get("p", node.get("at", "")), UNKNOWN)
+        return literal(node)
+
+    def _of_call(self, name: str, nodes: Sequence[Node]) -> Sized:
+        given = in_order(name, nodes)
+        arguments = [self.of(each) for each in given]
+        if name in RULES:
+            made = RULES[name](name, arguments, self._bounds)
+        elif name in CHOOSING:
+            made = _largest(arguments)
+        elif name in SAME and arguments:
+            made = arguments[0]
+        else:
+            made = arithmetic(name, arguments) or _sum(arguments)
+        if made.held > self._bounds.value_bytes:
+            raise QueryTooLarge(
+                f"{name} would make a value of {made.held:,.0f} bytes; "
+                f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
+            )
+        return made
+
+
+def literal(node: Node) -> Sized:
+    """What a literal says of its size; nothing, when it is none.
+
+    >>> literal({"n": 7}).high, literal({"s": "é", "b": 2}).byte_count, literal({})
+    (7, 2, Sized(byte_count=None, elements=None, low=None, high=None, micros=None, text=None))
+    """
+    if "n" in node:
+        return number(node["n"])
+    micros = node.get("d", node.get("i"))
+    return Sized(byte_count=node.get("b"), micros=micros, text=node.get("s"))
+
+
+def _largest(arguments: Sequence[Sized]) -> Sized:
+    """One of several: which, only the query knows. A condition among them does no harm."""
+    numbers = [each for each in arguments if each.low is not None and each.high is not None]
+    return Sized(
+        byte_count=max((each.held for each in arguments), default=None),
+        elements=max((each.elements or 0 for each in arguments), default=None),
+        low=min((each.low for each in numbers if each.low is not None), default=None),
+        high=max((each.high for each in numbers if each.high is not None), default=None),
+    )
+
+
+def _sum(arguments: Sequence[Sized]) -> Sized:
+    """Most functions give no more than they are given: together, where nothing else is known."""
+    if all(each.byte_count is None for each in arguments):
+        return UNKNOWN
+    elements = max((each.elements or 0 for each in arguments), default=0)
+    return Sized(byte_count=sum(each.held for each in arguments), elements=elements)
