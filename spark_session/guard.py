@@ -17,6 +17,7 @@ from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.statement_bounds import allow_cube, allow_statement
+from spark_session.bounds.value_sizes import FOLDING
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Guard:
         self._sizes = java_instance(gateway, "PlanSizes", "ColumnGrowth")
         self._bounds = bounds or QueryBounds()
         self._functions = gateway.jvm.java.util.HashSet()
-        for name in RULES:
+        for name in (*RULES, *FOLDING):
             self._functions.add(name)
 
     def allow_queries_only(self, session: SparkSession, sql: str, parameters: Parameters = ()) -> None:

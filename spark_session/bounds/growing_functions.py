@@ -19,6 +19,8 @@ from spark_session.bounds.sized import UNKNOWN, Sized, number
 Rule = Callable[[str, Sequence[Sized], QueryBounds], Sized]
 
 ELEMENT_BYTES = 8
+# A text that is cut into characters: objects of the heap for each.
+PART_BYTES = 16.0
 MICROS_OF_DAY = 86_400_000_000
 # Decimals keep 38 digits and doubles fewer: more than these are zeros that take memory.
 MAX_DIGITS = 400
@@ -35,9 +37,11 @@ def _high(arguments: Sequence[Sized], place: int) -> float | None:
 
 def _repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     times = _high(arguments, 1)
-    if times is None or arguments[0].byte_count is None:
+    if times is None or not arguments:
         return UNKNOWN
-    return Sized(byte_count=arguments[0].held * max(times, 0))
+    # Of a column a text of one character is assumed: what it holds, the analyzed plan has a guess for.
+    width = 1.0 if arguments[0].byte_count is None else arguments[0].held
+    return Sized(byte_count=width * max(times, 0))
 
 
 def _to_length(place: int) -> Rule:
@@ -55,6 +59,15 @@ def _array_repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     if count is None:
         return UNKNOWN
     return Sized(byte_count=max(count, 0) * max(arguments[0].held, ELEMENT_BYTES), elements=max(count, 0))
+
+
+def _array_insert(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
+    """Places up to the one that is named are filled with NULL."""
+    place = as_number(arguments[1]) if len(arguments) > 1 else UNKNOWN
+    if place.high is None or place.low is None:
+        return UNKNOWN
+    filled = max(place.high, -place.low, 0) + (arguments[0].elements or 0)
+    return Sized(byte_count=filled * ELEMENT_BYTES + arguments[0].held, elements=filled)
 
 
 def _sequence(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
@@ -124,17 +137,13 @@ def _mapped(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     return Sized(byte_count=many * max(arguments[-1].held, ELEMENT_BYTES), elements=many)
 
 
-def _folded(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
-    """A value that may grow at each element."""
-    many = max(arguments[0].elements or 0, 1)
-    return Sized(byte_count=many * sum(each.held for each in arguments[1:]) or arguments[0].byte_count)
-
-
 def _format(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
     wide = _FORMAT_WIDTH.search(arguments[0].text or "") if arguments else None
     if wide is not None:
         raise QueryTooLarge(f"{name} takes widths of up to 999 characters, not {wide[0][:12]}.")
-    return _joined(name, arguments, _)
+    # The same argument may stand in it many times: `%1$s%1$s`.
+    places = arguments[0].held / 2 if arguments else 0.0
+    return Sized(byte_count=places * max((each.held for each in arguments[1:]), default=0.0))
 
 
 def _digits(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
@@ -220,6 +229,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "rpad": _to_length(1),
         "randstr": _to_length(0),
         "array_repeat": _array_repeat,
+        "array_insert": _array_insert,
         "sequence": _sequence,
         "concat": _joined,
         "||": _joined,
@@ -228,6 +238,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "replace": _replaced,
         "regexp_replace": _replaced,
         "translate": _times(4),
+        "split": _times(PART_BYTES),
+        "str_to_map": _times(PART_BYTES),
+        "regexp_extract_all": _times(PART_BYTES),
+        "sentences": _times(PART_BYTES),
+        "from_json": _times(PART_BYTES),
+        "from_csv": _times(PART_BYTES),
+        "xpath": _times(PART_BYTES),
         "hex": _times(2),
         "base64": _times(1.4),
         "url_encode": _times(3),
@@ -237,8 +254,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "transform_keys": _mapped,
         "zip_with": _mapped,
         "map_zip_with": _mapped,
-        "aggregate": _folded,
-        "reduce": _folded,
         "format_string": _format,
         "printf": _format,
         "format_number": _digits,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 from typing import Any
 
 from service.errors import QueryTooLarge
@@ -16,6 +17,10 @@ Node = Mapping[str, Any]
 """One node of a call, as `CallReader.java` writes it."""
 
 CHOOSING = frozenset({"if", "casewhen", "case", "when", "coalesce", "nvl", "ifnull", "nvl2", "nullif"})
+FOLDING = frozenset({"aggregate", "reduce"})
+# The size that is assumed of a value that grows; beside it, what is added is small.
+ACCUMULATED = 2.0**20
+DOUBLED = 1.9
 SAME = frozenset({"cast", "try_cast", "ansi_cast", "string", "trim", "lower", "upper", "reverse", "try_eval"})
 
 
@@ -25,6 +30,7 @@ class ValueSizes:
     def __init__(self, bounds: QueryBounds, parameters: Mapping[str | int, Sized]) -> None:
         self._bounds = bounds
         self._parameters = parameters
+        self._variables: dict[str, Sized] = {}
 
     def allow_calls(self, calls: Sequence[Node], *, is_strict: bool = False) -> None:
         """Returns when the values that the calls make are within the bounds, each and together.
@@ -56,11 +62,17 @@ class ValueSizes:
         """
         if "f" in node:
             return self._of_call(node["f"], node["a"])
+        if "v" in node:
+            return self._variables.get(node["v"], UNKNOWN)
+        if "l" in node:
+            return self.of(node["a"][0])
         if "p" in node or "at" in node:
             return self._parameters.get(node.get("p", node.get("at", "")), UNKNOWN)
         return literal(node)
 
     def _of_call(self, name: str, nodes: Sequence[Node]) -> Sized:
+        if name in FOLDING and len(nodes) > 2:
+            return self._folded(name, nodes)
         given = in_order(name, nodes)
         arguments = [self.of(each) for each in given]
         if name in RULES:
@@ -77,6 +89,25 @@ class ValueSizes:
                 f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
             )
         return made
+
+    def _folded(self, name: str, nodes: Sequence[Node]) -> Sized:
+        """A value that is made anew of itself at each element: twice of itself, it is huge after thirty."""
+        array, start = self.of(nodes[0]), self.of(nodes[1])
+        growth = self._growth(nodes[2])
+        many = array.elements or 0.0
+        if growth >= DOUBLED and not 0 < many * log2(growth) < log2(self._bounds.value_bytes):
+            raise QueryTooLarge(f"{name} would make its value {growth:,.0f} times as large at each element.")
+        made = max(start.held, 1.0) * (growth**many if growth >= DOUBLED else 1.0)
+        return Sized(byte_count=max(made, array.held), elements=array.elements)
+
+    def _growth(self, merge: Node) -> float:
+        names = merge.get("l", [""])
+        before = self._variables
+        self._variables = {**before, names[0]: Sized(byte_count=ACCUMULATED)}
+        try:
+            return self.of(merge).held / ACCUMULATED
+        finally:
+            self._variables = before
 
 
 def literal(node: Node) -> Sized:

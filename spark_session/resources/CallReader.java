@@ -1,4 +1,5 @@
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -12,9 +13,11 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.LambdaFunction;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedArgumentExpression;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.expressions.UnresolvedNamedLambdaVariable;
 import org.apache.spark.sql.catalyst.util.IntervalUtils;
 import org.apache.spark.sql.types.DateType;
 import org.apache.spark.sql.types.Decimal;
@@ -28,7 +31,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * One call as maps and lists, for spark_session/bounds/value_sizes.py: {"f": "repeat", "a": […]} for functions and
  * operators, {"n": 7} for numbers, {"s": "x", "b": 1} for strings and binaries with their bytes, {"d": micros} for
  * dates and timestamps, {"i": micros} for intervals, {"p": "year"} or {"at": 17} for parameters, {"k": "name", "a":
- * [value]} for a named argument, {} for what only the engine knows.
+ * [value]} for a named argument, {"l": ["x"], "a": [body]} for a lambda, {"v": "x"} for its variable, {} for what only the engine knows.
  */
 public final class CallReader {
     private static final int MAX_DEPTH = 200;
@@ -65,6 +68,18 @@ public final class CallReader {
         } else if (value instanceof NamedArgumentExpression) {
             found.put("k", ((NamedArgumentExpression) value).key().toLowerCase(Locale.ROOT));
             found.put("a", trees(((NamedArgumentExpression) value).children(), depth));
+        } else if (value instanceof UnresolvedNamedLambdaVariable) {
+            found.put("v", variable((UnresolvedNamedLambdaVariable) value));
+        } else if (value instanceof LambdaFunction) {
+            List names = new ArrayList();
+            scala.collection.Iterator each = ((LambdaFunction) value).arguments().iterator();
+            while (each.hasNext()) {
+                Object name = each.next();
+                names.add(name instanceof UnresolvedNamedLambdaVariable
+                    ? variable((UnresolvedNamedLambdaVariable) name) : "");
+            }
+            found.put("l", names);
+            found.put("a", Arrays.asList(new Object[] {tree(((LambdaFunction) value).function(), depth + 1)}));
         } else if (value instanceof Alias) {
             return tree(((Alias) value).child(), depth);
         } else if (!isOpaque(value) && depth < MAX_DEPTH) {
@@ -80,6 +95,11 @@ public final class CallReader {
         found.put("f", ((String) value.name().last()).toLowerCase(Locale.ROOT));
         found.put("a", trees(value.functionArgs(), 0));
         return found;
+    }
+
+    /** Its name without the fields that are taken of it. */
+    private static String variable(UnresolvedNamedLambdaVariable value) {
+        return ((String) value.nameParts().head()).toLowerCase(Locale.ROOT);
     }
 
     private static boolean isOpaque(Expression value) {

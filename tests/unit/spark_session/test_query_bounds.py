@@ -33,6 +33,9 @@ def node(value: object) -> Node:
     return {} if value is None else {"n": value}
 
 
+A = {"v": "a"}
+
+
 def read(**found: object) -> dict[str, object]:
     empty = ("options", "groupingSets", "recursionLevels", "calls", "strictCalls", "positions")
     return {name: [] for name in empty} | found
@@ -81,6 +84,12 @@ def test_repetitions_multiply_however_deep_they_are(counts: list[int]) -> None:
         call("replace", call("repeat", "a", 10_000), "a", call("repeat", "b", 10_000)),
         call("if", None, "x", call("repeat", "x", 2_000_000_000)),
         call("format_string", "%2000000000d", 1),
+        call("aggregate", call("sequence", 1, 30), "x", {"l": ["a", "x"], "a": [call("concat", A, A)]}),
+        call("reduce", None, "x", {"l": ["a", "x"], "a": [call("concat", A, ",", A)]}),
+        call("array_insert", call("array", 1), 2_000_000_000, 1),
+        call("split", call("repeat", "a", 30_000_000), ""),
+        call("format_string", "%1$s" * 2000, call("repeat", "x", 100_000)),
+        call("repeat", None, 2_000_000_000),
         call("round", 1.5, -2_000_000_000),
         call("round", 1.5, call("negative", 2_000_000_000)),
         call("format_number", 1, 2_000_000_000),
@@ -115,6 +124,10 @@ def test_a_small_text_that_makes_much_is_refused(made: Node) -> None:
         call("approx_count_distinct", None, 0.05),
         call("format_string", "%010d|%s", 1, "x"),
         call("stack", 3, 1, 2, 3),
+        call("aggregate", None, "", {"l": ["a", "x"], "a": [call("concat", A, ",", {"v": "x"})]}),
+        call("aggregate", None, 0, {"l": ["a", "x"], "a": [call("add", A, {"v": "x"})]}),
+        call("aggregate", call("array", 1, 2), 0, {"l": ["a", "x"], "a": [call("if", None, A, A)]}),
+        call("split", None, ","),
     ],
     ids=lambda made: str(made["f"]),
 )
