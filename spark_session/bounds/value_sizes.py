@@ -17,6 +17,10 @@ Node = Mapping[str, Any]
 """One node of a call, as `CallReader.java` writes it."""
 
 CHOOSING = frozenset({"if", "casewhen", "case", "when", "coalesce", "nvl", "ifnull", "nvl2", "nullif"})
+# Functions whose size is a number among their arguments; `identifier` is one of an unknown name.
+COUNTED = frozenset(
+    {"repeat", "space", "lpad", "rpad", "randstr", "array_repeat", "array_insert", "sequence", "identifier"}
+)
 FOLDING = frozenset({"aggregate", "reduce"})
 # The size that is assumed of a value that grows; beside it, what is added is small.
 ACCUMULATED = 2.0**20
@@ -31,23 +35,18 @@ class ValueSizes:
         self._bounds = bounds
         self._parameters = parameters
         self._variables: dict[str, Sized] = {}
+        self._is_strict = False
 
     def allow_calls(self, calls: Sequence[Node], *, is_strict: bool = False) -> None:
         """Returns when the values that the calls make are within the bounds, each and together.
 
-        Strict calls have to say how large they are: the engine evaluates them before its plan is complete.
+        Strict calls have to say how often they repeat: the engine evaluates them before its plan is complete.
 
         Raises:
             QueryTooLarge: they are not.
         """
+        self._is_strict = is_strict
         made = [self.of(call) for call in calls]
-        unknown = next((call for call, size in zip(calls, made, strict=True) if size == UNKNOWN), None)
-        if is_strict and unknown is not None:
-            name = unknown.get("f", "This")
-            raise QueryTooLarge(
-                f"{name} stands where it is evaluated ahead of the query, and the size of what it makes is "
-                "not known: give its arguments as plain values."
-            )
         if (total := sum(each.held for each in made)) > self._bounds.value_bytes:
             raise QueryTooLarge(
                 f"The values that functions of this query make would have {total:,.0f} bytes together; "
@@ -83,6 +82,11 @@ class ValueSizes:
             made = arguments[0]
         else:
             made = arithmetic(name, arguments) or _sum(arguments)
+        if self._is_strict and name in COUNTED and made == UNKNOWN:
+            raise QueryTooLarge(
+                f"{name} stands where it is evaluated ahead of the query, and the size of what it makes is "
+                "not known: give its arguments as plain values."
+            )
         if made.held > self._bounds.value_bytes:
             raise QueryTooLarge(
                 f"{name} would make a value of {made.held:,.0f} bytes; "

@@ -27,6 +27,7 @@ import org.apache.spark.sql.catalyst.parser.UpperCaseCharStream;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Pivot;
 import org.apache.spark.sql.catalyst.plans.logical.ScriptTransformation;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -43,7 +44,7 @@ import org.apache.spark.sql.classic.Dataset;
 public final class StatementReader {
     private static final ObjectMapper MAPPER = mapper();
     private static final Set EVALUATED_AT_ONCE = new HashSet(Arrays.asList(new Object[] {
-        "UnresolvedInlineTable", "UnresolvedTableValuedFunction", "GlobalLimit", "LocalLimit", "Offset", "Sample", "Pivot"
+        "UnresolvedInlineTable", "GlobalLimit", "LocalLimit", "Offset"
     }));
 
     private final Set nodes = new LinkedHashSet();
@@ -183,14 +184,24 @@ public final class StatementReader {
         } else if (plan instanceof UnresolvedTableValuedFunction) {
             calls.add(CallReader.tableFunction((UnresolvedTableValuedFunction) plan));
         }
-        if (EVALUATED_AT_ONCE.contains(plan.getClass().getSimpleName())) {
-            scala.collection.Iterator each = plan.expressions().iterator();
-            while (each.hasNext()) {
-                collectStrict((Expression) each.next());
-            }
+        if (plan instanceof Pivot) {
+            collectStrictAll(((Pivot) plan).pivotValues().iterator());
+        } else if (EVALUATED_AT_ONCE.contains(plan.getClass().getSimpleName()) || isRange(plan)) {
+            collectStrictAll(plan.expressions().iterator());
         }
         if (plan instanceof Aggregate) {
             collectGroupingSets(((Aggregate) plan).groupingExpressions().iterator());
+        }
+    }
+
+    private static boolean isRange(LogicalPlan plan) {
+        return plan instanceof UnresolvedTableValuedFunction
+            && "range".equalsIgnoreCase((String) ((UnresolvedTableValuedFunction) plan).name().last());
+    }
+
+    private void collectStrictAll(scala.collection.Iterator values) {
+        while (values.hasNext()) {
+            collectStrict((Expression) values.next());
         }
     }
 

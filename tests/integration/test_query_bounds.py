@@ -142,6 +142,9 @@ FAIR = [
     "SELECT * FROM lake.shop.sales WITH (`batch-size`='1000', `split-size`='134217728', `lookback`='20')",
     "SELECT aggregate(sequence(1, 50), '', (a, x) -> concat(a, ',', x))",
     "SELECT aggregate(array(1, 2), 0, (a, x) -> a + x)",
+    "VALUES (split(string(12), ''), concat(string(1), string(2)), round(1.25, 1), repeat('x', 2 + 1))",
+    "SELECT * FROM lake.shop.sales, LATERAL explode(split(name, '')) LIMIT 3",
+    "SELECT * FROM lake.shop.sales PIVOT (max(repeat(name, int(k))) FOR k IN (1, 2)) LIMIT 3",
     "SELECT max(size(split(name, ''))), max(array_insert(array(k), 3, 1)) FROM lake.shop.sales",
     "SELECT max(repeat(name, int(k))) FROM lake.shop.sales",
     "WITH RECURSIVE t(n, p) AS (SELECT 1, 'x' UNION ALL SELECT n + 1, p || '/' || n FROM t WHERE n < 20) "
