@@ -10,6 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from service.model.key_sample import NO_SAMPLE, KeySample
 from service.model.tables import TableName
 
 KeyValue = bool | int | str | Decimal | date | datetime
@@ -291,7 +292,10 @@ class ObtainedKeys:
 
 @dataclass(frozen=True, slots=True)
 class CachedFilter:
-    """One entry of the filter cache, as people read it. `columns` are the build side's keys."""
+    """One entry of the filter cache, as people read it. `columns` are the build side's keys.
+
+    `form` says as what the keys are cached: IN is a set. An entry of a former version has an empty `sample`.
+    """
 
     fingerprint: str
     tables: tuple[TableName, ...]
@@ -303,3 +307,7 @@ class CachedFilter:
     created_at: datetime
     expires_at: datetime
     exceeds_threshold: bool
+    form: FilterForm
+    range_count: int = 0
+    has_null: bool = False
+    sample: KeySample = NO_SAMPLE

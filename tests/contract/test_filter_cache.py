@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from threading import Event
 
@@ -13,8 +14,15 @@ import pytest
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
-from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterSource, ObtainedKeys
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    FilterForm,
+    FilterSource,
+    ObtainedKeys,
+)
 from service.model.health import PartHealth, PartState
+from service.model.key_sample import KeySample
 from service.ports import FilterCache
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
@@ -22,6 +30,10 @@ from tests.fakes.filters import DATES, DAYS, Collecting, date_filter, keys_of
 
 PATIENCE_S = 20.0
 BOUNDS = FilterCacheBounds()
+WITH_NULL = replace(keys_of(("NULL",), ("b",)), has_null=True)
+TWENTY_RANGES = DynamicFilteringData(
+    (), is_filtering=True, exceeds_threshold=True, ranges=tuple((low, low + 5) for low in range(0, 200, 10))
+)
 
 
 @pytest.fixture
@@ -228,6 +240,21 @@ def test_entries_say_what_they_are(cache: FilterCache, clock: FakeClock) -> None
     assert (entry.snapshot_ids, entry.exceeds_threshold) == ((2,), False)
     assert (entry.value_count, entry.byte_count) == (len(DAYS.values), byte_count)
     assert (entry.created_at, entry.expires_at) == (clock.now(), clock.now() + BOUNDS.time_to_live)
+
+
+def test_entries_show_a_few_of_their_values(cache: FilterCache) -> None:
+    cache.obtain(date_filter(type_names=("string",)), Collecting(WITH_NULL), 1)
+    [entry] = cache.entries(10)
+    assert (entry.form, entry.value_count, entry.has_null) == (FilterForm.IN, 3, True)
+    assert entry.sample == KeySample(("NULL",), ("b",), ((None,), ("NULL",), ("b",)))
+
+
+def test_entries_show_a_few_of_their_ranges(cache: FilterCache) -> None:
+    cache.obtain(date_filter(), Collecting(TWENTY_RANGES), 1)
+    [entry] = cache.entries(10)
+    assert (entry.form, entry.value_count, entry.range_count) == (FilterForm.RANGES, 0, 20)
+    assert (entry.sample.lowest, entry.sample.highest, entry.sample.keys) == (("0",), ("195",), ())
+    assert entry.sample.ranges == tuple((f"{low}", f"{low + 5}") for low in range(0, 100, 10))
 
 
 def test_the_newest_entries_come_first_and_no_more_than_were_asked_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+from service.adapters.filters.sampled_keys import sampled_keys, stored_form
 from service.adapters.filters.shared_calls import SharedCalls
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
 from service.model.filtering import (
@@ -97,6 +98,10 @@ class FakeFilterCache:
             created_at=now,
             expires_at=now + self._time_to_live,
             exceeds_threshold=data.exceeds_threshold,
+            form=stored_form(data),
+            range_count=len(data.ranges),
+            has_null=data.has_null,
+            sample=sampled_keys(data),
         )
 
     def _check(self) -> None:

@@ -45,9 +45,7 @@ def encode(
     keys = _stored_keys(wanted.key_types, (*data.values, *ends))
     checksum = _digest(keys).hex()
     head = head_of(wanted, data, len(keys), checksum, created_at, time_to_live)
-    text = head.to_json()
-    if _PREFIX.size + len(text) > HEAD_BYTES:
-        raise Uncacheable("The build side has too many tables and columns to be described in the cache.")
+    text = _described(head)
     return _PREFIX.pack(_MARK, _digest(text), len(text)) + text + keys, _stored(head, data)
 
 
@@ -74,15 +72,24 @@ def decode_head(beginning: bytes) -> EntryHead:
     return _head_and_end(beginning)[0]
 
 
+def _described(head: EntryHead) -> bytes:
+    """The head's text; what only people read gives way first."""
+    for each in (head, head.without_sample()):
+        text = each.to_json()
+        if _PREFIX.size + len(text) <= HEAD_BYTES:
+            return text
+    raise Uncacheable("The build side has too many tables and columns to be described in the cache.")
+
+
 def _restored(head: EntryHead, rows: tuple[Key, ...]) -> DynamicFilteringData:
     """The values, and after them the ranges: the two ends of each as two rows. NULL is told by the head."""
-    value_count = head.shown.value_count - head.has_null
+    value_count = head.shown.value_count - head.shown.has_null
     values, ends = rows[:value_count], [each[0] for each in rows[value_count:]]
-    if (len(values), len(ends)) != (value_count, 2 * head.range_count):
+    if (len(values), len(ends)) != (value_count, 2 * head.shown.range_count):
         raise Rubbish
     ranges = tuple(zip(ends[::2], ends[1::2], strict=True))
     return DynamicFilteringData(
-        values, head.is_filtering, head.shown.exceeds_threshold, ranges, head.has_null
+        values, head.is_filtering, head.shown.exceeds_threshold, ranges, head.shown.has_null
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData
+from service.adapters.filters.sampled_keys import sampled_keys, stored_form
+from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, FilterForm
+from service.model.key_sample import NO_SAMPLE, KeySample
 from service.model.tables import TableName
 
 VERSION = 2
@@ -27,8 +29,10 @@ class EntryHead:
     type_names: tuple[str, ...]
     is_filtering: bool
     checksum: str
-    range_count: int = 0
-    has_null: bool = False
+
+    def without_sample(self) -> EntryHead:
+        """A shorter head, of the same keys."""
+        return replace(self, shown=replace(self.shown, sample=NO_SAMPLE))
 
     def to_json(self) -> bytes:
         """The head as it is stored."""
@@ -45,12 +49,15 @@ class EntryHead:
                 "predicate": shown.predicate,
                 "snapshotIds": shown.snapshot_ids,
                 "values": shown.value_count,
-                "ranges": self.range_count,
-                "hasNull": self.has_null,
+                "ranges": shown.range_count,
+                "hasNull": shown.has_null,
                 "bytes": shown.byte_count,
                 "createdAt": shown.created_at.isoformat(),
                 "expiresAt": shown.expires_at.isoformat(),
                 "checksum": self.checksum,
+                # Former versions pass over these, and have neither: so the version stays.
+                "form": shown.form,
+                "sample": asdict(shown.sample),
             }
         ).encode()
 
@@ -66,8 +73,7 @@ class EntryHead:
             if stored["version"] != VERSION:
                 raise Rubbish
             types = tuple(stored["types"])
-            checksum, ranges, has_null = stored["checksum"], stored["ranges"], stored["hasNull"]
-            return cls(_shown(stored), types, stored["isFiltering"], checksum, ranges, has_null)
+            return cls(_shown(stored), types, stored["isFiltering"], stored["checksum"])
         except (ValueError, KeyError, TypeError) as error:
             raise Rubbish from error
 
@@ -92,8 +98,12 @@ def head_of(
         created_at=created_at,
         expires_at=created_at + time_to_live,
         exceeds_threshold=data.exceeds_threshold,
+        form=stored_form(data),
+        range_count=len(data.ranges),
+        has_null=data.has_null,
+        sample=sampled_keys(data),
     )
-    return EntryHead(shown, wanted.key_types, data.is_filtering, checksum, len(data.ranges), data.has_null)
+    return EntryHead(shown, wanted.key_types, data.is_filtering, checksum)
 
 
 def _shown(stored: Mapping[str, Any]) -> CachedFilter:
@@ -108,4 +118,27 @@ def _shown(stored: Mapping[str, Any]) -> CachedFilter:
         created_at=datetime.fromisoformat(stored["createdAt"]),
         expires_at=datetime.fromisoformat(stored["expiresAt"]),
         exceeds_threshold=stored["exceedsThreshold"],
+        form=_form(stored),
+        range_count=stored["ranges"],
+        has_null=stored["hasNull"],
+        sample=_sample(stored.get("sample", {})),
+    )
+
+
+def _form(stored: Mapping[str, Any]) -> FilterForm:
+    if "form" in stored:
+        return FilterForm(stored["form"])
+    if not stored["isFiltering"]:
+        return FilterForm.NONE
+    if stored["ranges"] or stored["exceedsThreshold"]:
+        return FilterForm.RANGES
+    return FilterForm.IN if stored["values"] else FilterForm.EMPTY
+
+
+def _sample(stored: Mapping[str, Any]) -> KeySample:
+    return KeySample(
+        lowest=tuple(stored.get("lowest", ())),
+        highest=tuple(stored.get("highest", ())),
+        keys=tuple(map(tuple, stored.get("keys", ()))),
+        ranges=tuple((low, high) for low, high in stored.get("ranges", ())),
     )

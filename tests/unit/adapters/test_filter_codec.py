@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from service.adapters.filters.codec import HEAD_BYTES, decode, decode_head, encode
 from service.adapters.filters.entry_head import EntryHead, Rubbish
 from service.adapters.filters.key_types import Uncacheable
-from service.model.filtering import DynamicFilteringData, Key, KeyRange
+from service.adapters.filters.sampled_keys import sampled_keys
+from service.model.filtering import DynamicFilteringData, FilterForm, Key, KeyRange, KeyValue
+from service.model.key_sample import KeySample
 from service.model.tables import TableName
 from tests.fakes.filters import DAYS, date_filter, keys_of
 
@@ -173,6 +176,66 @@ def test_a_head_of_another_version_is_rubbish() -> None:
     for other in (text.replace(b'"version": 2', b'"version": 1'), b"{}", b"[]", b"1"):
         with pytest.raises(Rubbish):
             EntryHead.from_json(other)
+
+
+SHOWN = ("form", "sample")
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (DAYS, FilterForm.IN),
+        (keys_of(), FilterForm.EMPTY),
+        (DynamicFilteringData.not_filtering(), FilterForm.NONE),
+        (DynamicFilteringData((), True, exceeds_threshold=True, ranges=((1, 9),)), FilterForm.RANGES),
+    ],
+)
+def test_a_head_of_a_former_version_has_a_form_and_no_sample(
+    data: DynamicFilteringData, form: FilterForm
+) -> None:
+    head = decode_head(encode(WANTED, data, NOON, DAY)[0])
+    former = {key: value for key, value in json.loads(head.to_json()).items() if key not in SHOWN}
+    read = EntryHead.from_json(json.dumps(former).encode())
+    assert (head.shown.form, read) == (form, head.without_sample())
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), max_size=30, unique=True))
+def test_the_sample_is_bounded_whatever_the_keys_are(texts: list[str]) -> None:
+    wanted = date_filter("f1", ("string", "string"))
+    value, stored = encode(wanted, keys_of(*((each, each) for each in sorted(texts))), NOON, DAY)
+    sample = decode_head(value[:HEAD_BYTES]).shown.sample
+    assert len(sample.keys) == min(len(texts), 10)
+    assert all(len(each or "") <= 64 for key in (*sample.keys, sample.lowest) for each in key)
+    assert decode(value, wanted) == stored
+
+
+def test_keys_are_stored_without_a_sample_where_the_head_has_no_room_for_it() -> None:
+    columns = 100
+    wanted = date_filter("f1", ("string",) * columns)
+    value, stored = encode(wanted, keys_of(("𝄞" * 64,) * columns), NOON, DAY)
+    assert decode(value, wanted) == stored
+    assert decode_head(value).shown.sample == KeySample()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (Decimal("0E-10"), "0.0000000000"),
+        (datetime(2026, 3, 29, 2, 30, tzinfo=UTC), "2026-03-29T02:30:00+00:00"),
+        (date(2026, 3, 29), "2026-03-29"),
+        ("x" * 65, "x" * 63 + "…"),
+        ("x" * 64, "x" * 64),
+    ],
+)
+def test_values_are_shown_as_people_write_them(value: KeyValue, text: str) -> None:
+    assert sampled_keys(keys_of((value,))).keys == ((text,),)
+
+
+def test_of_a_composite_key_each_column_has_its_own_ends_and_a_null_is_not_placed() -> None:
+    sample = sampled_keys(replace(keys_of((1, 9), (2, 3)), has_null=True))
+    assert (sample.lowest, sample.highest) == (("1", "3"), ("2", "9"))
+    assert sample.keys == (("1", "9"), ("2", "3"))
 
 
 def test_a_long_predicate_is_cut_and_a_build_side_beyond_description_is_not_stored() -> None:
