@@ -298,12 +298,12 @@ public final class ColumnGrowth {
         }
     }
 
-    /** Parts of a window's definition have no type. */
+    /** Parts of a window's definition have no type: Scala throws a checked exception that it does not declare. */
     private static boolean isLong(Expression value) {
         DataType type;
         try {
             type = value.dataType();
-        } catch (RuntimeException untyped) {
+        } catch (Exception untyped) {
             return false;
         }
         return type instanceof StringType || type instanceof BinaryType || type instanceof ArrayType

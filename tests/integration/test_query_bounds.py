@@ -144,6 +144,10 @@ FAIR = [
     "SELECT aggregate(array(1, 2), 0, (a, x) -> a + x)",
     "VALUES (split(string(12), ''), concat(string(1), string(2)), round(1.25, 1), repeat('x', 2 + 1))",
     "SELECT * FROM lake.shop.sales, LATERAL explode(split(name, '')) LIMIT 3",
+    "SELECT sum(id) OVER (PARTITION BY k ORDER BY id), max(name) OVER (ORDER BY id ROWS 2 PRECEDING) "
+    ", rank() OVER w FROM lake.shop.sales WINDOW w AS (ORDER BY name) LIMIT 3",
+    "SELECT k, sum(sum(id)) OVER (ORDER BY k) FROM lake.shop.sales GROUP BY k",
+    "SELECT id FROM lake.shop.sales s WHERE EXISTS (SELECT 1 FROM lake.shop.sales t WHERE t.id = s.id + 1)",
     "SELECT * FROM lake.shop.sales PIVOT (max(repeat(name, int(k))) FOR k IN (1, 2)) LIMIT 3",
     "SELECT max(size(split(name, ''))), max(array_insert(array(k), 3, 1)) FROM lake.shop.sales",
     "SELECT max(repeat(name, int(k))) FROM lake.shop.sales",
