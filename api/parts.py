@@ -10,6 +10,8 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
+import structlog
+
 import migrations
 from api.settings import Settings
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
@@ -40,6 +42,8 @@ from spark_session.settings import SparkSettings
 from spark_session.supervision.verdict import EngineBounds
 
 EMBEDDED_CATALOG = "lake"
+
+_log = structlog.get_logger(__name__)
 # Threads for each catalog that read what the files of tables hold.
 MANIFEST_READERS = 4
 
@@ -69,6 +73,7 @@ class Parts:
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
         """The embedded server."""
+        _say("Starting PostgreSQL")
         server = EmbeddedPostgres.start(self.folder("postgres"))
         self.stack.callback(server.stop)
         return server
@@ -84,18 +89,28 @@ class Parts:
         """The operator's, or the embedded one's."""
         if self.settings.filter_cache_url is not None:
             return self.settings.filter_cache_url.get_secret_value()
+        _say("Starting Valkey")
         server = EmbeddedValkey.start(self.folder("valkey"), self.settings.filter_cache_max_bytes)
         self.stack.callback(server.stop)
         return server.url
 
     @cached_property
     def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
-        """The operator's catalogs, or the embedded one."""
-        if self.settings.catalogs:
-            return {name: with_region(each) for name, each in self.settings.catalogs.items()}
+        """The operator's catalogs, and the embedded one where there are none or it is wanted beside them."""
+        given = {name: with_region(each) for name, each in self.settings.catalogs.items()}
+        if given and not self.settings.embedded_catalog:
+            self._warn_of_hidden_lake(given)
+            return given
         warehouse = self.folder("warehouse").as_uri()
         lake = {"type": "sql", "uri": self.postgres.url("lake"), "warehouse": warehouse}
-        return {EMBEDDED_CATALOG: lake}
+        return {EMBEDDED_CATALOG: lake} | given
+
+    def _warn_of_hidden_lake(self, given: Mapping[str, Mapping[str, str]]) -> None:
+        warehouse = self.settings.data_dir.expanduser().absolute() / "warehouse"
+        if EMBEDDED_CATALOG not in given and warehouse.exists() and any(warehouse.iterdir()):
+            _log.warning(
+                "embedded_catalog_not_served", catalog=EMBEDDED_CATALOG, cure="set embedded_catalog to true"
+            )
 
     @cached_property
     def catalogs(self) -> PyIcebergCatalogs:
@@ -158,7 +173,9 @@ class Parts:
     @cached_property
     def engine(self) -> SparkEngine:
         """The engine, after a real query has run."""
-        engine = SparkEngine(self.spark_settings, _engine_bounds(self.settings))
+        settings = self.spark_settings
+        _say("Starting Spark")
+        engine = SparkEngine(settings, _engine_bounds(self.settings))
         self.stack.callback(engine.close)
         engine.start()
         return engine
@@ -194,6 +211,11 @@ class Parts:
         cache = RedisFilterCache(self.filter_cache_url, SystemClock(), bounds)
         self.stack.callback(cache.close)
         return cache
+
+
+def _say(step: str) -> None:
+    """For whoever waits for the start, and reads the log of it."""
+    _log.info("starting", step=step)
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
@@ -247,6 +269,7 @@ def _query_bounds(settings: Settings) -> QueryBounds:
 
 
 def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
+    _say("Resolving Spark's jars")
     into, packages = parts.folder("jars"), settings.spark_packages + settings.spark_extra_packages
     jars = resolve(packages, into)
     jars += object_store_jars(packages, parts.catalog_settings.values(), into)

@@ -18,11 +18,13 @@ from rich.table import Table
 
 from api.demonstration.demo_ingest import show_ingest
 from api.demonstration.demo_scans import show_scans
+from api.demonstration.start_progress import StartProgress
+from api.demonstration.steps import Steps, shown_steps
 from api.settings import Settings
 from service.errors import CannotStart
 from service.model.filtering import JoinType
 
-READY_WITHIN_S = 180.0
+LOOK_EVERY_S = 0.2
 STOP_WITHIN_S = 60.0
 
 QUESTION = {
@@ -108,7 +110,9 @@ def _show_filters(console: Console, explanation: dict[str, Any]) -> None:
 def _gateway(settings: Settings, console: Console) -> Iterator[str]:
     log = settings.data_dir / "logs" / "demo.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = os.environ | {"SLUICE_PORT": "0", "SLUICE_HOST": "127.0.0.1"}
+    where = {"SLUICE_PORT": "0", "SLUICE_HOST": "127.0.0.1"}
+    # The steps of the start are read from its log.
+    environment = os.environ | where | {"SLUICE_LOG_LEVEL": "INFO", "SLUICE_LOG_FORMAT": "json"}
     with log.open("wb") as lines:
         process = subprocess.Popen(
             [sys.executable, "-m", "api.cli", "serve"],
@@ -117,22 +121,25 @@ def _gateway(settings: Settings, console: Console) -> Iterator[str]:
             env=environment,
         )
         try:
-            with console.status("Starting the gateway: PostgreSQL, Valkey, Spark …"):
-                url = _ready_url(process, log)
+            with shown_steps(console) as steps:
+                url = _ready_url(process, log, steps)
             yield url
         finally:
             process.terminate()
             process.wait(STOP_WITHIN_S)
 
 
-def _ready_url(process: subprocess.Popen[bytes], log: Path) -> str:
+def _ready_url(process: subprocess.Popen[bytes], log: Path, steps: Steps) -> str:
     assert process.stdout is not None
+    progress = StartProgress(process.pid, log)
     url = process.stdout.readline().decode().strip().rpartition(" ")[2]
-    deadline = time.monotonic() + READY_WITHIN_S
-    while time.monotonic() < deadline and process.poll() is None:
+    while process.poll() is None:
         if _is_ready(url):
             return url
-        time.sleep(0.1)
+        steps.say(progress.step())
+        if progress.stands_still():
+            raise CannotStart(f"{progress.step()} makes no progress any more; {log} says how far it came.")
+        time.sleep(LOOK_EVERY_S)
     raise CannotStart(_last_words(log))
 
 

@@ -15,6 +15,10 @@ class CatalogSettings(BaseModel):
     catalogs: dict[Name, dict[str, str]] = Field(
         {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"
     )
+    embedded_catalog: bool = Field(
+        False,
+        description="serve the embedded `lake` beside `catalogs`; without `catalogs` it is served anyway",
+    )
     catalog_cache_max_bytes: int = Field(
         128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
     )
@@ -29,6 +33,12 @@ class CatalogSettings(BaseModel):
 
     @model_validator(mode="after")
     def _the_default_catalog_is_there(self) -> Self:
-        if self.default_catalog not in (self.catalogs or {"lake": {}}):
-            raise ValueError(f"default_catalog {self.default_catalog} is not among the catalogs")
+        has_lake = self.embedded_catalog or not self.catalogs
+        if self.embedded_catalog and "lake" in self.catalogs:
+            raise ValueError("embedded_catalog cannot be served: catalogs has a `lake` of its own")
+        if self.default_catalog not in self.catalogs and not (has_lake and self.default_catalog == "lake"):
+            cure = ", or set embedded_catalog to true" if self.default_catalog == "lake" else ""
+            raise ValueError(
+                f"default_catalog {self.default_catalog} is not among the catalogs: name one of them{cure}"
+            )
         return self

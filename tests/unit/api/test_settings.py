@@ -252,3 +252,12 @@ def test_masters_and_time_zones_as_spark_knows_them_are_taken(
 ) -> None:
     monkeypatch.setenv(f"SLUICE_{name}", value)
     assert getattr(load_settings(), name.lower()) == value
+
+
+def test_the_embedded_catalog_stays_beside_others_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_CATALOGS", '{"prod": {"type": "rest", "uri": "https://catalog.example"}}')
+    assert "set embedded_catalog to true" in refusal()
+    monkeypatch.setenv("SLUICE_EMBEDDED_CATALOG", "true")
+    assert load_settings().default_catalog == "lake"
+    monkeypatch.setenv("SLUICE_CATALOGS", '{"lake": {"type": "rest", "uri": "https://catalog.example"}}')
+    assert "has a `lake` of its own" in refusal()
