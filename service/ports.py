@@ -36,6 +36,7 @@ class Statement:
 
     `relations` are held ones by the names that the text reads them by; `properties` are the engine's, for
     this statement alone. `origin` is the caller's own text, of which this one is made; empty: this one.
+    `caller` is who `current_user()` is; None: nobody in particular.
     """
 
     query_id: UUID
@@ -49,6 +50,7 @@ class Statement:
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    caller: str | None = None
 
     def text_fingerprint(self) -> str:
         """The same for two statements that are made of one text with the same values."""

@@ -53,8 +53,12 @@ class ChildSessions:
         self._opener.start()
 
     @contextmanager
-    def taken(self, catalog: str | None, schema: str | None, tag: str) -> Iterator[SparkSession]:
+    def taken(
+        self, catalog: str | None, schema: str | None, tag: str, user: str | None = None
+    ) -> Iterator[SparkSession]:
         """A fresh session at this catalog and schema; the thread's Spark jobs carry the tag from now on.
+
+        `current_user()` is the user in it, or that of this process.
 
         The one that takes its place is opened at the end: opening would compete with the query.
 
@@ -63,7 +67,7 @@ class ChildSessions:
         """
         child, is_spare = self._take()
         try:
-            self._begin(child, catalog, schema, tag)
+            self._java.begin(child._jsparkSession, catalog, schema, tag, POOL, user)
             yield child
         finally:
             if is_spare:
@@ -76,7 +80,7 @@ class ChildSessions:
             PySparkException: Spark's default catalog or schema does not answer.
         """
         child = self._open()
-        self._begin(child, None, None, tag)
+        self._java.begin(child._jsparkSession, None, None, tag, POOL, None)
         return child
 
     def close(self) -> None:
@@ -89,9 +93,6 @@ class ChildSessions:
             return self._ready.get_nowait(), True
         except queue.Empty:
             return self._open(), False
-
-    def _begin(self, child: SparkSession, catalog: str | None, schema: str | None, tag: str) -> None:
-        self._java.begin(child._jsparkSession, catalog, schema, tag, POOL)
 
     def _open(self) -> SparkSession:
         return SparkSession(self._root.sparkContext, self._java.open(self._root._jsparkSession))

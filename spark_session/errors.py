@@ -35,10 +35,13 @@ CATALOG_FAILURES = frozenset(
     }
 )
 _POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<position>\d+)\)?")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+_PROPERTY = re.compile(r"\bspark\.\w+\.\w")
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
 # Where the sentence ends and Spark's aids for developers begin.
 _AIDS = re.compile(r"\s*SQLSTATE: \w+|;?\n")
 _MISSING_CATALOG = re.compile(r"^Catalog (\w+) could not be opened")
+_UNKNOWN_CATALOG = re.compile(r"\[CATALOG_NOT_FOUND\] The catalog `([^`]+)`")
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
 
 
@@ -59,11 +62,11 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
         return ColumnNotFound(unquoted(parameters.get("objectName", "")), nearest[:3], line, column)
     if condition.startswith("UNBOUND_SQL_PARAMETER"):
         return ParameterMissing(f"The parameter {parameters.get('name', '')} has no value. Send one for it.")
-    if isinstance(failure, AnalysisException) or condition in ("CATALOG_NOT_FOUND", "SCHEMA_NOT_FOUND"):
-        return SqlInvalid(sentence(text))
+    if isinstance(failure, AnalysisException) or condition == "SCHEMA_NOT_FOUND":
+        return _no_catalog(text) or SqlInvalid(sentence(text))
     if "maxResultSize" in text:
         return ResultTooLarge()
-    return QueryFailed(sentence(text))
+    return _no_catalog(text) or QueryFailed(sentence(text))
 
 
 def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
@@ -73,8 +76,15 @@ def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
         return CatalogDown(_which_catalog(causes))
     if "java.lang.StackOverflowError" in classes:
         return QueryFailed("The query is too deep for the engine's stack.")
-    innermost = causes[-1]
-    return QueryFailed(sentence(str(innermost.getMessage() or innermost.getClass().getSimpleName())))
+    text = str(causes[-1].getMessage() or causes[-1].getClass().getSimpleName())
+    return _no_catalog(text) or QueryFailed(sentence(text))
+
+
+def _no_catalog(text: str) -> SqlInvalid | None:
+    found = _UNKNOWN_CATALOG.search(text)
+    if found is None:
+        return None
+    return SqlInvalid(f"There is no catalog {found[1]}. GET /tables lists the tables of all catalogs.")
 
 
 def _which_catalog(causes: Sequence[JavaObject]) -> str:
@@ -106,10 +116,16 @@ def position_in(text: str) -> tuple[int | None, int | None]:
 def sentence(text: str) -> str:
     r"""What Spark says, without its codes, plans and stacks.
 
+    Hints at properties of Spark are left out: no caller can set one.
+
     >>> sentence("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n== SQL (line 1, position 8) ==")
     'Division by zero.'
+    >>> sentence('Division by zero. Use `try_divide`. If necessary set "spark.sql.ansi.enabled" to "false".')
+    'Division by zero. Use `try_divide`.'
     """
-    return _AIDS.split(_CONDITION.sub("", text, count=1), maxsplit=1)[0].strip() or "The query failed."
+    said = _AIDS.split(_CONDITION.sub("", text, count=1), maxsplit=1)[0].strip()
+    for_callers = (each for each in _SENTENCES.split(said) if not _PROPERTY.search(each))
+    return " ".join(for_callers).strip() or "The query failed."
 
 
 def unquoted(name: str) -> str:

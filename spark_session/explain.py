@@ -19,7 +19,9 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
         PySparkException: Spark refused it, or cannot plan it.
     """
     started = time.monotonic()
-    with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
+    with session.children.taken(
+        statement.catalog, statement.schema, str(statement.query_id), statement.caller
+    ) as child:
         asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)

@@ -48,7 +48,9 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         QueryFailed: a relation that it reads is not held any more.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
-    with session.children.taken(statement.catalog, statement.schema, str(statement.query_id)) as child:
+    with session.children.taken(
+        statement.catalog, statement.schema, str(statement.query_id), statement.caller
+    ) as child:
         asked = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)

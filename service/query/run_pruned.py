@@ -99,6 +99,7 @@ def _statement(query: LiveQuery, sql: str) -> Statement:
         byte_limit=request.byte_limit,
         is_canceled=query.is_canceled,
         origin=request.sql,
+        caller=query.caller,
     )
 
 

@@ -1,6 +1,7 @@
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.spark.sql.catalyst.CurrentUserContext$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.classic.SparkSession$;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
@@ -48,10 +49,13 @@ public final class ChildSessions {
 
     /**
      * Makes the child the session of this thread, at this catalog and schema (null: Spark's default), and
-     * every Spark job of this thread carry the tag, in the scheduler's pool for queries.
+     * every Spark job of this thread carry the tag, in the scheduler's pool for queries. `current_user()` is the
+     * user (null: that of the process).
      */
-    public void begin(Object opened, String catalog, String schema, String tag, String pool) throws Exception {
+    public void begin(Object opened, String catalog, String schema, String tag, String pool, String user)
+            throws Exception {
         SparkSession child = (SparkSession) opened;
+        CurrentUserContext$.MODULE$.CURRENT_USER().set(user);
         child.sparkContext().setLocalProperty("spark.scheduler.pool", pool);
         child.sparkContext().clearJobTags();
         child.sparkContext().addJobTag(tag);

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from service.errors import QueryFailed, StatementNotAllowed, TableNotFound
+from service.errors import GatewayError, QueryFailed, SqlInvalid, StatementNotAllowed, TableNotFound
 from service.model.pruning import PruningMetrics, Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
@@ -61,6 +61,23 @@ def prepare(engine: SparkEngine, *commands: str) -> None:
     assert engine._session is not None
     for command in commands:
         engine._session.children._root.sql(command)
+
+
+@pytest.mark.parametrize("function", ["current_user()", "user()", "session_user()", "current_user"])
+def test_the_current_user_is_the_caller_of_each_query(engine: SparkEngine, function: str) -> None:
+    sql = f"SELECT {function} AS who FROM range(3) WHERE id = 1"
+    for caller in ("ann", "bob"):
+        assert engine.run(replace(statement(sql), caller=caller)).rows.to_pylist() == [{"who": caller}]
+
+
+def test_no_message_names_a_property_that_a_caller_cannot_set(engine: SparkEngine) -> None:
+    failing = ("SELECT 1/0", "SELECT CAST('x' AS INT)", "SELECT array(1)[7]", "SELECT * FROM nowhere.a.b")
+    for sql in failing:
+        with pytest.raises(GatewayError) as raised:
+            run(engine, sql)
+        assert "spark.sql" not in raised.value.detail
+    with pytest.raises(SqlInvalid, match="There is no catalog nowhere"):
+        engine.run(replace(statement("SELECT 1"), catalog="nowhere"))
 
 
 def test_a_view_that_runs_a_program_is_not_read(engine: SparkEngine, tmp_path: Path) -> None:

@@ -25,6 +25,12 @@ SENTENCES = [
         "Division by zero.",
     ),
     ("[A.B_C2] One sentence.", "One sentence."),
+    (
+        "[CAST_INVALID_INPUT] The value 'x' cannot be cast. Correct it, or use `try_cast`. If necessary set "
+        '"spark.sql.ansi.enabled" to "false" to bypass this error. SQLSTATE: 22018',
+        "The value 'x' cannot be cast. Correct it, or use `try_cast`.",
+    ),
+    ('Consider to set the SQL config "spark.sql.catalog.x" to a plugin.', "The query failed."),
     ("No code at all.", "No code at all."),
     (
         "[UNRESOLVED_COLUMN] No column `a`. SQLSTATE: 42703; line 1 pos 7;\n'Project ['a]\n",
