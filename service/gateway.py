@@ -314,6 +314,9 @@ class Gateway:
         """
         until_ms = self._ports.clock.elapsed_ms() + self._bounds.shutdown_timeout_s * 1000
         self._closing.set()
+        if self._streams is not None:
+            # Before ingests: a micro-batch that is refused would be a failure of its stream.
+            self._streams.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
         self._workers.close(self._bounds.shutdown_timeout_s)

@@ -61,8 +61,10 @@ class FakeRunningStream:
         self.is_stopped = False
         self.is_read = True
         self.failed: GatewayError | None = None
+        self.when_asked: Callable[[], object] = lambda: None
 
     def is_active(self) -> bool:
+        self.when_asked()
         return not self.is_stopped and self.failed is None
 
     def has_read(self) -> bool:

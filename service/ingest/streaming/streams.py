@@ -16,6 +16,7 @@ from service.errors import (
     GatewayError,
     PartDown,
     RequestIdReused,
+    ShuttingDown,
     StreamFailed,
     StreamInvalid,
     StreamNotFound,
@@ -163,10 +164,14 @@ class Streams:
         self._wake.set()
         return self.find(stream_id, caller)
 
-    def close(self, timeout_s: float) -> None:
-        """Ends what runs here; it goes on after the next start, or in another replica."""
+    def stop_taking(self) -> None:
+        """Begins to end what runs here, without waiting for it; it goes on after the next start."""
         self._closing.set()
         self._wake.set()
+
+    def close(self, timeout_s: float) -> None:
+        """Ends what runs here; it goes on after the next start, or in another replica."""
+        self.stop_taking()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
 
@@ -189,7 +194,8 @@ class Streams:
             try:
                 self._look_around()
             except GatewayError as down:
-                log.warning("streams_not_looked_after", reason=down.detail)
+                note = log.info if self._is_of_a_stop(down) else log.warning
+                note("streams_not_looked_after", reason=down.detail)
             except Exception:  # the outermost edge of a thread that must never end
                 log.exception("streams_crashed")
             self._wake.wait(self._pace.look_around_ms / 1000)
@@ -206,7 +212,7 @@ class Streams:
             else:
                 self._goes_on(wanted[stream_id], run.query)
         for stream_id in wanted:
-            if stream_id not in self._runs and self._is_due(stream_id):
+            if stream_id not in self._runs and self._is_due(stream_id) and not self._closing.is_set():
                 self._begin(stream_id)
 
     def _begin(self, stream_id: UUID) -> None:
@@ -250,9 +256,22 @@ class Streams:
     def _ended(self, run: StreamRun) -> None:
         failure = None if run.query is None else run.query.failure()
         self._end(run)
-        self._failed(run.record.stream_id, failure or StreamFailed("The stream ended without a reason."))
+        if failure is None:
+            is_closing = self._closing.is_set()
+            failure = ShuttingDown() if is_closing else StreamFailed("The stream ended without a reason.")
+        self._failed(run.record.stream_id, failure)
+
+    def _is_of_a_stop(self, failure: GatewayError) -> bool:
+        """Whether it is this gateway's own end that is in the way, of which nobody needs to be told."""
+        is_down = isinstance(failure, PartDown) and self._closing.is_set()
+        return is_down or isinstance(failure, ShuttingDown)
 
     def _failed(self, stream_id: UUID, failure: GatewayError) -> None:
+        if self._is_of_a_stop(failure):
+            log.info(
+                "stream_interrupted", stream_id=str(stream_id), reason="It goes on after the next start."
+            )
+            return
         log.warning("stream_failed", stream_id=str(stream_id), error=failure.code, reason=failure.detail)
         if not isinstance(failure, _PASSING):
             self._ports.store.move(stream_id, StreamState.FAILED, failure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +12,18 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from structlog.testing import capture_logs
 
 from service.adapters.clock import SystemClock
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.errors import (
+    EngineLost,
     EngineNotReady,
     GatewayError,
     IngestInvalid,
+    MetricsStoreDown,
     RecordsInvalid,
     RequestIdReused,
     ShuttingDown,
@@ -824,6 +827,46 @@ def test_one_replica_runs_a_stream_and_another_takes_over(
         assert running.queries.running[stream_id].is_stopped
     finally:
         other.streams.close(WITHIN_S)
+
+
+def levels(entries: list[MutableMapping[str, Any]]) -> set[str]:
+    return {str(each["log_level"]) for each in entries}
+
+
+def test_a_stop_while_a_batch_is_taken_in_is_no_warning_and_no_error_of_the_stream(running: Running) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    first = running.queries.running[stream_id]
+    with capture_logs() as entries:
+        running.ingests.stop_taking()
+        with pytest.raises(ShuttingDown):
+            running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+        until(lambda: first.is_stopped)
+        running.streams.close(WITHIN_S)
+    assert levels(entries) == {"info"}
+    stopped = running.record(stream_id)
+    assert (stopped.state, stopped.error_code) == (StreamState.RUNNING, None)
+
+
+@pytest.mark.parametrize("failure", [ShuttingDown(), EngineLost(), MetricsStoreDown(), None])
+def test_whatever_a_stop_takes_from_a_stream_is_no_warning(
+    running: Running, failure: GatewayError | None
+) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    query = running.queries.running[stream_id]
+
+    def stop() -> None:
+        running.streams.stop_taking()
+        query.failed, query.is_stopped = failure, True
+
+    with capture_logs() as entries:
+        query.when_asked = stop
+        until(lambda: query.is_stopped)
+        running.streams.close(WITHIN_S)
+    assert levels(entries) == {"info"}
+    stopped = running.record(stream_id)
+    assert (stopped.state, stopped.error_code) == (StreamState.RUNNING, None)
 
 
 def test_a_lease_that_was_lost_ends_the_query(running: Running) -> None:
