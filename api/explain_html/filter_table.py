@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from api.explain_html.names import breakable
 from api.explain_html.numbers import count, size
 from api.reasons import SENTENCES
 from service.model.filtering import Build, FilterForm, FilterRecord, FilterSource
@@ -15,10 +16,10 @@ MAX_RANGES_SHOWN = 5
 _HEAD = "<tr><th>filter</th><th>narrows</th><th>by the keys of</th><th>keys</th><th>outcome</th></tr>"
 
 
-def filter_table(filters: Sequence[FilterRecord]) -> str:
+def filter_table(filters: Sequence[FilterRecord], has_ended: bool = True) -> str:
     """A row for each filter, those that were applied first."""
     if not filters:
-        return '<p class="none">No table was read.</p>'
+        return f'<p class="none">{"No table was read" if has_ended else "Not known yet"}.</p>'
     rows = sorted(filters, key=lambda each: not each.is_applied)
     body = "".join(_row(each) for each in rows)
     return f'<div class="wide"><table><thead>{_HEAD}</thead><tbody>{body}</tbody></table></div>'
@@ -29,7 +30,7 @@ def _row(record: FilterRecord) -> str:
         f"<b>{escape(record.filter_id)}</b><small>{record.join_type.value}</small>"
         if record.is_candidate
         else "–",
-        f"{escape(record.probe.known_as)}<small>{escape(', '.join(record.probe.columns))}</small>",
+        f"{breakable(record.probe.known_as)}<small>{breakable(', '.join(record.probe.columns))}</small>",
         _build(record.build),
         _keys(record),
         _outcome(record),
@@ -39,8 +40,8 @@ def _row(record: FilterRecord) -> str:
 
 def _build(build: Build) -> str:
     tables, columns = ", ".join(map(str, build.tables)), ", ".join(build.columns)
-    predicate = f"<code>{escape(build.predicate)}</code>" if build.predicate else ""
-    return f"{escape(tables)}<small>{escape(columns)}</small>{predicate}"
+    predicate = f"<code>{breakable(build.predicate)}</code>" if build.predicate else ""
+    return f"{breakable(tables)}<small>{breakable(columns)}</small>{predicate}"
 
 
 def _keys(record: FilterRecord) -> str:

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 
 from api.explain_html.filter_table import filter_table
+from api.explain_html.names import breakable
 from api.explain_html.plan_drawing import plan_drawing
 from api.explain_html.pruning_bars import pruning_bars
 from api.explain_html.rewrite_table import rewrite_table
@@ -41,7 +42,7 @@ def _page(explanation: Explanation) -> Iterator[str]:
     read = "What was read" if explanation.has_run else "What would be read"
     yield _section(read, pruning_bars(explanation.scans, explanation.has_run, explanation.has_ended))
     yield _section("Plan", _plan(explanation))
-    yield _section("Filters", filter_table(explanation.filters))
+    yield _section("Filters", filter_table(explanation.filters, explanation.has_ended))
     if explanation.rewrites:
         yield _section("Rewrites", rewrite_table(explanation.rewrites))
     yield _section("Time", timeline(explanation))
@@ -76,7 +77,7 @@ def _plan(explanation: Explanation) -> str:
 
 def _texts(explanation: Explanation) -> Iterator[str]:
     plans = plan_texts(explanation.plans)
-    yield _section("SQL", _code(explanation.sql))
+    yield _section("SQL", f'<pre tabindex="0">{breakable(explanation.sql)}</pre>')
     if explanation.rewritten_sql is not None:
         yield _folded("Rewritten SQL", explanation.rewritten_sql)
     yield _folded("Abstract syntax tree", plans.abstract_syntax_tree)

@@ -8,6 +8,7 @@ from html import escape
 
 from api.explain_html.numbers import count, percentage
 from api.explain_html.plan_layout import Placed, plan_layout
+from api.explain_html.plan_outline import plan_outline
 from service.model.explanation import PlanNode
 from service.model.pruning import ScanRecord, Selection
 from service.pruning.plan_texts.plan_text import node_text
@@ -16,6 +17,7 @@ MAX_NODES = 200
 WIDTH, HEIGHT = 244, 62
 COLUMN, ROW = WIDTH + 20, HEIGHT + 36
 LETTERS = 31
+OUTLINED_LETTERS = 300
 
 _COLLECTOR = "DynamicFilteringDataCollector"
 _NARROWED = "DynamicFilteringTableSourceScan"
@@ -41,7 +43,12 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
     boxes = "".join(_box(each, read) for each in placed)
     view = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     svg = f'<svg class="plan" role="img" aria-label="The plan" {view}>{lines}{boxes}</svg>'
-    return f'<div class="wide">{svg}</div>'
+    # The style sheet shows one of the two.
+    return f'<div class="wide">{svg}{plan_outline(plan, _described)}</div>'
+
+
+def _described(node: PlanNode) -> tuple[str, str, str]:
+    return _kind(node.operator), escape(_title(node)), " ".join(_detail(node).split())[:OUTLINED_LETTERS]
 
 
 def _read(scans: Sequence[ScanRecord]) -> Mapping[str, Selection]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 
+from api.explain_html.names import breakable
 from api.explain_html.numbers import count, percentage, size
 from service.model.pruning import ScanRecord, Selection
 
@@ -29,13 +29,8 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
     how = "" if scan.has_run else ", not run"
     native = ", pruned by Spark too" if scan.is_native else ""
     note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
-    title = f'<h3>{_breakable(scan.table)}</h3><p class="note">{note}</p>'
+    title = f'<h3>{breakable(scan.table)}</h3><p class="note">{note}</p>'
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
-
-
-def _breakable(table: str) -> str:
-    # Between its names, and within none of them.
-    return escape(table).replace(".", ".<wbr>")
 
 
 def _bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from api.explain_html.names import breakable
 from service.model.rewrites import RewriteRecord
 
 _HEAD = "<tr><th>rewrite</th><th>table</th><th>how</th></tr>"
@@ -17,4 +17,4 @@ def rewrite_table(rewrites: Sequence[RewriteRecord]) -> str:
 
 
 def _cells(record: RewriteRecord) -> tuple[str, str, str]:
-    return record.kind.value, escape(record.table) or "–", escape(record.detail)
+    return breakable(record.kind.value), breakable(record.table) or "–", breakable(record.detail)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,10 @@ from uuid import UUID
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from api.explain_html.names import breakable
 from api.explain_html.plan_drawing import plan_drawing
 from api.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
@@ -264,7 +268,7 @@ async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -
     text = (await explained(client, accept="text/plain")).text
     assert f"LOCAL_RELATION of lake.tpcds.date_dim: {detail}\nNATIVE_PRUNING_OFF\n" in text
     page = (await explained(client, accept="text/html")).text
-    assert "<td>LOCAL_RELATION</td><td>lake.tpcds.date_dim</td>" in page
+    assert "<td>LOCAL_<wbr>RELATION</td><td>lake.<wbr>tpcds.<wbr>date_<wbr>dim</td>" in page
     assert "<b>'" not in page
 
 
@@ -278,8 +282,32 @@ async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
     assert '<meta http-equiv="refresh"' in running
     assert "The query has not ended." in running
     assert "No table was scanned" not in running
+    assert "No table was read" not in running
+    assert running.count("Not known yet.") == 2
     assert "not known yet" in (await client.get(path, headers={"Accept": "text/plain"})).text
     gateway.finish(UUID(sent["queryId"]))
     ended = (await client.get(path, headers={"Accept": "text/html"})).text
     assert "http-equiv" not in ended
-    assert "lake.<wbr>tpcds.<wbr>store_returns</h3>" in ended
+    assert "lake.<wbr>tpcds.<wbr>store_<wbr>returns</h3>" in ended
+
+
+@given(st.text("a1._ <&>'é", max_size=40))
+def test_a_line_may_end_behind_dots_and_underscores_alone(name: str) -> None:
+    parts = breakable(name).split("<wbr>")
+    assert unescape("".join(parts)) == name
+    assert all(each[-1:] in {".", "_"} for each in parts[:-1])
+
+
+SCANNED = PlanNode("TableSourceScan", (("table", ("lake", "tpcds", "store_sales")),))
+COLLECTED = PlanNode("DynamicFilteringTableSourceScan", (), (PlanNode("Collector", (), (SCANNED,)),))
+
+
+def test_narrow_screens_get_the_plan_as_nested_lists_with_whole_names() -> None:
+    plan = PlanNode("Sort", (), (PlanNode("HashJoin", (), (COLLECTED, SCANNED)),))
+    drawing = plan_drawing(plan, ())
+    scanned = '<li class="scan"><b>Scan</b><small>lake.<wbr>tpcds.<wbr>store_<wbr>sales</small></li>'
+    collector = f'<li class="other"><b>Collector</b></li>{scanned}'
+    narrowed = f'<li class="narrowed"><b>Narrowed scan</b></li><li><ul>{collector}</ul></li>'
+    sides = f"<li><ul>{narrowed}{scanned}</ul></li>"
+    tops = '<li class="other"><b>Sort</b></li><li class="join"><b>HashJoin</b></li>'
+    assert f'<ul class="outline">{tops}{sides}</ul>' in drawing
