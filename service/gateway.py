@@ -213,7 +213,7 @@ class Gateway:
                 query.recorded.result(RECORD_WAIT_S)
         with suppress(QueryNotFound, MetricsStoreDown):
             return explain(self._record(query_id, caller), self._ports.calls)
-        return explain(query.record, self._ports.calls)
+        return explain(query.status(self._ports.clock.elapsed_ms()).record, self._ports.calls)
 
     def plan(self, request: QueryRequest, caller: str) -> Planning:
         """Begins to plan what would be run, and returns at once. It is no query of its own: nothing is kept.

@@ -17,8 +17,8 @@ def list_queries(
     Raises:
         MetricsStoreDown: the records cannot be read now.
     """
-    own = [each for each in open_queries if each.caller == listing.caller]
-    live = [summary_of(each.record, each.status(now_ms).elapsed_ms) for each in own]
+    own = [each.status(now_ms) for each in open_queries if each.caller == listing.caller]
+    live = [summary_of(each.record, each.elapsed_ms) for each in own]
     found = {each.query_id: each for each in live if listing.takes(each)}
     # A query that ended meanwhile may stand in both; its record is the newer word.
     found |= {each.query_id: each for each in history.queries(listing)}

@@ -187,11 +187,14 @@ class LiveQuery:
         return self._end(record, None, failure, now_ms)
 
     def status(self, now_ms: int) -> QueryStatus:
-        """As it stands now."""
+        """As it stands now; all the time of one that waits is queued time."""
         with self._lock:
             until_ms = now_ms if self._ended_ms is None else self._ended_ms
             elapsed_ms = until_ms - self._submitted_ms
-            return QueryStatus(self._record, elapsed_ms, self._manifest, self._failure, self.request.format)
+            record = self._record
+            if record.state is QueryState.QUEUED:
+                record = replace(record, queued_ms=elapsed_ms)
+            return QueryStatus(record, elapsed_ms, self._manifest, self._failure, self.request.format)
 
     def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
         return (*self._record.filters, *unfiltered_scans(self._pruned, scans))

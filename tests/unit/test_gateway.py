@@ -714,6 +714,8 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         house.engine.wait_for_runs(2)
         house.clock.advance(timedelta(seconds=1))
         waiting = house.submit("SELECT 3")
+        house.clock.advance(timedelta(seconds=1))
+        status, explained = house.gateway.status(waiting, "ann"), house.gateway.explain(waiting, "ann")
         listed = house.gateway.list_queries(QueryListing("ann", limit=10))
         newest = house.gateway.list_queries(QueryListing("ann", limit=2))
         queued = house.gateway.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
@@ -721,7 +723,8 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         house.gateway.meters()
     assert [each.query_id for each in listed] == [waiting, running, ended]
     assert [each.state.value for each in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
-    assert listed[1].elapsed_ms == 1000
+    assert [(each.queued_ms, each.elapsed_ms) for each in listed] == [(1000, 1000), (0, 2000), (0, 0)]
+    assert (status.record.queued_ms, status.elapsed_ms, explained.queued_ms) == (1000, 1000, 1000)
     assert newest == listed[:2]
     assert queued == listed[:1]
     assert older == listed[2:]

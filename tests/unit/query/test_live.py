@@ -301,6 +301,8 @@ class Life(RuleBasedStateMachine):
         assert min(parts) >= 0
         if state.is_final:
             assert sum(parts) == status.elapsed_ms
+        elif state is QueryState.QUEUED:
+            assert parts == (status.elapsed_ms, 0, 0)
 
 
 TestLife = Life.TestCase
