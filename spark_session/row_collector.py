@@ -31,8 +31,12 @@ class RowCollector:
         self._java = java_instance(gateway, "RowCollector")
 
     def limited(self, frame: DataFrame, rows: int) -> DataFrame:
-        """The frame with at most that many rows; itself, when it has no more: a limit is analysed anew."""
-        return frame if self._java.isWithin(frame._jdf, rows) else frame.limit(rows)
+        """The frame with at most that many rows; as it is, when it has no more: a limit is analysed anew.
+
+        One of values alone, as `SELECT 1`, becomes one that the driver answers without a task.
+        """
+        within = self._java.limited(frame._jdf, rows)
+        return frame.limit(rows) if within is None else DataFrame(within, frame.sparkSession)
 
     def is_short(self, frame: DataFrame, row_limit: int) -> bool:
         """Plans the frame; whether Spark's plain collect suits it.

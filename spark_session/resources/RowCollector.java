@@ -4,7 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.security.SocketAuthServer;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.InternalRow$;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UnaryNode;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
@@ -22,9 +28,29 @@ import scala.jdk.javaapi.CollectionConverters;
 /** Few rows, from a planned query to one Arrow stream, without the server socket that many rows need. */
 public final class RowCollector {
 
-    /** Whether the analyzed query can have no more rows than that. */
-    public boolean isWithin(Object dataset, long rows) {
-        return isAtMost(((Dataset) dataset).queryExecution().analyzed().maxRows(), rows);
+    /**
+     * The query itself, when it can have no more rows than that; null when it needs a limit.
+     *
+     * A query of values alone, as SELECT 1, comes back as one over a row in memory, which the driver answers by
+     * itself: a task would wait for a free slot behind whatever all others run.
+     */
+    public Object limited(Object dataset, long rows) {
+        Dataset query = (Dataset) dataset;
+        LogicalPlan plan = query.queryExecution().analyzed();
+        if (!isAtMost(plan.maxRows(), rows)) {
+            return null;
+        }
+        return isOfValuesAlone(plan)
+            ? Dataset$.MODULE$.ofRows(query.sparkSession(), (LogicalPlan) plan.transformUp(new OneRowInMemory()))
+            : query;
+    }
+
+    private static boolean isOfValuesAlone(LogicalPlan plan) {
+        LogicalPlan node = plan;
+        while (node instanceof Project || node instanceof SubqueryAlias) {
+            node = (LogicalPlan) ((UnaryNode) node).child();
+        }
+        return node instanceof OneRowRelation;
     }
 
     /**
@@ -86,6 +112,21 @@ public final class RowCollector {
 
     private static scala.collection.mutable.Buffer listed(Object rows) {
         return CollectionConverters.asScala(Arrays.asList((InternalRow[]) rows));
+    }
+
+    private static final class OneRowInMemory extends scala.runtime.AbstractPartialFunction {
+        public boolean isDefinedAt(Object node) {
+            return node instanceof OneRowRelation;
+        }
+
+        public Object applyOrElse(Object node, scala.Function1 otherwise) {
+            if (!isDefinedAt(node)) {
+                return otherwise.apply(node);
+            }
+            scala.collection.immutable.Seq none = scala.collection.immutable.Nil$.MODULE$;
+            return new LocalRelation(
+                none, listed(new InternalRow[] {InternalRow$.MODULE$.empty()}).toSeq(), false, scala.Option.apply(null));
+        }
     }
 
     private static final class Collecting extends scala.runtime.AbstractFunction0 {

@@ -70,6 +70,30 @@ def test_the_current_user_is_the_caller_of_each_query(engine: SparkEngine, funct
         assert engine.run(replace(statement(sql), caller=caller)).rows.to_pylist() == [{"who": caller}]
 
 
+VALUES_ALONE = [
+    ("SELECT 1", [1]),
+    ("SELECT x + 1, upper(y) FROM (SELECT 41 AS x, 'a' AS y) AS t", [42, "A"]),
+    ("SELECT named_struct('a', array(1, NULL)), CAST(NULL AS DATE)", [{"a": [1, None]}, None]),
+    ("SELECT (SELECT max(id) FROM range(3))", [2]),
+    ("SELECT length(uuid()), rand() < 1", [36, True]),
+]
+
+
+@pytest.mark.parametrize(("sql", "expected"), VALUES_ALONE)
+def test_values_alone_are_what_they_were(engine: SparkEngine, sql: str, expected: list[object]) -> None:
+    assert [list(row.values()) for row in run(engine, sql).rows.to_pylist()] == [expected]
+
+
+def test_values_alone_need_no_task(engine: SparkEngine) -> None:
+    assert "LocalTableScan" in run(engine, "SELECT 1").plan_text()
+    scheduler = engine._session.context._jsc.sc().dagScheduler() if engine._session else None
+    assert scheduler is not None
+    before = scheduler.numTotalJobs()
+    for sql, _ in VALUES_ALONE[:3]:
+        run(engine, sql)
+    assert scheduler.numTotalJobs() == before
+
+
 def test_no_message_names_a_property_that_a_caller_cannot_set(engine: SparkEngine) -> None:
     failing = ("SELECT 1/0", "SELECT CAST('x' AS INT)", "SELECT array(1)[7]", "SELECT * FROM nowhere.a.b")
     for sql in failing:
