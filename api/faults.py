@@ -8,6 +8,7 @@ from typing import Any
 from fastapi.exceptions import RequestValidationError
 
 from api.errors import Fault
+from api.spelling import words_of
 
 
 def faults_of(error: RequestValidationError) -> list[Fault]:
@@ -15,7 +16,7 @@ def faults_of(error: RequestValidationError) -> list[Fault]:
     by_pointer: dict[str, list[str]] = {}
     for each in error.errors():
         details = by_pointer.setdefault(_pointer(each, error.body), [])
-        detail = each["msg"].removeprefix("Value error, ")
+        detail = words_of(each)
         if detail not in details:
             details.append(detail)
     return [Fault(" or ".join(details), pointer) for pointer, details in by_pointer.items()]

@@ -15,6 +15,7 @@ from pydantic_settings import SettingsError
 from rapidfuzz import fuzz
 
 from api.settings import CONFIG_FILE, Settings
+from api.spelling import words_of
 from service.errors import CannotStart, did_you_mean
 
 PREFIX = "SLUICE_"
@@ -105,15 +106,9 @@ def _keys_of_file(path: str | None) -> list[str]:
 
 def _faults(error: ValidationError) -> str:
     return "; ".join(
-        ": ".join((".".join(map(str, each["loc"])), _words(each["msg"])))
-        if each["loc"]
-        else _words(each["msg"])
+        ": ".join((*filter(None, [".".join(map(str, each["loc"]))]), words_of(each)))
         for each in error.errors(include_input=False, include_url=False, include_context=False)
     )
-
-
-def _words(message: str) -> str:
-    return message.removeprefix("Value error, ")
 
 
 def _not_json(error: SettingsError) -> str:

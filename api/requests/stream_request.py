@@ -11,6 +11,7 @@ from api.errors import Fault, InvalidRequest
 from api.faults import pointer
 from api.requests.ingest_request import routed, source_records, target
 from api.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
+from api.spelling import words_of
 from service.errors import StreamInvalid
 from service.ingest.ingests import ReadSchema
 from service.model.ingest import IngestRequest
@@ -45,7 +46,7 @@ def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> Strea
     try:
         body = STREAM_BODY.validate_python(dict(kept))
     except ValidationError as error:
-        raise StreamInvalid(f"This version cannot run it: {error.errors()[0]['msg']}.") from None
+        raise StreamInvalid(f"This version cannot run it: {words_of(error.errors()[0])}.") from None
     request = _request(body, read_schema)
     return StreamDefinition(
         _source(body.source),

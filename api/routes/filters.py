@@ -10,10 +10,15 @@ from api.edge import EdgeOfApp
 from api.routes.documented import problems
 from api.schemas.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
 from api.schemas.tables import NoQuery
+from api.spelling import Spelled
 
 router = APIRouter(tags=["filters"])
 
-Fingerprint = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]+$", max_length=128)]
+Fingerprint = Annotated[
+    str,
+    Path(max_length=128),
+    Spelled(r"^[0-9A-Za-z_-]+$", "it is no fingerprint: GET /filters lists those that there are"),
+]
 
 
 @router.get("/filters", responses=problems(422, 503))

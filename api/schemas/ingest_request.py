@@ -12,18 +12,19 @@ from api.schemas.matched_table import MatchedTable
 from api.schemas.schema_json import SchemaJson
 from api.schemas.table_creation import SortBody
 from api.schemas.wire import StrictModel, has_field, tag_of
+from api.spelling import NO_CONTROLS
 from service.model.ingest import OnError
 
-# PostgreSQL, which keeps these names, cannot hold all of them.
-_NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
+# PostgreSQL, which keeps names, cannot hold all characters: see NO_CONTROLS.
 # Described only: `table_name` refuses others in better words.
 _FULL_NAME = r"^[^.\x00-\x1f\x7f]+(\.[^.\x00-\x1f\x7f]+){2,}$"
 FullName = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=1024, pattern=_NO_CONTROLS),
+    StringConstraints(min_length=1, max_length=1024),
+    NO_CONTROLS,
     Field(description="catalog.schema.table", json_schema_extra={"pattern": _FULL_NAME}),
 ]
-Branch = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_NO_CONTROLS)]
+Branch = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_CONTROLS]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 JsonRecord = Annotated[dict[str, Any], Field(description="the fields by name")]
 
@@ -159,7 +160,8 @@ class SourceBody(StrictModel):
 
     uri: Annotated[
         str,
-        StringConstraints(min_length=1, max_length=4096, pattern=_NO_CONTROLS),
+        StringConstraints(min_length=1, max_length=4096),
+        NO_CONTROLS,
         Field(description="an address such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
     ]
     format: Literal["json", "ndjson", "csv", "parquet", "arrow"]

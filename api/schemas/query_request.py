@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from api.schemas.durations import DurationMs, WaitMs
 from api.schemas.wire import StrictModel
+from api.spelling import NO_NUL, Spelled
 from service.model.query import JsonScalar
 from service.model.results import ResultFormat
 from service.model.rewrites import RewriteKind
@@ -39,12 +40,21 @@ SqlText = Annotated[str, AfterValidator(_whole_characters)]
 Scalar = Annotated[JsonScalar, AfterValidator(_whole_characters)]
 SqlType = Annotated[
     str,
-    StringConstraints(
-        max_length=64, pattern=r"^[A-Za-z][A-Za-z_]{0,30}( ?\( ?[0-9]{1,2} ?(, ?[0-9]{1,2} ?)?\))?$"
+    StringConstraints(max_length=64),
+    Spelled(
+        r"^[A-Za-z][A-Za-z_]{0,30}( ?\( ?[0-9]{1,2} ?(, ?[0-9]{1,2} ?)?\))?$",
+        "it is no type of a single value, such as DATE or DECIMAL(7,2)",
     ),
 ]
-ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00]+$")]
+ParameterName = Annotated[
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+        "a parameter's name has letters, digits and _, begins with no digit, and has 128 characters at most;"
+        " its colon stands in the SQL alone",
+    ),
+]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_NUL]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
 Format = Annotated[ResultFormat, Field(strict=False)]

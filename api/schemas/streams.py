@@ -11,10 +11,15 @@ from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Ta
 from api.schemas.durations import parse_duration
 from api.schemas.ingest_request import RouteBody, TargetBody
 from api.schemas.wire import StrictModel, WireModel, has_field, tag_of
+from api.spelling import NO_CONTROLS, NO_CONTROLS_OR_EMPTY, Spelled
 from service.model.ingest import OnError
 from service.model.streams import StreamRecord, StreamState
 
-_Text = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=4096), NO_CONTROLS]
+
+_TOPIC = Spelled(
+    r"^[A-Za-z0-9._-]{1,249}$", "a topic's name has letters, digits, dots, _ and -, and 249 of them at most"
+)
 
 
 def _interval(text: str) -> str:
@@ -39,7 +44,7 @@ class KafkaBody(StrictModel):
     """A topic whose messages are records."""
 
     bootstrap_servers: Annotated[_Text, Field(description="host:port, separated by commas")]
-    topic: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+    topic: Annotated[str, _TOPIC]
     starting_offsets: Literal["earliest", "latest"] = "earliest"
     messages_per_batch: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
 
@@ -67,7 +72,7 @@ class _Stream(StrictModel):
         UUID | None,
         Field(strict=False, description="the same id from the same caller is one stream, however often sent"),
     ] = None
-    name: Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
+    name: Annotated[str, StringConstraints(max_length=255), NO_CONTROLS_OR_EMPTY] = ""
     source: _Source
     interval: Annotated[
         str,

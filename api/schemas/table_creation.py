@@ -8,18 +8,20 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from api.schemas.wire import StrictModel
+from api.spelling import NO_CONTROLS, NO_NUL
 
-_NO_CONTROLS = r"^[^\x00-\x1f\x7f]+$"
-_Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=_NO_CONTROLS)]
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=1024), NO_CONTROLS]
 # Of names Pydantic itself describes only which values have those that fit.
-_OF_NAMES: dict[str, Any] = {"propertyNames": {"pattern": _NO_CONTROLS, "minLength": 1, "maxLength": 1024}}
+_OF_NAMES: dict[str, Any] = {
+    "propertyNames": {"pattern": NO_CONTROLS.pattern, "minLength": 1, "maxLength": 1024}
+}
 _Source = Annotated[_Name, Field(description="a column; dots lead into structs")]
 _Transform = Annotated[
     str,
     StringConstraints(min_length=1, max_length=64),
     Field(description="identity, bucket[n], truncate[n], year, month, day or hour"),
 ]
-_Value = Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^\x00]*$")]
+_Value = Annotated[str, StringConstraints(max_length=1024), NO_NUL]
 
 
 class Direction(StrEnum):

@@ -9,9 +9,17 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic_settings import NoDecode
 
+from api.spelling import Spelled
+
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+Name = Annotated[
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$",
+        "a name has letters, digits, _ and -, begins with a letter or _, and has 63 characters at most",
+    ),
+]
 
 
 def _sha256(value: object) -> object:
@@ -27,14 +35,19 @@ Sha256Hex = Annotated[str, BeforeValidator(_sha256)]
 
 
 TableOfSchema = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$")
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$",
+        "it is no schema.table, such as logs.events: letters, digits and _, and one dot between the two",
+    ),
 ]
 ColumnType = Annotated[
     str,
-    StringConstraints(
-        # Spark reads decimals in the names of folders wrongly.
-        pattern=r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
-        to_upper=True,
+    StringConstraints(to_upper=True),
+    # Spark reads decimals in the names of folders wrongly.
+    Spelled(
+        r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
+        "it is none of STRING, BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DATE and TIMESTAMP",
     ),
 ]
 
@@ -48,11 +61,19 @@ class ParquetFolder(BaseModel):
     partition_columns: dict[Name, ColumnType] = {}
 
 
+def _list(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        message = 'it begins as a list in JSON and is none: spell it like ["a", "b"], or like a,b'
+        raise ValueError(message) from None
+
+
 def _words(value: object) -> object:
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
-        return orjson.loads(value)
+        return _list(value)
     return [each.strip() for each in value.split(",") if each.strip()]
 
 

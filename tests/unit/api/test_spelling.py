@@ -1,0 +1,83 @@
+"""What is wrong with a value is told in words, whichever field of a request or a setting it is in."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import httpx
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+import api.schemas
+from api.schemas.wire import StrictModel
+from api.settings import Settings
+from api.settings.kinds import ParquetFolder
+from api.spelling import Spelled, words_of
+
+# Patterns, words of Python's, and names of our classes and functions.
+NOT_FOR_PEOPLE = re.compile(
+    r"\^|\\[dws]|\[\^?[A-Za-z0-9]-[A-Za-z0-9]|Value error|Assertion|pattern"
+    r"|\w+Body\b|\w+Model\b|_\w+\(\)|function-"
+)
+TEXTS = ("", "\x00", "a b!", "a\nb", "ü" * 5000, "\ud800", "0", "[", "{", "2026-13-01", "1 fortnight", ":x")
+SCALARS: tuple[Any, ...] = (*TEXTS, -1, 10**30, 1.5, float("nan"), True, None, b"\xff", object())
+NESTED = ([], {}, [[]], [{}], *([each] for each in SCALARS), *({each: each} for each in TEXTS))
+DEEPER = ({"a": {"a": each}} for each in (*TEXTS, 1, None))
+WRONG: tuple[Any, ...] = (
+    *SCALARS,
+    *NESTED,
+    *DEEPER,
+    {"type": "\x00 [", "value": []},
+    {"kafka": {"topic": "!"}},
+)
+
+
+def models() -> Iterator[type[BaseModel]]:
+    for each in pkgutil.iter_modules(api.schemas.__path__):
+        importlib.import_module(f"api.schemas.{each.name}")
+    waiting: list[type[BaseModel]] = [StrictModel, Settings, ParquetFolder]
+    while waiting:
+        model = waiting.pop()
+        waiting.extend(model.__subclasses__())
+        yield model
+
+
+def findings(kind: Any, value: object) -> list[Any]:
+    try:
+        TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        return list(error.errors(include_url=False))
+    return []
+
+
+@pytest.mark.parametrize("model", [*models()])
+def test_no_message_is_a_pattern_or_a_word_of_the_program(model: type[BaseModel]) -> None:
+    everywhere = [dict.fromkeys(_names(model), each) for each in WRONG]
+    told = {words_of(each) for value in (*WRONG, *everywhere) for each in findings(model, value)}
+    assert [each for each in told if NOT_FOR_PEOPLE.search(each) or not each] == []
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def test_a_text_of_another_form_is_told_in_words_and_its_pattern_is_described() -> None:
+    kind = Annotated[str, Spelled(r"^[a-z]+$", "it has {other} letters")]
+    [found] = findings(kind, "a\n")
+    assert words_of(found) == "it has {other} letters"
+    assert TypeAdapter(kind).json_schema() == {"type": "string", "pattern": r"^[a-z]+$"}
+
+
+@pytest.mark.anyio
+async def test_what_is_no_fingerprint_is_told_in_words(client: httpx.AsyncClient) -> None:
+    refused = (await client.delete("/filters/a.b")).json()
+    assert refused["errors"] == [
+        {
+            "detail": "it is no fingerprint: GET /filters lists those that there are",
+            "pointer": "/path/fingerprint",
+        }
+    ]
