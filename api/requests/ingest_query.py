@@ -16,7 +16,7 @@ from service.ingest.reading.exact_json import exact_json
 _LISTS = ("writeSchema", "equalityFields")
 """Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
 _INFER = ("writeSchema", "infer")
-_JSON = ("route", "schema", "evolve", "create", "sortOrder")
+_JSON = ("route", "schema", "evolve", "dropRequired", "create", "sortOrder")
 
 
 def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:

@@ -21,7 +21,8 @@ def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSc
     if body.schema_ is None and body.create is None:
         return None
     schema = None if body.schema_ is None else read_schema(with_provisional_ids(body.schema_))
-    return RequestedSchema(schema, body.evolve, None if body.create is None else _layout(body.create))
+    layout = None if body.create is None else _layout(body.create)
+    return RequestedSchema(schema, body.evolve, layout, body.drop_required)
 
 
 def _layout(body: CreateBody) -> TableLayout:

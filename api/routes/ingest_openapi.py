@@ -15,6 +15,7 @@ _WHAT = (
     ("sortOrder", "JSON: the array that the field `sortOrder` of a JSON body has"),
     ("schema", "JSON: an Iceberg schema, which the table is matched against"),
     ("evolve", "`true` or `false`: whether the table may change to match it"),
+    ("dropRequired", "`true` or `false`: whether `evolve` may make required columns optional"),
     ("create", "JSON: the object that the field `create` of a JSON body has"),
     ("route", "the object of JSON that the field `route` of a JSON body has; instead of `table`"),
     ("requestId", "a UUID: the same one from the same caller is written once"),

@@ -15,8 +15,13 @@ _SCHEMA = (
     "the table that are wider, or are not in it, are fine; all else is told, unless the table may `evolve`"
 )
 _EVOLVE = (
-    "changes the table where the schema asks for it: adds optional fields, widens types, makes required "
-    "fields optional, nested ones too, as one commit of its own before the records. Nothing is dropped"
+    "changes the table where the schema asks for it: adds optional fields, widens types, nested ones too, as "
+    "one commit of its own before the records. Nothing is dropped, and fields that the schema does not have "
+    "stay as they are"
+)
+_DROP_REQUIRED = (
+    "beside `evolve`: required fields that the schema does not have, or has as optional, become optional. "
+    "Without it they stay required, and a record that lacks one is refused"
 )
 _CREATE = "makes the table from `schema` if it is missing, and the schemas around it; ignored if it is there"
 
@@ -26,6 +31,7 @@ class MatchedTable(StrictModel):
 
     schema_: Annotated[SchemaJson | None, Field(alias="schema", description=_SCHEMA)] = None
     evolve: Annotated[bool, Field(description=_EVOLVE)] = False
+    drop_required: Annotated[bool, Field(description=_DROP_REQUIRED)] = False
     create: Annotated[CreateBody | None, Field(description=_CREATE)] = None
 
     @field_validator("evolve")
@@ -35,3 +41,12 @@ class MatchedTable(StrictModel):
         if evolves and "schema_" in info.data and info.data["schema_"] is None:
             raise ValueError("a table evolves to a schema: send it as schema, or leave evolve out")
         return evolves
+
+    @field_validator("drop_required")
+    @classmethod
+    def _evolves_as_well(cls, drops: bool, info: ValidationInfo) -> bool:
+        if drops and info.data.get("evolve") is False:
+            raise ValueError(
+                'columns become optional where the table may change: send "evolve": true as well'
+            )
+        return drops

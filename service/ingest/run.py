@@ -20,6 +20,7 @@ from service.ingest.present_columns import PresentColumns
 from service.ingest.read_target import read_target
 from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
+from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import telling
 from service.ingest.schema_changes.match_tables import match_tables
@@ -115,7 +116,7 @@ def run_ingest(
     check_room()
     # Dead letters alone ask nothing of the tables that they are beside.
     prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
-    with telling(lambda: prepared.evolutions):
+    with telling(lambda: prepared.evolutions), required_advice(request.writes):
         return _accepted(request, caller, prepared, ports, began_ms)
 
 

@@ -33,11 +33,15 @@ class TableCreation:
 
 @dataclass(frozen=True, slots=True)
 class RequestedSchema:
-    """A schema that the table is matched against, if any; `create` makes the table from it."""
+    """A schema that the table is matched against, if any; `create` makes the table from it.
+
+    `evolves` lets the table change, `drops_required` required columns become optional with that.
+    """
 
     schema: TableSchema | None
     evolves: bool = False
     create: TableLayout | None = None
+    drops_required: bool = False
 
 
 @dataclass(frozen=True, slots=True)

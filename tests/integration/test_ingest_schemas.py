@@ -70,6 +70,7 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
             field("tags", {"type": "list", "element": "string", "element-required": True}, required=True),
         ),
         "evolve": True,
+        "dropRequired": True,
         "writeSchema": ["tags", "shard", "place", "price"],
         "requestId": str(uuid4()),
     }

@@ -18,6 +18,7 @@ from service.model.schema_changes import (
     WidenField,
 )
 from service.model.schemas import TableSchema, fields_with_paths
+from service.model.table_creation import RequestedSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def plan_schema(
         if write.schema is None or write.schema.schema is None:
             continue
         now = replace(schema, columns=columns)
-        changes, found = _asked(write.schema.schema, write.schema.evolves, now, partition_names)
+        changes, found = _asked(write.schema, write.schema.schema, now, partition_names)
         differences += [replace(each, place=write.place) for each in found]
         columns = change_schema(columns, changes)
     if columns is schema.columns:
@@ -49,13 +50,17 @@ def plan_schema(
 
 
 def _asked(
-    sent: TableSchema, evolves: bool, now: TableSchema, partition_names: Collection[str]
+    asked: RequestedSchema, sent: TableSchema, now: TableSchema, partition_names: Collection[str]
 ) -> tuple[tuple[SchemaChange, ...], tuple[SchemaDifference, ...]]:
     comparison = compare_schemas(sent.columns, now.columns)
-    refused = tuple(refused_changes(comparison.changes, now, partition_names))
-    unasked = () if evolves else _unasked(comparison.changes, refused)
+    changes = comparison.changes
+    if asked.evolves and not asked.drops_required:
+        # Such a schema says what is to be added: what it does not have, or does not require, stays as it is.
+        changes = tuple(each for each in changes if not isinstance(each, MakeOptional))
+    refused = tuple(refused_changes(changes, now, partition_names))
+    unasked = () if asked.evolves else _unasked(changes, refused)
     differences = comparison.differences + refused + unasked
-    return (() if differences else comparison.changes), differences
+    return (() if differences else changes), differences
 
 
 def _unasked(
@@ -77,5 +82,8 @@ def _as_difference(change: SchemaChange) -> SchemaDifference:
             detail = f'{name} is {before} in the table: it would become {after} with "evolve": true.'
             return SchemaDifference(name, DifferenceKind.TYPE_NARROWER, detail)
         case MakeOptional():
-            detail = f'{name} is required in the table: it would become optional with "evolve": true.'
+            detail = (
+                f"{name} is required in the table: it would become optional "
+                'with "evolve": true and "dropRequired": true.'
+            )
             return SchemaDifference(name, DifferenceKind.FIELD_REQUIRED, detail)

@@ -318,6 +318,19 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
     )
 
 
+async def test_required_columns_become_optional_only_where_a_request_evolves_and_says_so(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    schema = {"fields": [{"name": "id"}]}
+    for asked, drops_required in (({}, False), ({"dropRequired": True}, True)):
+        assert (await send(client, **EVENTS, schema=schema, evolve=True, **asked)).status_code == 200
+        assert gateway.ingests.requests[-1].writes[0].schema is not None
+        assert gateway.ingests.requests[-1].writes[0].schema.drops_required is drops_required
+    refused = await send(client, **EVENTS, schema=schema, dropRequired=True)
+    assert refused.status_code == 422
+    assert [each["pointer"] for each in refused.json()["errors"]] == ["/dropRequired"]
+
+
 async def test_a_write_may_have_a_sort_order_of_its_own(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:

@@ -21,6 +21,7 @@ from service.errors import (
 )
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.model.ingest import (
+    BadRecord,
     ColumnFields,
     ColumnNames,
     InferredColumns,
@@ -67,9 +68,10 @@ def write(
     create: TableLayout | None = None,
     write_schema: tuple[str, ...] | None = None,
     place: str = "",
+    drops_required: bool = False,
 ) -> Write:
     names = None if write_schema is None else ColumnNames(write_schema)
-    schema = RequestedSchema(TableSchema(0, columns), evolves, create) if columns else None
+    schema = RequestedSchema(TableSchema(0, columns), evolves, create, drops_required) if columns else None
     return Write(TableKey(table), (record,), names, place, schema)
 
 
@@ -119,7 +121,7 @@ def test_what_somebody_else_has_added_meanwhile_is_not_added_again(ingests: Fake
 
 def test_what_was_made_and_changed_is_told_by_table(ingests: FakeIngests) -> None:
     place = Field(4, "place", Struct((Field(5, "city", STRING),)))
-    wider = write({}, Field(1, "id", LONG), place, table=MISSING, create=TableLayout())
+    wider = write({}, Field(1, "id", LONG), place, table=MISSING, create=TableLayout(), drops_required=True)
     made = write({"id": 1}, Field(1, "id", Primitive("int"), True), table=MISSING, create=TableLayout())
     told = send(ingests, made, wider, write({"id": 1}, ID, NEW))
     assert told == (
@@ -450,12 +452,36 @@ def test_a_schema_of_too_many_fields_is_not_even_compared() -> None:
     _refused_by(ChangeRules(max_fields=1), write({"id": 1}, ID, NOTE))
 
 
-def test_a_required_column_may_be_left_out_when_the_table_evolves() -> None:
+def test_a_required_column_may_be_left_out_when_the_request_lets_it_become_optional() -> None:
     table = with_columns(replace(ID, is_required=True), NOTE)
     ingests = FakeIngests(table)
-    send(ingests, write({"note": "a"}, NOTE, write_schema=("note",)))
+    send(ingests, write({"note": "a"}, NOTE, write_schema=("note",), drops_required=True))
     [change] = [each for _, changes in ingests.changes.evolved for each in changes]
     assert change == MakeOptional(("id",))
+    ingests.close(WITHIN_S)
+
+
+def test_adding_a_column_takes_the_column_alone_and_leaves_required_ones_as_they_are() -> None:
+    many = tuple(Field(number, f"c{number}", STRING, is_required=number < 4) for number in range(2, 500))
+    ingests = FakeIngests(with_columns(replace(ID, is_required=True), *many))
+    send(ingests, write({"id": 1, "c2": "a", "c3": "b", "new": "x"}, NEW))
+    [change] = [each for _, changes in ingests.changes.evolved for each in changes]
+    assert isinstance(change, AddField)
+    ingests.close(WITHIN_S)
+
+
+def test_a_record_that_lacks_what_is_required_is_told_how_a_column_becomes_optional() -> None:
+    ingests = FakeIngests(with_columns(replace(ID, is_required=True), NOTE))
+    with pytest.raises(RecordsInvalid, match="dropRequired") as refused:
+        send(ingests, write({"note": "a", "new": "b"}, NEW))
+    assert [each.reason for each in refused.value.violations if isinstance(each, BadRecord)] == [
+        "id is required"
+    ]
+    with pytest.raises(WriteSchemaInvalid, match="dropRequired"):
+        send(ingests, write({"note": "a"}, NOTE, write_schema=("note",)))
+    with pytest.raises(RecordsInvalid) as without_schema:
+        send(ingests, write({"note": "a"}))
+    assert "dropRequired" not in without_schema.value.detail
     ingests.close(WITHIN_S)
 
 

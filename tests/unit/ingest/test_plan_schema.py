@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from service.ingest.schema_changes.plan_schema import plan_schema
 from service.model.ingest import Write
 from service.model.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
 from service.model.table_creation import RequestedSchema
 from tests.unit.ingest.wide_table import LONG, STRING, TABLE
 
@@ -19,8 +22,9 @@ ID, NOTE = Field(1, "id", INT, is_required=True), Field(2, "note", STRING)
 SCHEMA = TableSchema(0, (ID, NOTE))
 
 
-def write(*columns: Field, evolves: bool = True, place: str = "") -> Write:
-    return Write(TABLE.key, (), place=place, schema=RequestedSchema(TableSchema(0, columns), evolves))
+def write(*columns: Field, evolves: bool = True, drops_required: bool = False, place: str = "") -> Write:
+    asked = RequestedSchema(TableSchema(0, columns), evolves, drops_required=drops_required)
+    return Write(TABLE.key, (), place=place, schema=asked)
 
 
 def kinds(writes: Sequence[Write], schema: TableSchema = SCHEMA, *names: str) -> list[tuple[str, str]]:
@@ -55,7 +59,7 @@ def test_nothing_is_planned_for_writes_that_send_no_schema() -> None:
 def test_without_evolve_all_that_would_have_to_change_is_told() -> None:
     sent = write(Field(1, "id", LONG), Field(2, "new", STRING), evolves=False)
     assert [each.detail for each in plan_schema([sent], SCHEMA).differences] == [
-        'id is required in the table: it would become optional with "evolve": true.',
+        'id is required in the table: it would become optional with "evolve": true and "dropRequired": true.',
         'id is int in the table: it would become long with "evolve": true.',
         'The table has no field new: it would be added with "evolve": true.',
     ]
@@ -120,13 +124,52 @@ def test_a_name_with_dots_is_not_taken_for_a_field_of_a_struct() -> None:
 
 def test_what_tells_rows_apart_stays_required_and_may_be_widened() -> None:
     schema = replace(SCHEMA, identifier_field_ids=frozenset({1}))
-    assert kinds([write(NOTE)], schema) == [("id", "IDENTIFIER_FIELD")]
+    assert kinds([write(NOTE, drops_required=True)], schema) == [("id", "IDENTIFIER_FIELD")]
+    assert kinds([write(NOTE)], schema) == []
     widened = plan_schema([write(Field(1, "id", LONG, is_required=True), NOTE)], schema)
     assert (widened.changes, widened.differences) == ((WidenField(("id",), "int", "long"),), ())
     key = Field(2, "key", INT, is_required=True)
     nested = TableSchema(0, (Field(1, "s", Struct((key,)), is_required=True),), frozenset({2}))
-    assert kinds([write(Field(1, "s", Struct((key,))))], nested) == [("s", "IDENTIFIER_FIELD")]
+    assert kinds([write(Field(1, "s", Struct((key,))), drops_required=True)], nested) == [
+        ("s", "IDENTIFIER_FIELD")
+    ]
 
 
-def test_a_required_column_that_is_not_sent_becomes_optional() -> None:
-    assert plan_schema([write(NOTE)], SCHEMA).changes == (MakeOptional(("id",)),)
+def test_a_required_column_that_is_not_sent_becomes_optional_where_the_request_says_so() -> None:
+    assert plan_schema([write(NOTE, drops_required=True)], SCHEMA).changes == (MakeOptional(("id",)),)
+    assert plan_schema([write(NOTE)], SCHEMA).changes == ()
+
+
+def _columns() -> some.SearchStrategy[tuple[Field, ...]]:
+    """Required and optional ones, in structs, lists and maps too."""
+    named = partial(some.builds, Field, some.just(0), some.just("element"))
+    kinds_of = some.recursive(
+        some.sampled_from([INT, STRING]),
+        lambda inner: some.one_of(
+            _structs(inner),
+            named(inner, some.booleans()).map(ListOf),
+            named(inner, some.booleans()).map(lambda value: MapOf(Field(0, "key", STRING, True), value)),
+        ),
+        max_leaves=5,
+    )
+    return _structs(kinds_of).map(lambda struct: struct.fields)
+
+
+def _structs(inner: some.SearchStrategy[FieldType]) -> some.SearchStrategy[Struct]:
+    one = some.tuples(some.sampled_from("abcd"), inner, some.booleans())
+    return some.lists(one, min_size=1, max_size=3, unique_by=lambda each: each[0]).map(
+        lambda found: Struct(tuple(Field(0, *each) for each in found))
+    )
+
+
+@given(table=_columns(), sent=_columns())
+def test_whatever_is_sent_what_is_required_stays_so_unless_the_request_says_otherwise(
+    table: tuple[Field, ...], sent: tuple[Field, ...]
+) -> None:
+    kept = plan_schema([write(*sent)], TableSchema(0, table))
+    assert not [each for each in kept.changes if isinstance(each, MakeOptional)]
+    dropped = plan_schema([write(*sent, drops_required=True)], TableSchema(0, table))
+    if not kept.differences and not dropped.differences:
+        assert set(kept.changes) <= set(dropped.changes)
+        others = set(dropped.changes) - set(kept.changes)
+        assert all(isinstance(each, MakeOptional) for each in others)

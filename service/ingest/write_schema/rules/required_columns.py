@@ -16,5 +16,8 @@ def required_columns(projection: Projection) -> Iterator[Violation]:
     for name, field in projection.skipped():
         if field.is_required and field.initial_default is None:
             yield Violation(
-                name, WriteRule.REQUIRED_SKIPPED, f"{name} is required: add it to the write schema."
+                name,
+                WriteRule.REQUIRED_SKIPPED,
+                f"{name} is required: add it to the write schema. (It becomes optional only where a `schema` "
+                'without it is sent with "evolve": true and "dropRequired": true.)',
             )

@@ -1,0 +1,35 @@
+"""What a caller can do whose records lack columns that the table requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from service.errors import RecordsInvalid
+from service.model.ingest import BadRecord, Write
+
+_ADVICE = 'A required column becomes optional only with "dropRequired": true beside "evolve".'
+
+
+@contextmanager
+def required_advice(writes: Iterable[Write]) -> Iterator[None]:
+    """Adds the advice to what is raised of records without a required value, where a write evolves its table.
+
+    Raises:
+        RecordsInvalid: as it was raised inside, with another detail at most.
+    """
+    try:
+        yield
+    except RecordsInvalid as error:
+        if not (any(map(_keeps_required, writes)) and any(map(_is_missing, error.violations))):
+            raise
+        raise RecordsInvalid(f"{error.detail} {_ADVICE}", error.violations, error.bad_count) from error
+
+
+def _keeps_required(write: Write) -> bool:
+    asked = write.schema
+    return asked is not None and asked.evolves and not asked.drops_required
+
+
+def _is_missing(violation: object) -> bool:
+    return isinstance(violation, BadRecord) and violation.reason.endswith(" is required")
