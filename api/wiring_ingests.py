@@ -69,7 +69,13 @@ def build_ingests(
     sync = sync_files if settings.ingest_fsync else not_synced
     data_files = ParquetDataFiles(bounds, sync)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
-    commits = PyIcebergTableCommits(catalogs, data_file, row_deltas=row_deltas, sync=sync)
+    commits = PyIcebergTableCommits(
+        catalogs,
+        data_file,
+        row_deltas=row_deltas,
+        sync=sync,
+        upsert_listed_files=settings.ingest_upsert_listed_files,
+    )
     committer = Committer(log, commits, clock, pace, meters, rewriting)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)

@@ -87,3 +87,10 @@ class IngestSettings(BaseModel):
         description="rows of an upsert in memory, one for each key, here or in a task of Spark;"
         " it takes about three times that",
     )
+    ingest_upsert_listed_files: int = Field(
+        1_000,
+        ge=0,
+        le=100_000,
+        description="data files of a branch up to which the commit of an upsert compares its keys with each"
+        " file's bounds and leaves out deletes that can delete nothing; with more files it keeps all deletes",
+    )

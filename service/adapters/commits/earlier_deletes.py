@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
-from pyiceberg.transforms import VoidTransform
 
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.file_plan import FilePlan
@@ -39,11 +38,6 @@ def earlier_deletes(
     for spec in specs:
         for each in upserts:
             yield from _written(table, spec, each.target, each.delete_files)
-
-
-def is_unpartitioned(spec: PartitionSpec) -> bool:
-    """Whether its files are in no partition; version 1 leaves fields behind that mean nothing."""
-    return all(isinstance(each.transform, VoidTransform) for each in spec.fields)
 
 
 def _written(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import ManifestContent, ManifestFile
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
-from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.table.snapshots import Snapshot
 
 from service.adapters.commits.committed_rounds import round_summary
-from service.adapters.commits.earlier_deletes import earlier_deletes, is_unpartitioned
+from service.adapters.commits.earlier_deletes import earlier_deletes
+from service.adapters.commits.live_files import data_manifests
+from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitioned
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.data_files.content_files import locations_of
 from service.adapters.data_files.file_set import delete_files
@@ -24,12 +24,18 @@ from service.model.writing import Committable, RowDelta
 
 
 def prepare_row_delta(
-    table: Table, committable: Committable, row_deltas: RowDeltas, sync: Sync
+    table: Table,
+    committable: Committable,
+    needed: NeededDeletes,
+    row_deltas: RowDeltas,
+    prepare_append: Callable[[], SnapshotAppend],
+    sync: Sync,
 ) -> SnapshotAppend:
     """Has the manifests written. A branch that is not there begins with what `main` has now.
 
     Rows under earlier partition specs are reached by delete files of theirs, which are written here, and
-    belong to this snapshot as its manifests do.
+    belong to this snapshot as its manifests do. Delete files that can delete nothing of what the branch has
+    are left out; without any, the snapshot is an append, which `prepare_append` prepares.
 
     Raises:
         CommitFailedException: the table has changed meanwhile.
@@ -37,16 +43,23 @@ def prepare_row_delta(
         CommittableUnreadable: a file is described in a way that cannot be understood, or cannot be read.
         PartDown: what writes the manifests is down, or the storage.
     """
-    results = committable.write_results
+    branch, results = committable.key.branch, committable.write_results
+    sent = [file for each in results for file in each.delete_files]
+    kept = needed.of(table, branch, sent)
+    left_out = _without(sent, kept)
     own: list[str] = []
     try:
-        for each in earlier_deletes(table, results, _specs_out_of_reach(table, committable.key.branch)):
+        for each in earlier_deletes(table, results, _specs_out_of_reach(table, branch)):
             own.append(each)
+        own_kept = needed.of(table, branch, own)
+        delete_files(table.io, locations_of(_without(own, own_kept)))
+        if sent and not kept and not own_kept:
+            return prepare_append().leaving_out(left_out)
         delta = RowDelta(
             committable.key,
             table.metadata_location,
             tuple(file for each in results for file in each.data_files),
-            (*(file for each in results for file in each.delete_files), *own),
+            (*kept, *own_kept),
             round_summary(committable),
         )
         text = row_deltas.prepare(delta)
@@ -57,8 +70,14 @@ def prepare_row_delta(
         raise
     snapshot = Snapshot.model_validate_json(text)
     if path_on_disk(snapshot.manifest_list) is not None:
-        sync([*locations_of(own), *_written(table.io, snapshot)])
-    return SnapshotAppend.of(table, committable, snapshot, lambda: _delete(table.io, snapshot, own))
+        sync([*locations_of(own_kept), *_written(table.io, snapshot)])
+    prepared = SnapshotAppend.of(table, committable, snapshot, lambda: _delete(table.io, snapshot, own_kept))
+    return prepared.leaving_out(left_out)
+
+
+def _without(files: Iterable[str], others: Iterable[str]) -> list[str]:
+    gone = set(others)
+    return [each for each in files if each not in gone]
 
 
 def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
@@ -71,17 +90,8 @@ def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
     spec, specs = table.spec(), table.specs()
     if len(specs) == 1 or is_unpartitioned(spec):
         return []
-    ref = table.metadata.refs.get(branch) or table.metadata.refs.get(MAIN_BRANCH)
-    head = table.metadata.snapshot_by_id(ref.snapshot_id) if ref else None
-    found = (
-        {each.partition_spec_id for each in head.manifests(table.io) if _has_rows(each)} if head else set()
-    )
+    found = {each.partition_spec_id for each in data_manifests(table, branch)}
     return [specs[each] for each in sorted(found - {spec.spec_id})]
-
-
-def _has_rows(manifest: ManifestFile) -> bool:
-    counts = (manifest.added_files_count, manifest.existing_files_count)
-    return manifest.content == ManifestContent.DATA and any(each is None or each > 0 for each in counts)
 
 
 def _delete(io: FileIO, snapshot: Snapshot, own: Iterable[str]) -> None:

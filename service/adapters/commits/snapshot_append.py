@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.manifest import DataFile
@@ -29,6 +29,8 @@ from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.committed_rounds import round_properties, round_summary
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undescribable_files
+from service.adapters.data_files.content_files import locations_of
+from service.adapters.data_files.file_set import delete_files
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 
@@ -45,6 +47,7 @@ class SnapshotAppend:
     _discard: Callable[[], None]
     _updates: tuple[TableUpdate, ...]
     _requirements: tuple[TableRequirement, ...]
+    _left_out: tuple[str, ...] = ()
 
     @classmethod
     def prepare(
@@ -99,6 +102,14 @@ class SnapshotAppend:
             Exception: what PyIceberg raises; the snapshot may or may not be there.
         """
         self._table._do_commit(self._updates, self._requirements)
+
+    def leaving_out(self, files: Iterable[str]) -> SnapshotAppend:
+        """The same, of a committable with these files, in Iceberg's JSON, that it does not need."""
+        return replace(self, _left_out=tuple(files))
+
+    def remove_left_out(self) -> None:
+        """Deletes the files that a snapshot which is in the table does without."""
+        delete_files(self._table.io, locations_of(self._left_out))
 
     def discard(self) -> None:
         """Deletes the manifests of a snapshot that never got into the table."""

@@ -30,9 +30,12 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.opened_tables import identifier_of
 from service.adapters.commits.committed_rounds import snapshot_of_round
 from service.adapters.commits.fits_table import check_fits_table
+from service.adapters.commits.live_files import LiveFiles
 from service.adapters.commits.manifest_lists import ManifestLists
+from service.adapters.commits.needed_deletes import NeededDeletes
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
+from service.adapters.data_files.content_files import data_file
 from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
 from service.ingest_ports import RoundEnded, RowDeltas, always_open
@@ -62,6 +65,7 @@ class PyIcebergTableCommits:
         conflicts_within_s: float = 15.0,
         row_deltas: RowDeltas | None = None,
         sync: Sync = sync_files,
+        upsert_listed_files: int = 1_000,
     ) -> None:
         self._catalogs = catalogs
         self._read_data_file = read_data_file
@@ -70,6 +74,7 @@ class PyIcebergTableCommits:
         self._row_deltas = row_deltas
         self._sync = sync
         self._lists = ManifestLists(sync)
+        self._needed = NeededDeletes(LiveFiles(upsert_listed_files))
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
         """Adds all files in one snapshot, once: a round that is in the table already is not added again.
@@ -124,6 +129,7 @@ class PyIcebergTableCommits:
         # Put down first: whether a commit that is refused was made all the same is seen only in the table.
         spent.append(append)
         self._published(catalog, table, append)
+        append.remove_left_out()
         return _result(committable, append.snapshot_id, is_repeated=False)
 
     def _prepared(self, table: Table, committable: Committable) -> SnapshotAppend:
@@ -142,7 +148,11 @@ class PyIcebergTableCommits:
         if not _has_deletes(committable):
             return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
         assert self._row_deltas is not None
-        return prepare_row_delta(table, committable, self._row_deltas, self._sync)
+        # What comes with equality deletes was written here, whoever's files appends are.
+        prepare_append = partial(SnapshotAppend.prepare, table, committable, data_file, self._lists)
+        return prepare_row_delta(
+            table, committable, self._needed, self._row_deltas, prepare_append, self._sync
+        )
 
     def _published(self, catalog: Catalog, table: Table, append: SnapshotAppend) -> None:
         before = table.metadata_location

@@ -99,8 +99,42 @@ def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
         raise ValueError(
             f"This is no data file of spec {spec.spec_id}: spec {content['spec-id']}, {content['content']}."
         )
+    return _file(content, DataFileContent.DATA, schema, spec)
+
+
+def delete_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
+    """The file with equality deletes that this JSON describes.
+
+    Raises:
+        ValueError: this is none, or one of another spec.
+    """
+    content = orjson.loads(text)
+    if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "equality-deletes"):
+        raise ValueError(f"These are no equality deletes of spec {spec.spec_id}.")
+    return _file(content, DataFileContent.EQUALITY_DELETES, schema, spec)
+
+
+def equality_ids_of(text: str) -> tuple[int, ...]:
+    """The ids of the fields that the keys of a file with equality deletes are of.
+
+    Raises:
+        LookupError, ValueError: this is none.
+    """
+    return tuple(orjson.loads(text)["equality-ids"])
+
+
+def spec_id_of(text: str) -> int:
+    """The partition spec that a file is under.
+
+    Raises:
+        LookupError, ValueError: this is no file.
+    """
+    return int(orjson.loads(text)["spec-id"])
+
+
+def _file(content: Mapping[str, Any], kind: DataFileContent, schema: Schema, spec: PartitionSpec) -> DataFile:
     read = DataFile.from_args(
-        content=DataFileContent.DATA,
+        content=kind,
         file_path=content["file-path"],
         file_format=FileFormat(content["file-format"].upper()),
         partition=_partition_record(spec, schema, content["partition"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import shutil
 import tempfile
 import time
@@ -199,7 +200,8 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
     # The two appends share a snapshot, and no upsert shares one.
     assert lakehouse.snapshot_count() == 4
     summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
-    assert [each and each["added-equality-deletes"] for each in summaries] == ["2", None, "2", None]
+    # The first one finds nothing that it could replace.
+    assert [each and each["added-equality-deletes"] for each in summaries] == [None, None, "2", None]
 
 
 def test_what_has_no_value_is_replaced_as_well(lakehouse: UpsertLakehouse) -> None:
@@ -357,6 +359,7 @@ def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse:
 
 
 def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse: UpsertLakehouse) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old")))
     record, after = lakehouse.upsert((1, 1, "a")), lakehouse.append((1, 1, "b"))
     engine, lakehouse.row_deltas = lakehouse.row_deltas, SparkRowDeltas(lambda: None)
     with pytest.raises(EngineNotReady):
@@ -595,11 +598,92 @@ def test_the_engine_makes_no_snapshot_for_another_state_than_was_checked(
     lakehouse: UpsertLakehouse,
 ) -> None:
     moving = MovesOn(lambda: lakehouse.engine.session)
+    lakehouse.commit_all(lakehouse.append((1, 1, "old")))
     moving.lakehouse, lakehouse.row_deltas = lakehouse, moving
     record = lakehouse.upsert((1, 1, "a"))
     lakehouse.commit_all(record)
     assert moving.has_moved
     assert lakehouse.rows() == [(1, 1, "a")]
+
+
+def test_after_its_first_upsert_a_table_has_no_deletes_so_that_every_reader_reads_it(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    engine, lakehouse.row_deltas = lakehouse.row_deltas, SparkRowDeltas(lambda: None)
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "a"), (2, None, "b"), (1, 1, "c")))
+    # All keys lie beyond those that the table has.
+    lakehouse.commit_all(lakehouse.upsert((3, 1, "d"), (4, 1, "e")))
+    lakehouse.row_deltas = engine
+    assert lakehouse.ids() == [1, 2, 3, 4]
+    assert lakehouse.rows() == [(1, 1, "c"), (2, None, "b"), (3, 1, "d"), (4, 1, "e")]
+    # Nor are the files of their keys left on the storage.
+    assert delete_files_of(lakehouse) == set()
+    lakehouse.commit_all(lakehouse.upsert((4, 1, "last"), (9, 1, "f")))
+    assert lakehouse.rows()[3:] == [(4, 1, "last"), (9, 1, "f")]
+    assert len(delete_files_of(lakehouse)) == 1
+
+
+KEY_SETS = ((1,), (1, 2))
+SPECS: tuple[tuple[str, Transform[Any, Any]] | None, ...] = (
+    None,
+    ("day", IdentityTransform()),
+    ("id", BucketTransform(2)),
+    ("id", TruncateTransform(3)),
+)
+STEPS = 14
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_upserts_with_and_without_the_deletes_that_delete_nothing_leave_the_same_rows(
+    lakehouse: UpsertLakehouse, seed: int
+) -> None:
+    """Appends, upserts, other partitions and compactions in any order, beside a list of rows."""
+    chosen = random.Random(seed)
+    expected: list[Row] = []
+    parted_by: str | None = None
+    left_out = 0
+    for number in range(STEPS):
+        rows = [
+            (chosen.randrange(12), chosen.choice([None, 1, 2]), f"{number}.{place}")
+            for place in range(chosen.randint(1, 3))
+        ]
+        step = chosen.choice(["append", "upsert", "upsert", "upsert", "partition", "compact"])
+        if step == "append":
+            lakehouse.commit_all(lakehouse.append(*rows))
+            expected += rows
+        elif step == "upsert":
+            keys = (1, 2) if parted_by is not None else chosen.choice(KEY_SETS)
+            before = lakehouse.snapshot_count()
+            lakehouse.commit_all(lakehouse.upsert(*rows, keys=keys))
+            snapshot = lakehouse.table().current_snapshot()
+            assert lakehouse.snapshot_count() == before + 1
+            assert snapshot is not None
+            assert snapshot.summary is not None
+            left_out += snapshot.summary["added-equality-deletes"] is None
+            expected = upserted(expected, rows, len(keys))
+        elif step == "partition":
+            parted_by = repartitioned(lakehouse, chosen, parted_by)
+        else:
+            SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+        assert sorted(lakehouse.rows(), key=repr) == sorted(expected, key=repr), (seed, number, step)
+    assert left_out
+
+
+def upserted(before: list[Row], rows: Sequence[Row], key_count: int) -> list[Row]:
+    last = {each[:key_count]: each for each in rows}
+    return [each for each in before if each[:key_count] not in last] + list(last.values())
+
+
+def repartitioned(lakehouse: UpsertLakehouse, chosen: random.Random, now: str | None) -> str | None:
+    wanted = chosen.choice(SPECS)
+    with lakehouse.table().update_spec() as spec:
+        if now is not None:
+            spec.remove_field(now)
+        if wanted is None:
+            return None
+        name = f"part_{uuid4().hex[:8]}"
+        spec.add_field(wanted[0], wanted[1], name)
+    return name
 
 
 NO_ANSWER = 0

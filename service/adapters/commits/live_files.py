@@ -1,0 +1,108 @@
+"""What the data files of a branch may hold in the columns that an upsert's keys are of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import DataFile, ManifestContent, ManifestFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.table import Table
+from pyiceberg.table.refs import MAIN_BRANCH
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import NestedField
+
+from service.adapters.bounded_lru import BoundedLru
+from service.adapters.commits.held_values import HeldValues
+
+_MANIFESTS_KEPT = 10_000
+_KEPT_BYTES = 16 << 20
+# Measured roughly: a file's partition, and two bounds of a column.
+_FILE_BYTES = 300
+_COLUMN_BYTES = 300
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFile:
+    """A data file: its partition under its spec, and what it may hold in each of the columns asked about."""
+
+    spec_id: int
+    partition: tuple[object, ...]
+    columns: tuple[HeldValues, ...]
+
+
+class LiveFiles:
+    """Reads the manifests of a branch's newest snapshot, each once: a manifest never changes.
+
+    For many threads. Of a branch with more than `files_at_most` data files nothing is read.
+    """
+
+    def __init__(self, files_at_most: int) -> None:
+        self._files_at_most = files_at_most
+        self._kept: BoundedLru[tuple[object, ...], list[LiveFile]] = BoundedLru(_MANIFESTS_KEPT, _KEPT_BYTES)
+
+    def of(self, table: Table, branch: str, fields: Sequence[NestedField]) -> list[LiveFile] | None:
+        """The data files that a commit to the branch finds; None: they are too many, or cannot be read."""
+        try:
+            manifests = data_manifests(table, branch)
+            counts = [_file_count(each) for each in manifests]
+            known = [each for each in counts if each is not None]
+            if len(known) < len(counts) or sum(known) > self._files_at_most:
+                return None
+            return [file for each in manifests for file in self._files(table, each, fields)]
+        except _UNREADABLE as error:
+            # The deletes are written then, as if anything might be there.
+            log.warning("live_files_unreadable", table=".".join(table.name()), error=repr(error))
+            return None
+
+    def _files(self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]) -> list[LiveFile]:
+        asked = tuple((each.field_id, str(each.field_type), each.initial_default) for each in fields)
+        key = (manifest.manifest_path, manifest.manifest_length, asked)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = _read(table.io, manifest, table.specs()[manifest.partition_spec_id], fields)
+            self._kept.put(key, kept, (len(kept) + 1) * (_FILE_BYTES + _COLUMN_BYTES * len(fields)))
+        return kept
+
+
+def data_manifests(table: Table, branch: str) -> list[ManifestFile]:
+    """Those with data files that a commit to the branch finds; a new branch begins with what `main` has."""
+    ref = table.metadata.refs.get(branch) or table.metadata.refs.get(MAIN_BRANCH)
+    head = table.metadata.snapshot_by_id(ref.snapshot_id) if ref else None
+    return [each for each in head.manifests(table.io) if _has_files(each)] if head else []
+
+
+def _has_files(manifest: ManifestFile) -> bool:
+    return manifest.content == ManifestContent.DATA and _file_count(manifest) != 0
+
+
+def _file_count(manifest: ManifestFile) -> int | None:
+    added, existing = manifest.added_files_count, manifest.existing_files_count
+    return None if added is None or existing is None else added + existing
+
+
+def _read(
+    io: FileIO, manifest: ManifestFile, spec: PartitionSpec, fields: Sequence[NestedField]
+) -> list[LiveFile]:
+    # Readers take the value of such a column from the partition, whatever else the file says.
+    sources = {each.source_id for each in spec.fields if isinstance(each.transform, IdentityTransform)}
+    entries = manifest.fetch_manifest_entry(io, discard_deleted=True)
+    return [_live_file(each.data_file, spec, fields, sources) for each in entries]
+
+
+def _live_file(
+    file: DataFile, spec: PartitionSpec, fields: Sequence[NestedField], sources: set[int]
+) -> LiveFile:
+    return LiveFile(
+        spec.spec_id,
+        tuple(file.partition[place] for place in range(len(spec.fields))),
+        tuple(
+            HeldValues.anything() if each.field_id in sources else HeldValues.of(file, each)
+            for each in fields
+        ),
+    )

@@ -1,0 +1,85 @@
+"""Which files with equality deletes can delete anything of what a branch has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from pyiceberg.manifest import DataFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.table import Table
+from pyiceberg.transforms import VoidTransform
+from pyiceberg.types import NestedField
+
+from service.adapters.commits.held_values import HeldValues
+from service.adapters.commits.live_files import LiveFile, LiveFiles
+from service.adapters.data_files.content_files import delete_file, equality_ids_of, spec_id_of
+
+# What says of itself what is no longer true, or what nobody can read, is for the commit to judge.
+_NOT_UNDERSTOOD = (ValueError, TypeError, LookupError, ArithmeticError)
+
+
+class NeededDeletes:
+    """Decides for the snapshot that a commit is based on; whoever commits requires that it is still that one.
+
+    A delete file is needed unless the metadata of every data file rules out that it holds one of the keys:
+    it is in another partition, or the bounds of a key column do not meet. Readers decide in the same way
+    which files they apply a delete to. Where anything is not known, the delete file is needed.
+    """
+
+    def __init__(self, live: LiveFiles) -> None:
+        self._live = live
+
+    def of(self, table: Table, branch: str, files: Iterable[str]) -> list[str]:
+        """Those of these files, in Iceberg's JSON, that are needed."""
+        known: dict[tuple[int, ...], list[LiveFile] | None] = {}
+        return [each for each in files if self._is_needed(table, branch, each, known)]
+
+    def _is_needed(
+        self, table: Table, branch: str, text: str, known: dict[tuple[int, ...], list[LiveFile] | None]
+    ) -> bool:
+        try:
+            ids = equality_ids_of(text)
+            fields = [table.schema().find_field(each) for each in ids]
+            if ids not in known:
+                known[ids] = self._live.of(table, branch, fields)
+            live = known[ids]
+            return live is None or (bool(live) and _deletes_any(table, text, fields, live))
+        except _NOT_UNDERSTOOD:
+            return True
+
+
+def _deletes_any(table: Table, text: str, fields: Sequence[NestedField], live: Iterable[LiveFile]) -> bool:
+    spec = table.specs()[spec_id_of(text)]
+    file = delete_file(text, table.schema(), spec)
+    keys = [HeldValues.of(file, each) for each in fields]
+    return any(_reaches(file, spec, each) and _may_have(each, keys) for each in live)
+
+
+def _may_have(file: LiveFile, keys: Sequence[HeldValues]) -> bool:
+    return all(held.may_share(key) for held, key in zip(file.columns, keys, strict=True))
+
+
+def _reaches(delete: DataFile, spec: PartitionSpec, file: LiveFile) -> bool:
+    """An equality delete without partition reaches all files, another one those of its spec and partition.
+
+    Source: the Iceberg table specification, "Scan Planning".
+    """
+    if is_unpartitioned(spec):
+        return True
+    if file.spec_id != spec.spec_id:
+        return False
+    values = [delete.partition[place] for place in range(len(spec.fields))]
+    return all(_may_be_equal(one, other) for one, other in zip_longest(values, file.partition))
+
+
+def _may_be_equal(one: object, other: object) -> bool:
+    if one is None or other is None:
+        return one is other
+    # What was read from two kinds of files may be one value in two types.
+    return type(one) is not type(other) or isinstance(one, float) or one == other
+
+
+def is_unpartitioned(spec: PartitionSpec) -> bool:
+    """Whether its files are in no partition; version 1 leaves fields behind that mean nothing."""
+    return all(isinstance(each.transform, VoidTransform) for each in spec.fields)
