@@ -81,7 +81,11 @@ class SnapshotAnswer(WireModel):
 
 
 class TableAnswer(TableEntry):
-    """A table as its catalog describes it now. Counts are those of the current snapshot."""
+    """A table as its catalog describes it now. Counts are those of the current snapshot.
+
+    `recordCount` is what a reader finds. It is null where only reading tells, as with equality deletes;
+    `recordCountAtMost` counts all rows in data files then, deleted ones too.
+    """
 
     table_uuid: UUID
     source: TableSource
@@ -94,7 +98,8 @@ class TableAnswer(TableEntry):
     partition_spec: list[PartitionFieldAnswer]
     sort_order: list[SortFieldAnswer]
     snapshots: list[SnapshotAnswer]
-    record_count: int
+    record_count: int | None
+    record_count_at_most: int | None
     data_file_count: int
     total_bytes: int
 
@@ -147,7 +152,8 @@ def table_answer(facts: TableFacts) -> TableAnswer:
             )
             for each in facts.snapshots
         ],
-        record_count=facts.record_count,
+        record_count=facts.live_record_count,
+        record_count_at_most=facts.most_records,
         data_file_count=facts.data_file_count,
         total_bytes=facts.total_bytes,
     )

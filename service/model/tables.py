@@ -175,6 +175,9 @@ class TableFacts:
     may still be laid out by, without what the current spec has too. `has_imported_files`: other systems may
     have written some, in which names stand for the ids of columns. `widened_columns`: decimals of
     more than eighteen digits that had fewer once, as older files still have them.
+
+    `record_count` are all rows in data files, `deleted_record_count` those of them that deletes take away;
+    None where metadata alone does not say how many.
     """
 
     name: TableName
@@ -197,3 +200,17 @@ class TableFacts:
     source: TableSource = TableSource.ICEBERG
     has_imported_files: bool = False
     widened_columns: tuple[str, ...] = ()
+    deleted_record_count: int | None = 0
+
+    @property
+    def live_record_count(self) -> int | None:
+        """The rows that a reader finds; None where that is not known."""
+        if self.deleted_record_count is None or self.most_records is None:
+            return None
+        return self.record_count - self.deleted_record_count
+
+    @property
+    def most_records(self) -> int | None:
+        """What the rows that a reader finds are no more than; None where that is not known."""
+        is_counted = self.source is TableSource.ICEBERG and self.deleted_record_count is not None
+        return self.record_count if self.record_count or is_counted else None

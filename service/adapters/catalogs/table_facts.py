@@ -12,6 +12,7 @@ from pyiceberg.table import Table, TableProperties
 from pyiceberg.table.snapshots import Snapshot as IcebergSnapshot
 from pyiceberg.types import DecimalType, IcebergType
 
+from service.adapters.catalogs.deleted_records import deleted_record_count
 from service.adapters.catalogs.read_at import ReadAt, read_at
 from service.model.identity import Identity
 from service.model.tables import (
@@ -64,6 +65,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         bloom_filter_columns=_bloom_filter_columns(table, schema),
         has_imported_files=has_imported_files(table),
         widened_columns=tuple(_widened_columns(table, schema)),
+        deleted_record_count=deleted_record_count(table.metadata.snapshots, snapshot),
     )
 
 
