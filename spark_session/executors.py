@@ -20,6 +20,13 @@ from spark_session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
 
+_INTERRUPTIONS = (
+    "java.lang.InterruptedException",
+    "java.io.InterruptedIOException",
+    "java.nio.channels.ClosedByInterruptException",
+    "SPARK_JOB_CANCELLED",
+)
+
 POOL = "ingests"
 _MISSING = "No module named 'service"
 _STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
@@ -99,8 +106,22 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
     except (PySparkException, *UNREACHABLE) as failure:
         if not session.is_alive() or session.is_stopped():
             raise EngineLost from failure
-        log.warning("executors_failed", error=type(failure).__name__, reason=str(failure))
+        note = log.info if _is_interruption(str(failure)) else log.warning
+        note("executors_failed", error=type(failure).__name__, reason=str(failure))
         raise _in_gateway_terms(str(failure)) from failure
+
+
+def _is_interruption(text: str) -> bool:
+    """Whether somebody wanted it to end: a stream that is stopped interrupts what its batch was doing.
+
+    >>> _is_interruption("An error occurred: java.nio.channels.ClosedByInterruptException at java.base")
+    True
+    >>> _is_interruption("java.io.IOException: No space left on device")
+    False
+
+    Source: Spark's `StreamExecution.isInterruptionException`.
+    """
+    return any(each in text for each in _INTERRUPTIONS)
 
 
 def _in_gateway_terms(text: str) -> PartDown:
