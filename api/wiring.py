@@ -155,7 +155,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         build_maintenances(
             settings,
             parts.catalogs,
-            SparkTableUpkeep(lambda: parts.engine.session),
+            SparkTableUpkeep(lambda: parts.engine.session, settings.maintenance_compaction_width),
             parts.migrated_store_url,
             clock,
             parts.stack,

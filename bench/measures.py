@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from bench import (
     clients,
+    compacted_logs,
     demo_query,
     large_ingest,
     literal_predicate,
@@ -99,6 +100,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "ndjson": Measure(ndjson.__doc__ or "", ndjson.measure, ndjson.draw),
         "two-workers": Measure(two_workers.__doc__ or "", two_workers.measure, two_workers.draw),
         "one-round": Measure(one_round.__doc__ or "", one_round.measure, one_round.draw),
+        "compacted-logs": Measure(compacted_logs.__doc__ or "", compacted_logs.measure, compacted_logs.draw),
         "small-ingests": Measure(small_ingests.__doc__ or "", small_ingests.measure, small_ingests.draw),
     }
 )

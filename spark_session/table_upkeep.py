@@ -20,6 +20,7 @@ from service.errors import (
     MaintenanceFailed,
     TableNotFound,
 )
+from service.model.maintenance import CompactionWidth
 from service.model.tables import TableName
 from service.model.writing import TableKey
 from spark_session.errors import in_gateway_terms
@@ -39,6 +40,15 @@ JOB_TAG = "maintenance"
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss"})
 # One delete is enough to rewrite a file: while there are any, PyIceberg reads nothing of the table.
 _COMPACTION = {"delete-file-threshold": "1", "remove-dangling-deletes": "true"}
+_OF_PROJECTED = (
+    "ForwardingOperations",
+    "OneSpec",
+    "FileColumns",
+    "WriteGroup",
+    "NarrowTable",
+    "RewritePlanner",
+    "SkippedColumns",
+)
 # What others commit in between may make Iceberg give up, and the next attempt finds the table as it is then.
 # Of a partition spec that was made meanwhile, Iceberg 1.12 says only that it does not know it.
 _CONFLICTS = ("CommitFailedException", "ValidationException", "PartitionSpec.partitionType()")
@@ -67,27 +77,39 @@ class TableDeletes:
 
 
 class Compaction:
-    """Asks `Compaction.java` of one JVM."""
+    """Asks `Compaction.java`, or `ProjectedCompaction.java`, of one JVM."""
 
     def __init__(self, gateway: JavaGateway) -> None:
         self._gateway = gateway
 
-    def rewrite(self, session: SparkSession, key: TableKey, options: Mapping[str, str]) -> Mapping[str, int]:
+    def rewrite(
+        self, session: SparkSession, key: TableKey, options: Mapping[str, str], width: CompactionWidth
+    ) -> Mapping[str, int]:
         """Rewrites the branch's data files, unless the table gets another partition spec meanwhile."""
         name = table_sql_name(key.table)
-        found = self._java.rewrite(session._jsparkSession, name, key.branch, dict(options))
+        java = self._projected if width is CompactionWidth.WRITE_SCHEMA else self._whole
+        found = java.rewrite(session._jsparkSession, name, key.branch, dict(options))
         return {str(each): int(found[each]) for each in found}
 
     @cached_property
-    def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "Compaction", "ForwardingOperations")
+    def _whole(self) -> JavaObject:
+        return java_instance(self._gateway, "Compaction", "ForwardingOperations", "OneSpec")
+
+    @cached_property
+    def _projected(self) -> JavaObject:
+        return java_instance(self._gateway, "ProjectedCompaction", *_OF_PROJECTED)
 
 
 class SparkTableUpkeep:
     """Implements `service.maintenance_ports.TableUpkeep`; `session` gives the session of now."""
 
-    def __init__(self, session: Callable[[], WarmSession | None]) -> None:
+    def __init__(
+        self,
+        session: Callable[[], WarmSession | None],
+        width: CompactionWidth = CompactionWidth.WRITE_SCHEMA,
+    ) -> None:
         self._session = session
+        self._width = width
 
     def compact(self, key: TableKey) -> Mapping[str, int]:
         """See `service.maintenance_ports.TableUpkeep`."""
@@ -96,14 +118,17 @@ class SparkTableUpkeep:
             # Files of an earlier spec are out of reach for the deletes of upserts: all is rewritten.
             is_all = warm.table_deletes.has_other_specs(child, key)
             options = _COMPACTION | ({"rewrite-all": "true"} if is_all else {})
-            found = warm.compaction.rewrite(child, key, options)
+            found = warm.compaction.rewrite(child, key, options, self._width)
             dangling = warm.table_deletes.remove_dangling(child, key)
-            return {
+            counts = {
                 "rewrittenDataFiles": found.get("rewritten_data_files_count", 0),
                 "addedDataFiles": found.get("added_data_files_count", 0),
                 "rewrittenBytes": found.get("rewritten_bytes_count", 0),
                 "removedDeleteFiles": found.get("removed_delete_files_count", 0) + dangling,
             }
+            if self._width is CompactionWidth.WRITE_SCHEMA:
+                counts["writeSchemas"] = found.get("write_schemas_count", 0)
+            return counts
 
         return self._done(key.table, work)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from service.model.maintenance import MaintenanceOperation
+from service.model.maintenance import CompactionWidth, MaintenanceOperation
 
 
 class MaintenanceSettings(BaseModel):
@@ -34,6 +34,11 @@ class MaintenanceSettings(BaseModel):
         le=31_536_000,
         description="seconds after which all that is done by itself is done to a table that was ingested to, "
         "upserts or not; 0: never",
+    )
+    maintenance_compaction_width: CompactionWidth = Field(
+        CompactionWidth.WRITE_SCHEMA,
+        description="which columns compacted files have: `WRITE_SCHEMA`, those of the files that they "
+        "replace, each write schema by itself; `TABLE`, all that the table has, in as few files as possible",
     )
     maintenance_snapshot_age_h: int = Field(
         120, ge=0, le=87_600, description="hours that snapshots stay, where maintenance forgets them"

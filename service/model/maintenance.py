@@ -19,6 +19,17 @@ class MaintenanceOperation(StrEnum):
     REMOVE_ORPHANS = "removeOrphans"
 
 
+class CompactionWidth(StrEnum):
+    """Which columns a rewritten file has.
+
+    `WRITE_SCHEMA`: those of the files that it replaces, each write schema by itself.
+    `TABLE`: all that the table has.
+    """
+
+    WRITE_SCHEMA = "WRITE_SCHEMA"
+    TABLE = "TABLE"
+
+
 class MaintenanceState(StrEnum):
     """Where it stands."""
 

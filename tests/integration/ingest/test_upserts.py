@@ -51,6 +51,7 @@ from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
 from service.ingest_ports import always_open
 from service.model.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.maintenance import CompactionWidth
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult, WriteTarget
 from spark_session.engine import SparkEngine
@@ -116,6 +117,12 @@ class UpsertLakehouse(IngestLakehouse):
             found = child.sql(f"SELECT {columns} FROM {name} {version} ORDER BY {columns}").collect()
         return [tuple(each) for each in found]
 
+    def change(self, sql: str) -> None:
+        """Has Spark run this, with the table's name in place of the braces."""
+        assert self.engine.session is not None
+        with self.engine.session.children.taken(None, None, "test") as child:
+            child.sql(sql.format(table_sql_name(self.key.table))).collect()
+
     def create(self, name: str, schema: Schema, spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC) -> Table:
         """Another table in the same schema."""
         return self._outside.create_table(("game", name), schema, partition_spec=spec)
@@ -176,6 +183,7 @@ def lakehouse(request: pytest.FixtureRequest, shared: Shared) -> Iterator[Upsert
 
 in_both_catalogs = pytest.mark.parametrize("lakehouse", ["lake", "rest"], indirect=True)
 over_rest = pytest.mark.parametrize("lakehouse", ["rest"], indirect=True)
+in_both_widths = pytest.mark.parametrize("width", list(CompactionWidth))
 
 
 @in_both_catalogs
@@ -413,9 +421,10 @@ def test_rows_of_an_earlier_partition_spec_without_partitions_are_replaced(
     assert lakehouse.rows() == [(1, 1, "new"), (2, 2, "old"), (2, 3, "old"), (2, 9, "new"), (3, None, "new")]
 
 
+@in_both_widths
 @in_both_catalogs
 def test_rows_of_several_earlier_partition_specs_are_replaced_and_compacted(
-    lakehouse: UpsertLakehouse,
+    lakehouse: UpsertLakehouse, width: CompactionWidth
 ) -> None:
     partition(lakehouse, "day", IdentityTransform())
     lakehouse.commit_all(lakehouse.append(*((n, n % 2, "a") for n in range(4))))
@@ -433,7 +442,7 @@ def test_rows_of_several_earlier_partition_specs_are_replaced_and_compacted(
     lakehouse.commit_all(lakehouse.upsert((1, 1, "again"), (5, 1, "again"), (6, 0, "again"), keys=(1, 2)))
     again = [(n, day, "again" if note == "new" else note) for n, day, note in expected]
     assert lakehouse.rows() == again
-    SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert lakehouse.rows() == again
     assert lakehouse.ids() == list(range(8))
 
@@ -509,9 +518,10 @@ def test_without_partitions_an_upsert_reaches_every_spec(lakehouse: UpsertLakeho
     assert lakehouse.rows() == [(1, 7, "new"), (2, 2, "old")]
 
 
+@in_both_widths
 @pytest.mark.parametrize("is_partitioned", [False, True])
 def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
-    lakehouse: UpsertLakehouse, is_partitioned: bool
+    lakehouse: UpsertLakehouse, is_partitioned: bool, width: CompactionWidth
 ) -> None:
     keys: tuple[int, ...] = (1,)
     if is_partitioned:
@@ -525,7 +535,7 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
     before = lakehouse.rows()
     with pytest.raises(ValueError, match="equality deletes"):
         lakehouse.table().scan().to_arrow()
-    counts = SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    counts = SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert counts["removedDeleteFiles"] > 0
     assert lakehouse.rows() == before
     assert lakehouse.ids() == [each[0] for each in before] == list(range(6))
@@ -538,9 +548,64 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
     assert len(lakehouse.rows()) == 6
 
 
+@in_both_widths
+def test_an_upsert_during_a_compaction_replaces_the_rows_that_are_rewritten(
+    lakehouse: UpsertLakehouse, width: CompactionWidth
+) -> None:
+    """Rewritten rows are as old as they were, and the deletes that came meanwhile reach them."""
+    partition(lakehouse, "day", IdentityTransform())
+    for note in ("old", "older"):
+        lakehouse.commit_all(lakehouse.upsert((1, 1, note), (2, 1, note), (3, 2, note), keys=(1, 2)))
+    assert lakehouse.engine.session is not None
+    context = lakehouse.engine.session.context
+    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session, width)
+    with ThreadPoolExecutor(2) as pool:
+        held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
+        until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
+        compacted = pool.submit(upkeep.compact, lakehouse.key)
+        until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
+        lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
+        assert not held.done()
+        assert compacted.result(WITHIN_S)["rewrittenDataFiles"] > 0
+    expected = [(1, 1, "new"), (2, 1, "older"), (3, 2, "older")]
+    assert lakehouse.rows() == expected
+    upkeep.compact(lakehouse.key)
+    assert lakehouse.rows() == expected
+    assert lakehouse.ids() == [1, 2, 3]
+
+
+@in_both_widths
+def test_rows_that_spark_deleted_by_position_stay_deleted_after_a_compaction(
+    lakehouse: UpsertLakehouse, width: CompactionWidth
+) -> None:
+    lakehouse.commit_all(lakehouse.append(*((n, n % 2, "a") for n in range(6))))
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "b")))
+    lakehouse.change("ALTER TABLE {} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    lakehouse.change("DELETE FROM {} WHERE id IN (2, 5)")
+    before = lakehouse.rows()
+    assert [each[0] for each in before] == [0, 1, 3, 4]
+    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    assert lakehouse.rows() == before
+    assert lakehouse.ids() == [0, 1, 3, 4]
+
+
+@in_both_widths
+def test_a_compaction_of_rows_that_are_all_deleted_leaves_none(
+    lakehouse: UpsertLakehouse, width: CompactionWidth
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "a"), (2, 2, "a")))
+    lakehouse.commit_all(lakehouse.upsert((1, 1, "b"), (2, 2, "b")))
+    lakehouse.change("ALTER TABLE {} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    lakehouse.change("DELETE FROM {} WHERE id < 3 AND note >= 'a'")
+    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    assert lakehouse.rows() == []
+    assert lakehouse.ids() == []
+
+
+@in_both_widths
 @pytest.mark.parametrize("is_back", [False, True])
 def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
-    lakehouse: UpsertLakehouse, is_back: bool
+    lakehouse: UpsertLakehouse, is_back: bool, width: CompactionWidth
 ) -> None:
     """Its files would be of a spec that an upsert in between had no rows under, and wrote no deletes for."""
     partition(lakehouse, "day", IdentityTransform())
@@ -549,7 +614,7 @@ def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
     spec_id = lakehouse.table().spec().spec_id
     assert lakehouse.engine.session is not None
     context = lakehouse.engine.session.context
-    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session)
+    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
         # While these have both cores, it has planned what to rewrite, and waits.
         held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)

@@ -1,0 +1,54 @@
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.HasTableOperations;
+import org.apache.iceberg.PartitionField;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.Schema;
+import org.apache.iceberg.SortOrder;
+import org.apache.iceberg.Table;
+
+/** A table as one that has some of its columns alone, in this order, for reading and writing files. */
+public final class NarrowTable extends BaseTable {
+    private final Schema narrow;
+    private final SortOrder order;
+
+    public NarrowTable(Table table, List fields, SortOrder order) {
+        super(((HasTableOperations) table).operations(), table.name());
+        this.narrow = new Schema(fields);
+        this.order = order;
+    }
+
+    public Schema schema() {
+        return narrow;
+    }
+
+    public SortOrder sortOrder() {
+        return order;
+    }
+
+    /** Those that can be bound to the columns: a task that writes binds them all, whichever it writes for. */
+    public Map specs() {
+        Map found = new HashMap();
+        Iterator all = super.specs().values().iterator();
+        while (all.hasNext()) {
+            PartitionSpec each = (PartitionSpec) all.next();
+            if (isOfColumns(each)) {
+                found.put(Integer.valueOf(each.specId()), each);
+            }
+        }
+        return found;
+    }
+
+    private boolean isOfColumns(PartitionSpec spec) {
+        for (int i = 0; i < spec.fields().size(); i++) {
+            PartitionField each = (PartitionField) spec.fields().get(i);
+            if (!each.transform().isVoid() && narrow.findField(each.sourceId()) == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

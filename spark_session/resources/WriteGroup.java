@@ -1,0 +1,128 @@
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.iceberg.DeleteFile;
+import org.apache.iceberg.FileScanTask;
+import org.apache.iceberg.PartitionField;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.Schema;
+import org.apache.iceberg.SortField;
+import org.apache.iceberg.SortOrder;
+import org.apache.iceberg.Table;
+import org.apache.iceberg.types.TypeUtil;
+import org.apache.iceberg.types.Types;
+
+/** Data files of one write schema and one sort order: what is written of them, and what has to be read for that. */
+public final class WriteGroup {
+    public final List tasks = new ArrayList();
+    private final Table table;
+    private final SortOrder order;
+    private List written;
+
+    /** `columns` are those that the files have; null: all that the table has. */
+    public WriteGroup(Table table, List columns, Integer orderId, int outputSpecId) {
+        this.table = table;
+        List found = columns == null ? table.schema().columns() : columns;
+        // Without its sources nobody knows the partition of a row; they may have come later than the file.
+        this.written = with(found, sources((PartitionSpec) table.specs().get(Integer.valueOf(outputSpecId))));
+        if (written.isEmpty()) {
+            // Of files whose columns are all gone, rows are left, and a row has a column.
+            written = with(written, ids((Types.NestedField) table.schema().columns().get(0)));
+        }
+        this.order = usable(orderId);
+    }
+
+    /** What the new files have, in this order. */
+    public List written() {
+        return written;
+    }
+
+    /** What the new files are sorted by. */
+    public SortOrder order() {
+        return order;
+    }
+
+    /** What is written, and what tells deleted rows and the partitions of earlier specs of these tasks. */
+    public List read(List tasks) {
+        List needed = new ArrayList();
+        for (int i = 0; i < tasks.size(); i++) {
+            FileScanTask task = (FileScanTask) tasks.get(i);
+            needed.addAll(sources(task.spec()));
+            for (int j = 0; j < task.deletes().size(); j++) {
+                List keys = ((DeleteFile) task.deletes().get(j)).equalityFieldIds();
+                if (keys != null) {
+                    needed.addAll(keys);
+                }
+            }
+        }
+        List read = with(written, needed);
+        // What lies in a struct that is written in part makes it a wider one, and it is written as it is read.
+        for (int i = 0; i < written.size(); i++) {
+            written.set(i, read.get(i));
+        }
+        return read;
+    }
+
+    private SortOrder usable(Integer orderId) {
+        SortOrder found = orderId == null ? null : (SortOrder) table.sortOrders().get(orderId);
+        if (found == null) {
+            return SortOrder.unsorted();
+        }
+        Schema schema = new Schema(written);
+        for (int i = 0; i < found.fields().size(); i++) {
+            SortField each = (SortField) found.fields().get(i);
+            Types.NestedField source = schema.findField(each.sourceId());
+            if (source == null || !each.transform().canTransform(source.type())) {
+                return SortOrder.unsorted();
+            }
+        }
+        return found;
+    }
+
+    /** The fields, and whole columns of the table for ids that are not among them, behind those or in their place. */
+    private List with(List fields, List ids) {
+        List found = new ArrayList(fields);
+        for (int i = 0; i < ids.size(); i++) {
+            Integer id = (Integer) ids.get(i);
+            if (!TypeUtil.indexById(Types.StructType.of(found)).containsKey(id)) {
+                add(found, id);
+            }
+        }
+        return found;
+    }
+
+    private void add(List found, Integer id) {
+        List columns = table.schema().columns();
+        for (int i = 0; i < columns.size(); i++) {
+            Types.NestedField column = (Types.NestedField) columns.get(i);
+            if (!TypeUtil.indexById(Types.StructType.of(new Types.NestedField[] {column})).containsKey(id)) {
+                continue;
+            }
+            for (int j = 0; j < found.size(); j++) {
+                if (((Types.NestedField) found.get(j)).fieldId() == column.fieldId()) {
+                    found.set(j, column);
+                    return;
+                }
+            }
+            found.add(column);
+            return;
+        }
+        // A column that the table does not have any more: nobody reads it.
+    }
+
+    private static List sources(PartitionSpec spec) {
+        List ids = new ArrayList();
+        for (int i = 0; i < spec.fields().size(); i++) {
+            PartitionField each = (PartitionField) spec.fields().get(i);
+            if (!each.transform().isVoid()) {
+                ids.add(Integer.valueOf(each.sourceId()));
+            }
+        }
+        return ids;
+    }
+
+    private static List ids(Types.NestedField field) {
+        List ids = new ArrayList();
+        ids.add(Integer.valueOf(field.fieldId()));
+        return ids;
+    }
+}
