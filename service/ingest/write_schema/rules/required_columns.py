@@ -18,6 +18,6 @@ def required_columns(projection: Projection) -> Iterator[Violation]:
             yield Violation(
                 name,
                 WriteRule.REQUIRED_SKIPPED,
-                f"{name} is required: add it to the write schema. (It becomes optional only where a `schema` "
-                'without it is sent with "evolve": true and "dropRequired": true.)',
+                f"{name} is required: add it to the write schema. It becomes optional only where a `schema` "
+                'without it is sent with "evolve": true and "dropRequired": true.',
             )
