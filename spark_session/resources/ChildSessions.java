@@ -24,6 +24,8 @@ public final class ChildSessions {
      * the current one even where no table is read: a catalog that does not answer would stop all callers.
      */
     public void openCatalog(Object root, String name) throws Exception {
+        // A catalog reads its configuration from the session of the thread that opens it.
+        SparkSession$.MODULE$.setActiveSession((SparkSession) root);
         SessionState state = ((SparkSession) root).sessionState();
         rootManager = state.catalogManager();
         if (!names.contains(name)) {
