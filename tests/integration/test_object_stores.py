@@ -331,6 +331,9 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
     for each in old:
         store.put(LAKE, each, b"nobody's")
     store.put(LAKE, f"{folder}_2/data/nobodys.parquet", b"not this table's")
+    # PyArrow leaves an empty object in the place of a folder whose last file it deletes, as it does with
+    # deletes that a commit had no need of.
+    empty = [each for each in store.keys(LAKE) if each.startswith(f"{folder}/") and each.endswith("/")]
     store.age_everything()
     store.put(LAKE, f"{folder}/data/young.parquet", b"nobody's")
 
@@ -338,9 +341,9 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
 
     assert counts["compact"]["removedDeleteFiles"] > 0
     assert counts["expire"]["expiredSnapshots"] >= 2
-    assert counts["removeOrphans"] == {"removedFiles": len(old)}
+    assert counts["removeOrphans"] == {"removedFiles": len(old) + len(empty)}
     keys = store.keys(LAKE)
-    assert not set(old) & set(keys)
+    assert not {*old, *empty} & set(keys)
     assert {f"{folder}/data/young.parquet", f"{folder}_2/data/nobodys.parquet"} <= set(keys)
     assert rows(gateway, f"SELECT id, kind, note FROM {name} ORDER BY id") == before
     assert rows(gateway, f"SELECT kind FROM {named(sibling)}") == [["sibling"]]

@@ -7,7 +7,7 @@ have (`test_data_files.py` has them).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 from uuid import uuid4
@@ -108,6 +108,7 @@ class Case:
     row: Row
     columns: list[str]
     schema: Schema = STRICT
+    more: Row = field(default_factory=dict)
 
 
 CASES = {
@@ -220,6 +221,16 @@ CASES = {
         NOTHING | {"id": 1},
         ["id", "day"],
     ),
+    "sort source skipped": Case(
+        WriteRule.SORT_SOURCE_SKIPPED,
+        ["id", "day"],
+        ["level"],
+        ["id", "day", "level"],
+        FIRST | {"level": 3},
+        TOLD | {"level": 3},
+        ["id", "day", "level"],
+        more={"sortOrder": [{"source": "level"}]},
+    ),
 }
 
 
@@ -229,13 +240,13 @@ def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
 ) -> None:
     case = CASES[name]
     table = new_table(case.schema)
-    refused = send(gateway, table, case.record, writeSchema=case.breaks)
+    refused = send(gateway, table, case.record, writeSchema=case.breaks, **case.more)
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
     told = [(each["field"], each["rule"]) for each in refused.json()["errors"]]
     assert told == [(each, case.rule.value) for each in case.faults]
     assert table.refresh().current_snapshot() is None
 
-    accepted = send(gateway, table, case.record, writeSchema=case.keeps)
+    accepted = send(gateway, table, case.record, writeSchema=case.keeps, **case.more)
     assert accepted.status_code == 200, accepted.text
     assert_read_alike(gateway, table, [case.row])
     [file] = data_files(table)
@@ -314,8 +325,8 @@ def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, n
     table = new_table()
     part = FIRST | {"place": {"street": "B"}}
     schema = ["id", "day", "place.street"]
-    for field in ({"note": "a"}, {"note": None}, {"place": A_PLACE}):
-        refused = send(gateway, table, part, part | field, writeSchema=schema)
+    for other in ({"note": "a"}, {"note": None}, {"place": A_PLACE}):
+        refused = send(gateway, table, part, part | other, writeSchema=schema)
         assert (refused.status_code, refused.json()["code"]) == (422, "RECORDS_INVALID"), refused.text
         assert [each["pointer"] for each in refused.json()["errors"]] == ["/records/1"]
     assert table.refresh().current_snapshot() is None
