@@ -71,6 +71,16 @@ class TableDeletes:
         name = table_sql_name(key.table)
         return int(self._java.removeDangling(session._jsparkSession, name, key.branch))
 
+    def snapshots(self, session: SparkSession, key: TableKey) -> str:
+        """The snapshots that the table has now, for `replaced_since`."""
+        return str(self._java.snapshots(session._jsparkSession, table_sql_name(key.table)))
+
+    def replaced_since(self, session: SparkSession, key: TableKey, before: str) -> Mapping[str, int]:
+        """What later snapshots have replaced in the branch, by the names in their summaries."""
+        name = table_sql_name(key.table)
+        found = self._java.replacedSince(session._jsparkSession, name, key.branch, before)
+        return {str(each): int(found[each]) for each in found}
+
     @cached_property
     def _java(self) -> JavaObject:
         return java_instance(self._gateway, "TableDeletes")
@@ -113,21 +123,27 @@ class SparkTableUpkeep:
 
     def compact(self, key: TableKey) -> Mapping[str, int]:
         """See `service.maintenance_ports.TableUpkeep`."""
+        # An attempt may have committed some of it before it gave up.
+        before: list[str] = []
 
         def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
+            if not before:
+                before.append(warm.table_deletes.snapshots(child, key))
             # Files of an earlier spec are out of reach for the deletes of upserts: all is rewritten.
             is_all = warm.table_deletes.has_other_specs(child, key)
             options = _COMPACTION | ({"rewrite-all": "true"} if is_all else {})
-            found = warm.compaction.rewrite(child, key, options, self._width)
-            dangling = warm.table_deletes.remove_dangling(child, key)
+            rewritten = warm.compaction.rewrite(child, key, options, self._width)
+            warm.table_deletes.remove_dangling(child, key)
+            # Iceberg's own counts differ from those of its snapshots.
+            found = warm.table_deletes.replaced_since(child, key, before[0])
             counts = {
-                "rewrittenDataFiles": found.get("rewritten_data_files_count", 0),
-                "addedDataFiles": found.get("added_data_files_count", 0),
-                "rewrittenBytes": found.get("rewritten_bytes_count", 0),
-                "removedDeleteFiles": found.get("removed_delete_files_count", 0) + dangling,
+                "rewrittenDataFiles": found.get("deleted-data-files", 0),
+                "addedDataFiles": found.get("added-data-files", 0),
+                "rewrittenBytes": found.get("removed-files-size", 0),
+                "removedDeleteFiles": found.get("removed-delete-files", 0),
             }
             if self._width is CompactionWidth.WRITE_SCHEMA:
-                counts["writeSchemas"] = found.get("write_schemas_count", 0)
+                counts["writeSchemas"] = rewritten.get("write_schemas_count", 0)
             return counts
 
         return self._done(key.table, work)

@@ -1,8 +1,11 @@
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.ManifestFile;
@@ -10,6 +13,7 @@ import org.apache.iceberg.ManifestFiles;
 import org.apache.iceberg.ManifestReader;
 import org.apache.iceberg.RewriteFiles;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotSummary;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.spark.Spark3Util;
@@ -76,6 +80,44 @@ public final class TableDeletes {
             rewrite.commit();
         }
         return count;
+    }
+
+    /** The ids of all snapshots that the table has now, for `replacedSince`. */
+    public String snapshots(Object session, String name) throws Exception {
+        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+        StringBuilder found = new StringBuilder(" ");
+        Iterator snapshots = table.snapshots().iterator();
+        while (snapshots.hasNext()) {
+            found.append(((Snapshot) snapshots.next()).snapshotId()).append(' ');
+        }
+        return found.toString();
+    }
+
+    /**
+     * What snapshots that replaced files by others have added and removed in the branch, by their own summaries;
+     * those that were there before do not count.
+     */
+    public Map replacedSince(Object session, String name, String branch, String before) throws Exception {
+        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+        Map sums = new HashMap();
+        Snapshot each = table.snapshot(branch);
+        while (each != null && before.indexOf(" " + each.snapshotId() + " ") < 0) {
+            if (DataOperations.REPLACE.equals(each.operation())) {
+                add(sums, each.summary(), SnapshotSummary.DELETED_FILES_PROP);
+                add(sums, each.summary(), SnapshotSummary.ADDED_FILES_PROP);
+                add(sums, each.summary(), SnapshotSummary.REMOVED_FILE_SIZE_PROP);
+                add(sums, each.summary(), SnapshotSummary.REMOVED_DELETE_FILES_PROP);
+            }
+            each = each.parentId() == null ? null : table.snapshot(each.parentId().longValue());
+        }
+        return sums;
+    }
+
+    private static void add(Map sums, Map summary, String name) {
+        String count = (String) summary.get(name);
+        Long sum = (Long) sums.get(name);
+        long before = sum == null ? 0L : sum.longValue();
+        sums.put(name, Long.valueOf(before + (count == null ? 0L : Long.parseLong(count))));
     }
 
     private static void collect(ManifestFile manifest, Table table, List deletes) throws Exception {

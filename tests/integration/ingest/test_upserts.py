@@ -537,6 +537,13 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
         lakehouse.table().scan().to_arrow()
     counts = SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert counts["removedDeleteFiles"] > 0
+    replaced = [each.summary for each in lakehouse.table().metadata.snapshots[3:]]
+    for count, name in (
+        ("rewrittenDataFiles", "deleted-data-files"),
+        ("addedDataFiles", "added-data-files"),
+        ("removedDeleteFiles", "removed-delete-files"),
+    ):
+        assert counts[count] == sum(int(each[name] or 0) for each in replaced if each is not None)
     assert lakehouse.rows() == before
     assert lakehouse.ids() == [each[0] for each in before] == list(range(6))
     snapshot = lakehouse.table().current_snapshot()
