@@ -45,7 +45,7 @@ _OF_PROJECTED = (
     "OneSpec",
     "FileColumns",
     "WriteGroup",
-    "NarrowTable",
+    "ProjectedTable",
     "RewritePlanner",
     "SkippedColumns",
 )

@@ -58,7 +58,7 @@ public final class FileColumns {
             // A type of Parquet that is none of Iceberg's; whoever reads the rows says so, if it matters.
             return null;
         }
-        return narrowed(found, table.schema().asStruct());
+        return inBoth(found, table.schema().asStruct());
     }
 
     /** The same for each of these tasks' files, several at once: each is a round trip to the storage or two. */
@@ -94,29 +94,29 @@ public final class FileColumns {
         }
     }
 
-    private static List narrowed(Types.StructType inFile, Types.StructType inTable) {
+    private static List inBoth(Types.StructType inFile, Types.StructType inTable) {
         List fields = new ArrayList();
         for (int i = 0; i < inFile.fields().size(); i++) {
             Types.NestedField each = (Types.NestedField) inFile.fields().get(i);
             Types.NestedField own = inTable.field(each.fieldId());
             if (own != null) {
-                Type type = narrowed(each.type(), own.type());
+                Type type = inBoth(each.type(), own.type());
                 fields.add(type == own.type() ? own : Types.NestedField.from(own).ofType(type).build());
             }
         }
         return fields;
     }
 
-    private static Type narrowed(Type inFile, Type inTable) {
+    private static Type inBoth(Type inFile, Type inTable) {
         if (inFile.isStructType() && inTable.isStructType()) {
-            List fields = narrowed(inFile.asStructType(), inTable.asStructType());
+            List fields = inBoth(inFile.asStructType(), inTable.asStructType());
             // Whether a struct of which nothing is left is NULL, is told by what is written of it.
             boolean isWhole = fields.isEmpty() || fields.equals(inTable.asStructType().fields());
             return isWhole ? inTable : Types.StructType.of(fields);
         }
         if (inFile.isListType() && inTable.isListType()) {
             Types.ListType own = inTable.asListType();
-            Type element = narrowed(inFile.asListType().elementType(), own.elementType());
+            Type element = inBoth(inFile.asListType().elementType(), own.elementType());
             if (element == own.elementType()) {
                 return own;
             }
@@ -126,7 +126,7 @@ public final class FileColumns {
         }
         if (inFile.isMapType() && inTable.isMapType()) {
             Types.MapType own = inTable.asMapType();
-            Type value = narrowed(inFile.asMapType().valueType(), own.valueType());
+            Type value = inBoth(inFile.asMapType().valueType(), own.valueType());
             if (value == own.valueType()) {
                 return own;
             }

@@ -74,8 +74,8 @@ public final class ProjectedCompaction {
         String readId = UUID.randomUUID().toString();
         String writeId = UUID.randomUUID().toString();
         List read = group.read(files.fileScanTasks());
-        Table source = new NarrowTable(table, read, SortOrder.unsorted());
-        Table target = new NarrowTable(table, group.written(), group.order());
+        Table source = new ProjectedTable(table, read, SortOrder.unsorted());
+        Table target = new ProjectedTable(table, group.written(), group.order());
         try {
             SparkTableCache.get().add(readId, source);
             SparkTableCache.get().add(writeId, target);

@@ -11,18 +11,18 @@ import org.apache.iceberg.SortOrder;
 import org.apache.iceberg.Table;
 
 /** A table as one that has some of its columns alone, in this order, for reading and writing files. */
-public final class NarrowTable extends BaseTable {
-    private final Schema narrow;
+public final class ProjectedTable extends BaseTable {
+    private final Schema projected;
     private final SortOrder order;
 
-    public NarrowTable(Table table, List fields, SortOrder order) {
+    public ProjectedTable(Table table, List fields, SortOrder order) {
         super(((HasTableOperations) table).operations(), table.name());
-        this.narrow = new Schema(fields);
+        this.projected = new Schema(fields);
         this.order = order;
     }
 
     public Schema schema() {
-        return narrow;
+        return projected;
     }
 
     public SortOrder sortOrder() {
@@ -45,7 +45,7 @@ public final class NarrowTable extends BaseTable {
     private boolean isOfColumns(PartitionSpec spec) {
         for (int i = 0; i < spec.fields().size(); i++) {
             PartitionField each = (PartitionField) spec.fields().get(i);
-            if (!each.transform().isVoid() && narrow.findField(each.sourceId()) == null) {
+            if (!each.transform().isVoid() && projected.findField(each.sourceId()) == null) {
                 return false;
             }
         }
