@@ -48,6 +48,7 @@ from service.model.schema_changes import SchemaDifference, TableEvolution
 from service.model.table_creation import CreationFault
 
 MEDIA_TYPE = "application/problem+json"
+_ACRONYMS = frozenset({"http", "id", "json", "sql", "url"})
 RETRY_AFTER_S = 5
 
 
@@ -163,6 +164,16 @@ def headers_of(error: GatewayError) -> dict[str, str]:
             return {}
 
 
+def _title(code: str) -> str:
+    """The code as people write it.
+
+    >>> _title("SQL_TOO_DEEP"), _title("NOT_JSON")
+    ('SQL too deep', 'Not JSON')
+    """
+    words = code.capitalize().split("_")
+    return " ".join(each.upper() if each.lower() in _ACRONYMS else each for each in words)
+
+
 def _respond(
     status: int,
     code: str,
@@ -174,7 +185,7 @@ def _respond(
 ) -> Response:
     problem: dict[str, object] = {
         "type": f"urn:sluice:error:{code}",
-        "title": code.replace("_", " ").capitalize(),
+        "title": _title(code),
         "status": int(status),
         "detail": detail,
         "code": code,

@@ -55,5 +55,7 @@ def words_of(finding: Mapping[str, Any]) -> str:
             return "Input should be a valid UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427"
         case "model_type" | "model_attributes_type":
             return "Input should be an object"
+        case "extra_forbidden":
+            return "There is no field of this name: check its spelling, or leave it out"
         case _:
             return str(finding["msg"]).removeprefix("Value error, ")

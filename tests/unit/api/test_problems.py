@@ -56,8 +56,8 @@ def filtering(**said: Any) -> dict[str, Any]:
         ({"sql": "select 1", "rowLimit": "5"}, "/rowLimit", "Input should be a valid integer"),
         ({"sql": "select 1", "rowLimit": 0}, "/rowLimit", "Input should be greater than or equal to 1"),
         ({"sql": "select 1", "rowLimit": 1_000_001}, "/rowLimit", "1000000 rows at most"),
-        ({"sql": "select 1", "row_limit": 5}, "/row_limit", "Extra inputs are not permitted"),
-        ({"sql": "select 1", "reuseResult": True}, "/reuseResult", "Extra inputs are not permitted"),
+        ({"sql": "select 1", "row_limit": 5}, "/row_limit", "There is no field of this name"),
+        ({"sql": "select 1", "reuseResult": True}, "/reuseResult", "There is no field of this name"),
         ({"sql": "select 1", "waitTimeout": 10}, "/waitTimeout", "a duration is a string"),
         ({"sql": "select 1", "waitTimeout": "51s"}, "/waitTimeout", "50s at most"),
         ({"sql": "select 1", "timeout": "1h"}, "/timeout", "a duration is a string"),
@@ -81,7 +81,7 @@ def filtering(**said: Any) -> dict[str, Any]:
         (filtering(maxFilterBytes=2**25 + 1), "/dynamicFiltering/maxFilterBytes", "33554432 bytes at most"),
         (filtering(collectTimeout="11s"), "/dynamicFiltering/collectTimeout", "10000ms at most"),
         (filtering(rewrites=["ALL"]), "/dynamicFiltering/rewrites/0", "Input should be 'READ_OPTIONS'"),
-        ({"sql": "select 1", "a/b~c": 1}, "/a~1b~0c", "Extra inputs are not permitted"),
+        ({"sql": "select 1", "a/b~c": 1}, "/a~1b~0c", "There is no field of this name"),
     ],
 )
 async def test_a_wrong_field_is_named_by_a_pointer(
