@@ -16,6 +16,7 @@ from api.bodies.body_pace import BodyPace
 from api.bodies.bytes_in_flight import BodyAccount, BytesInFlight
 from api.bodies.decoded_body import DecodedBody
 from api.callers import Authentication, Callers
+from api.connections.caller_shares import CallerShares, FairShares
 from api.door import Door, DoorBounds, GatewayFactory, OnFailedStart
 from api.edge import Edge
 from api.hosts import KnownHosts
@@ -95,6 +96,9 @@ def create_app(
     app.add_middleware(
         BodyPace, idle_s=settings.body_idle_timeout_s, min_bytes_per_s=settings.body_min_bytes_per_s
     )
+    if settings.api_tokens:
+        shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
+        app.add_middleware(FairShares, shares=shares)
     app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)

@@ -99,6 +99,12 @@ class TooManyConnections(CallerError):
     code = "TOO_MANY_CONNECTIONS"
 
 
+class TooManyRequests(CallerError):
+    """As many requests of this caller are under way as leave a place to others. Wait for some to end."""
+
+    code = "TOO_MANY_REQUESTS"
+
+
 class Unauthenticated(CallerError):
     """Send a known token as `Authorization: Bearer <token>`."""
 
@@ -205,6 +211,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         HeadersTooLarge: HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
         HeadersTooSlow: HTTPStatus.REQUEST_TIMEOUT,
         TooManyConnections: HTTPStatus.SERVICE_UNAVAILABLE,
+        TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,

@@ -22,6 +22,7 @@ from api.errors import (
     RouteNotFound,
     TooManyBodies,
     TooManyConnections,
+    TooManyRequests,
     Unauthenticated,
     status_of,
     status_of_code,
@@ -147,7 +148,7 @@ def headers_of(error: GatewayError) -> dict[str, str]:
     match error:
         case TooManyQueries() | TooManyIngests() | QueryQuarantined():
             return {"Retry-After": str(error.retry_after_s)}
-        case TooManyBodies():
+        case TooManyBodies() | TooManyRequests():
             return {"Retry-After": "1"}
         case TableUnreadable():
             return {}

@@ -47,6 +47,7 @@ def serve(
     Raises:
         CannotStart: the address cannot be bound, or the factory raised it.
     """
+    settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
     listening = bind(settings.host, settings.port)
     failures: list[CannotStart] = []
 
