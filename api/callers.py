@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
+from contextvars import ContextVar
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -13,6 +14,8 @@ from api.errors import Unauthenticated
 from api.problems import problem_response
 
 ANONYMOUS = "anonymous"
+calling: ContextVar[str] = ContextVar("calling", default=ANONYMOUS)
+"""The caller whose request this task serves."""
 OPEN_PATHS = frozenset(
     {
         "/healthz",
@@ -67,4 +70,5 @@ class Authentication:
                 await problem_response(error, scope["path"])(scope, receive, send)
                 return
             scope.setdefault("state", {})["caller"] = caller
+            calling.set(caller)
         await self._app(scope, receive, send)

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 import structlog
 from anyio import CapacityLimiter, to_thread
 
+from api.callers import calling
 from api.lane import Gone, Lane
 from api.waiting import ClientGone
 from service.errors import (
@@ -29,7 +30,8 @@ GatewayFactory = Callable[[], Gateway]
 IsCanceled = Callable[[], bool]
 OnFailedStart = Callable[[CannotStart], None]
 
-_THREADS = 16
+_THREADS_PER_CALLER = 16
+_SPARE_THREADS = 4
 # Who comes again sooner finds the same long calls.
 _LONG_RETRY_S = 10
 _log = structlog.stdlib.get_logger("api.door")
@@ -39,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DoorBounds:
-    """How many long calls run at once, and how long calls of both kinds wait for a place."""
+    """How many long calls of a caller run at once, and how long calls of both kinds wait for a place."""
 
     long_calls: int = 4
     wait_s: float = 30.0
@@ -57,8 +59,8 @@ class Door:
         self._gateway: Gateway | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._calls = Lane(_THREADS, bounds.wait_s, GatewayBusy)
-        self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones)
+        self._calls = Lane(_THREADS_PER_CALLER, bounds.wait_s, GatewayBusy, _SPARE_THREADS)
+        self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
         self._probing: asyncio.Future[Readiness] | None = None
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
@@ -79,12 +81,12 @@ class Door:
         return self._gateway
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs what may block in one of a bounded number of threads; calls beyond that wait in line.
+        """Runs what may block in one of a bounded number of threads; callers take turns for them.
 
         Raises:
             GatewayBusy: no thread was free in time.
         """
-        return await self._calls.run(lambda: function(*args, **kwargs))
+        return await self._calls.run(lambda: function(*args, **kwargs), caller=calling.get())
 
     async def call_long(self, function: Callable[[IsCanceled], T], gone: Gone) -> T:
         """The same for what may take minutes and much memory: a few at once, for whom no others wait.
@@ -99,7 +101,9 @@ class Door:
         watching = asyncio.create_task(gone())
         watching.add_done_callback(lambda _: left.set())
         try:
-            return await self._long_ones.run(lambda: function(left.is_set), lambda: _ended(watching))
+            return await self._long_ones.run(
+                lambda: function(left.is_set), lambda: _ended(watching), calling.get()
+            )
         except IngestCanceled:
             raise ClientGone from None
         finally:

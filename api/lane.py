@@ -1,4 +1,4 @@
-"""So many calls at once in threads, and a bounded wait for those that find no place."""
+"""So many calls at once in threads, in turns by caller, and a bounded wait for those that find no place."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from anyio import CapacityLimiter, WouldBlock, to_thread
+from anyio import CapacityLimiter, to_thread
 
 from api.waiting import ClientGone
 from service.errors import GatewayError
+from service.query.fair_turns import FairTurns, Turn
 
 T = TypeVar("T")
 Gone = Callable[[], Coroutine[Any, Any, None]]
 """Makes what ends when the client hangs up."""
+_Ready = asyncio.Future["_Turn"]
+_Turn = Turn["_Ready"]
 
 
 async def stays() -> None:
@@ -26,60 +29,73 @@ async def stays() -> None:
 class Lane:
     """Belongs to the event loop's thread.
 
+    Callers take turns for the places, and none of them has more than its own number: the others are for those
+    who come meanwhile.
+
     Args:
-        places: how many calls run at once.
+        places_per_caller: how many calls of one caller run at once.
+        spare_places: how many more run when there are several callers.
         wait_s: how long the others wait for a place.
         busy: makes what is raised then.
     """
 
-    def __init__(self, places: int, wait_s: float, busy: Callable[[], GatewayError]) -> None:
-        self._free = CapacityLimiter(places)
+    def __init__(
+        self,
+        places_per_caller: int,
+        wait_s: float,
+        busy: Callable[[], GatewayError],
+        spare_places: int = 0,
+    ) -> None:
+        self._free = places_per_caller + spare_places
+        self._turns: FairTurns[_Ready] = FairTurns(places_per_caller)
         # A call that has its place needs no other one.
         self._threads = CapacityLimiter(math.inf)
         self._wait_s = wait_s
         self._busy = busy
 
-    async def run(self, call: Callable[[], T], gone: Gone = stays) -> T:
+    async def run(self, call: Callable[[], T], gone: Gone = stays, caller: str = "") -> T:
         """What the call gives; it goes on to its end in its thread, also if the client hangs up.
 
         Raises:
             ClientGone: the client hung up before there was a place.
             GatewayError: there was none in time.
         """
-        async with self._place(gone):
+        async with self._place(gone, caller):
             return await to_thread.run_sync(call, limiter=self._threads)
 
     @asynccontextmanager
-    async def _place(self, gone: Gone) -> AsyncIterator[None]:
-        borrower = object()
+    async def _place(self, gone: Gone, caller: str) -> AsyncIterator[None]:
+        ready: _Ready = asyncio.get_running_loop().create_future()
+        self._turns.put(caller, ready)
+        self._give_places()
         try:
-            self._free.acquire_on_behalf_of_nowait(borrower)
-        except WouldBlock:
-            await self._wait(borrower, gone)
-        try:
+            if not ready.done():
+                await self._wait(ready, gone)
             yield
         finally:
-            self._free.release_on_behalf_of(borrower)
+            self._give_back(ready, caller)
 
-    async def _wait(self, borrower: object, gone: Gone) -> None:
-        taking = asyncio.create_task(self._free.acquire_on_behalf_of(borrower))
+    async def _wait(self, ready: _Ready, gone: Gone) -> None:
         left = asyncio.create_task(gone())
-        has_place = False
         try:
-            await asyncio.wait({taking, left}, timeout=self._wait_s, return_when=asyncio.FIRST_COMPLETED)
+            awaited: set[asyncio.Future[Any]] = {ready, left}
+            await asyncio.wait(awaited, timeout=self._wait_s, return_when=asyncio.FIRST_COMPLETED)
             if left.done():
                 raise ClientGone
-            if not taking.done():
+            if not ready.done():
                 raise self._busy()
-            has_place = True
         finally:
             left.cancel()
-            if not has_place:
-                await self._give_back(taking, borrower)
 
-    async def _give_back(self, taking: asyncio.Task[None], borrower: object) -> None:
-        """A place may have come free between the last look at it and now."""
-        taking.cancel()
-        await asyncio.wait({taking})
-        if not taking.cancelled():
-            self._free.release_on_behalf_of(borrower)
+    def _give_places(self) -> None:
+        while self._free and (turn := self._turns.take()) is not None:
+            self._free -= 1
+            turn.item.set_result(turn)
+
+    def _give_back(self, ready: _Ready, caller: str) -> None:
+        if not ready.done():
+            self._turns.remove(caller, ready)
+            return
+        self._turns.done(ready.result())
+        self._free += 1
+        self._give_places()

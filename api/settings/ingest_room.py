@@ -45,7 +45,8 @@ class IngestRoomSettings(BaseModel):
         4,
         ge=1,
         le=256,
-        description="bodies of records alone, and sources, that are written at once; others wait",
+        description="bodies of records alone, and sources, of one caller that are written at once;"
+        " others wait, and one more place is for other callers",
     )
     ingest_max_wait_s: int = Field(
         60,

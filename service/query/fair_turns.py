@@ -57,6 +57,18 @@ class FairTurns(Generic[T]):
             self._last_turns[caller] = self._turn_count
             return turn
 
+    def remove(self, caller: str, item: T) -> None:
+        """Lets the item wait no longer; nothing, if its turn has come."""
+        with self._lock:
+            items = self._waiting.get(caller, deque())
+            if item in items:
+                items.remove(item)
+            if not items:
+                self._waiting.pop(caller, None)
+            if caller not in self._waiting and not self._running[caller]:
+                self._running.pop(caller, None)
+                self._last_turns.pop(caller, None)
+
     def done(self, turn: Turn[T]) -> None:
         """Says that the item has ended. Who says so has to `take` again: another one may run now."""
         caller = turn.caller

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import httpx
 import pytest
@@ -66,6 +67,40 @@ async def test_who_waits_gets_the_place_that_comes_free() -> None:
     may_end.set()
     assert (await first, await second) == (True, 7)
     assert await lane.run(lambda: 9) == 9
+
+
+async def test_no_caller_has_the_places_that_are_for_others() -> None:
+    lane, may_end = Lane(2, 60, TooManyIngests, spare_places=1), threading.Event()
+    many = [asyncio.create_task(lane.run(lambda: may_end.wait(20), caller="many")) for _ in range(5)]
+    await asyncio.sleep(0)
+    assert await lane.run(lambda: 7, caller="other") == 7
+    may_end.set()
+    assert all(await asyncio.gather(*many))
+
+
+async def test_callers_take_turns_for_the_places() -> None:
+    lane, may_end, order = Lane(1, 60, TooManyIngests), threading.Event(), list[str]()
+    first = asyncio.create_task(lane.run(lambda: may_end.wait(20), caller="many"))
+    await asyncio.sleep(0)
+    callers = ["many", "many", "many", "other", "another"]
+    rest = [asyncio.create_task(lane.run(partial(order.append, each), caller=each)) for each in callers]
+    await asyncio.sleep(0)
+    may_end.set()
+    await asyncio.gather(first, *rest)
+    assert order == ["other", "another", "many", "many", "many"]
+
+
+async def test_who_left_the_line_takes_no_turn() -> None:
+    lane, may_end = Lane(1, 60, TooManyIngests), threading.Event()
+    first = asyncio.create_task(lane.run(lambda: may_end.wait(20)))
+    await asyncio.sleep(0)
+    gone = [asyncio.create_task(lane.run(lambda: 7)) for _ in range(50)]
+    last = asyncio.create_task(lane.run(lambda: 8))
+    await asyncio.sleep(0)
+    for each in gone:
+        each.cancel()
+    may_end.set()
+    assert (await first, await last) == (True, 8)
 
 
 async def test_a_large_ingest_that_finds_no_place_is_a_429_that_says_when_to_come_again(
