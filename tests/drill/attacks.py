@@ -1,75 +1,128 @@
-"""What a hostile caller does, as functions of its client."""
+"""What hostile inputs are made of."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count, islice
+from typing import Any
 
 import httpx
 
-Attack = Callable[[httpx.Client], None]
+from tests.drill.hostile import Attack, Hostile
 
 HOLDS_S = 20.0
 PATIENCE_S = 60.0
+PART_BYTES = 64 * 1024
+JSON = {"Content-Type": "application/json"}
 
 
-def queries(*texts: str, timeout_s: int = 5) -> Attack:
+def queries(*texts: str, timeout_s: int = 5, **more: Any) -> Attack:
     """All texts at once, each once."""
-
-    def attack(client: httpx.Client) -> None:
-        body = {"timeout": f"{timeout_s}s", "waitTimeout": "40s"}
-        _at_once([partial(_post, client, "/query", body | {"sql": text}) for text in texts])
-
-    return attack
+    body = {"timeout": f"{timeout_s}s", "waitTimeout": "40s"} | more
+    return lambda hostile: at_once(
+        [partial(_post, hostile, "/query", body | {"sql": each}) for each in texts]
+    )
 
 
 def plans(*texts: str, timeout_s: int = 5) -> Attack:
     """All texts at once, to be planned alone."""
+    body = {"timeout": f"{timeout_s}s"}
+    return lambda hostile: at_once(
+        [partial(_post, hostile, "/explain", body | {"sql": each}) for each in texts]
+    )
 
-    def attack(client: httpx.Client) -> None:
-        body = {"timeout": f"{timeout_s}s"}
-        _at_once([partial(_post, client, "/explain", body | {"sql": text}) for text in texts])
+
+def posts(path: str, bodies: Sequence[bytes], headers: Mapping[str, str] = JSON) -> Attack:
+    """All bodies at once, as they are."""
+
+    def attack(hostile: Hostile) -> None:
+        at_once([partial(_send, hostile, "POST", path, content=each, headers=headers) for each in bodies])
 
     return attack
 
 
-def flood(text: str, count: int, timeout_s: int = 30) -> Attack:
+def requests(call: Callable[[Hostile, int], object], number: int, at_a_time: int) -> Attack:
+    """So many calls, each with its number, `at_a_time` of them together, within `PATIENCE_S`."""
+
+    def attack(hostile: Hostile) -> None:
+        numbers, until_s = islice(count(), number), time.monotonic() + PATIENCE_S
+        lock = threading.Lock()
+
+        def work() -> None:
+            while time.monotonic() < until_s:
+                with lock:
+                    at = next(numbers, None)
+                if at is None:
+                    return
+                with contextlib.suppress(httpx.HTTPError, OSError):
+                    call(hostile, at)
+
+        at_once([work] * at_a_time)
+
+    return attack
+
+
+def flood(text: str, number: int, timeout: str = "30s", at_a_time: int = 1) -> Attack:
     """So many queries of one text, for whose ends nobody waits."""
-
-    def attack(client: httpx.Client) -> None:
-        for _ in range(count):
-            _post(client, "/query", {"sql": text, "timeout": f"{timeout_s}s", "waitTimeout": "0s"})
-
-    return attack
+    body = {"sql": text, "timeout": timeout, "waitTimeout": "0s"}
+    return requests(lambda hostile, _: hostile.client.post("/query", json=body), number, at_a_time)
 
 
-def sockets(count: int, opening: bytes, more: bytes = b"") -> Attack:
-    """So many connections that say `opening`, then `more` once, and nothing else."""
+def sockets(number: int, opening: bytes, more: Iterable[bytes] = (), at_a_time: int = 1) -> Attack:
+    """So many connections that say `opening`, then `more`, and nothing else."""
+    return opened(number, lambda _: opening, more, at_a_time)
 
-    def attack(client: httpx.Client) -> None:
-        address = (client.base_url.host, client.base_url.port or 80)
+
+def opened(
+    number: int, opening: Callable[[Hostile], bytes], more: Iterable[bytes] = (), at_a_time: int = 8
+) -> Attack:
+    """The same, with the token; the connections are held for a while, and nothing is read from them."""
+
+    def attack(hostile: Hostile) -> None:
         with contextlib.ExitStack() as stack:
-            for _ in range(count):
-                with contextlib.suppress(OSError):
-                    opened = stack.enter_context(socket.create_connection(address, 10))
-                    opened.sendall(opening)
-                    opened.sendall(more)
+            lock = threading.Lock()
+
+            def work() -> None:
+                for _ in range(number // at_a_time):
+                    with contextlib.suppress(OSError):
+                        connection = socket.create_connection(hostile.address, 10)
+                        with lock:
+                            stack.enter_context(connection)
+                        connection.sendall(opening(hostile))
+                        for each in more:
+                            connection.sendall(each)
+
+            at_once([work] * at_a_time)
             threading.Event().wait(HOLDS_S)
 
     return attack
 
 
-def _at_once(calls: Sequence[Callable[[], None]]) -> None:
+def hang_up(hostile: Hostile, head: bytes, body: bytes) -> None:
+    """Sends one request and closes the connection before its answer."""
+    with socket.create_connection(hostile.address, 10) as connection:
+        connection.sendall(head + body)
+
+
+def at_once(calls: Sequence[Callable[[], object]]) -> None:
+    """All calls, a thread each; returns after some time whatever they do."""
     threads = [threading.Thread(target=each, daemon=True) for each in calls]
     for each in threads:
         each.start()
+    until_s = time.monotonic() + PATIENCE_S
     for each in threads:
-        each.join(PATIENCE_S)
+        each.join(max(0.0, until_s - time.monotonic()))
 
 
-def _post(client: httpx.Client, path: str, body: dict[str, str]) -> None:
-    with contextlib.suppress(httpx.TransportError):
-        client.post(path, json=body)
+def _post(hostile: Hostile, path: str, body: Mapping[str, Any]) -> None:
+    _send(hostile, "POST", path, json=body)
+
+
+def _send(hostile: Hostile, method: str, path: str, **sent: Any) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        hostile.client.request(method, path, **sent)

@@ -23,22 +23,31 @@ class Answer:
     took_s: float
     is_right: bool
 
+    @property
+    def ended_s(self) -> float:
+        """When the answer was there."""
+        return self.began_s + self.took_s
+
 
 @dataclass
 class Bystander:
-    """Runs for as long as the block. Seconds of the monotonic clock."""
+    """Runs for as long as the block. Seconds of the monotonic clock.
+
+    `client` has to open a connection for each request, as callers do who come anew.
+    """
 
     client: httpx.Client
     numbers: Callable[[], int]
     answers: list[Answer] = field(default_factory=list)
     probes: list[Answer] = field(default_factory=list)
+    signs_of_life: list[Answer] = field(default_factory=list)
     accepted: list[int] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Self:
         self._threads = [
             threading.Thread(target=self._repeat, args=(each,), daemon=True)
-            for each in (self._ask, self._probe, self._ingest)
+            for each in (self._ask, self._probe, self._look, self._ingest)
         ]
         for each in self._threads:
             each.start()
@@ -52,11 +61,8 @@ class Bystander:
     def is_calm_for(self, seconds: float) -> bool:
         """Whether everything was answered rightly for that long."""
         since_s = time.monotonic() - seconds
-        recent = [each for each in (*self.answers, *self.probes) if each.began_s + each.took_s >= since_s]
-        kinds = (self.answers[-1:], self.probes[-1:])
-        return all(each.is_right for each in recent) and all(
-            kind and kind[0].began_s + kind[0].took_s >= since_s for kind in kinds
-        )
+        kinds = (self.answers, self.probes)
+        return all(_is_calm(kind, since_s) for kind in kinds)
 
     def _repeat(self, action: Callable[[], None]) -> None:
         while not self.ended.wait(PAUSE_S):
@@ -64,10 +70,13 @@ class Bystander:
 
     def _ask(self) -> None:
         body = {"sql": "SELECT 1", "timeout": "30s", "waitTimeout": "40s"}
-        self.answers.append(self._timed(lambda: self.client.post("/query", json=body)))
+        self.answers.append(_timed(lambda: _is_one(self.client.post("/query", json=body))))
 
     def _probe(self) -> None:
-        self.probes.append(self._timed(lambda: self.client.get("/readyz")))
+        self.probes.append(_timed(lambda: self.client.get("/readyz").status_code == 200))
+
+    def _look(self) -> None:
+        self.signs_of_life.append(_timed(lambda: self.client.get("/healthz").status_code == 200))
 
     def _ingest(self) -> None:
         number = self.numbers()
@@ -77,10 +86,20 @@ class Bystander:
             if self.client.post("/ingest", json=body).status_code in (200, 202):
                 self.accepted.append(number)
 
-    def _timed(self, call: Callable[[], httpx.Response]) -> Answer:
-        began_s = time.monotonic()
-        try:
-            is_right = call().status_code == 200
-        except httpx.TransportError:
-            is_right = False
-        return Answer(began_s, time.monotonic() - began_s, is_right)
+
+def _is_calm(answers: list[Answer], since_s: float) -> bool:
+    recent = [each for each in answers if each.ended_s >= since_s]
+    return bool(recent) and all(each.is_right for each in recent)
+
+
+def _is_one(response: httpx.Response) -> bool:
+    return response.status_code == 200 and response.json()["result"]["rows"] == [[1]]
+
+
+def _timed(call: Callable[[], bool]) -> Answer:
+    began_s = time.monotonic()
+    try:
+        is_right = call()
+    except httpx.TransportError:
+        is_right = False
+    return Answer(began_s, time.monotonic() - began_s, is_right)

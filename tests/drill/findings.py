@@ -20,15 +20,23 @@ class Findings:
     longest_s: float
     broken: Sequence[Answer]
 
-    def line(self, name: str) -> str:
+    def line(self, name: str, alive_s: float, grown_mib: float) -> str:
         """A line of the table."""
-        return (
-            f"{name:38} {self.worst_s:12.2f} {self.not_ready_s:12.1f} {self.longest_s:12.1f}"
-            f" {'BROKEN' if self.broken else 'held':>8}"
-        )
+        numbers = (f"{self.worst_s:.2f}", f"{self.not_ready_s:.1f}", f"{self.longest_s:.1f}")
+        verdict = "BROKEN" if self.broken else "held"
+        return _row(name, *numbers, f"{alive_s:.2f}", f"{grown_mib:.0f}", verdict)
 
 
-HEADER = f"{'input':38} {'worst answer':>12} {'not ready s':>12} {'to ready s':>12} {'promise':>8}"
+def _row(*cells: str) -> str:
+    return "| " + cells[0].ljust(40) + " | " + " | ".join(each.rjust(12) for each in cells[1:]) + " |"
+
+
+HEADER = "\n".join(
+    (
+        _row("input", "SELECT 1, s", "not ready, s", "to ready, s", "/healthz, s", "memory, MiB", "promise"),
+        _row("---", *(["---:"] * 6)),
+    )
+)
 
 
 def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: float) -> Findings:
@@ -55,8 +63,8 @@ def _times_not_ready(probes: Sequence[Answer]) -> list[tuple[float, float]]:
         if not each.is_right and began_s is None:
             began_s = each.began_s
         if each.is_right and began_s is not None:
-            times.append((began_s, each.began_s + each.took_s))
+            times.append((began_s, each.ended_s))
             began_s = None
     if began_s is not None:
-        times.append((began_s, probes[-1].began_s + probes[-1].took_s))
+        times.append((began_s, probes[-1].ended_s))
     return times

@@ -1,0 +1,116 @@
+"""Where the drill takes place: one gateway, and two callers of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import httpx
+
+from tests.drill import hostile
+from tests.drill.bystander import Bystander
+from tests.integration.conftest import embedded_catalog
+from tests.integration.lakehouse import RETURNS, make, returns_row
+from tests.integration.running import REPOSITORY, RunningGateway, until
+
+TOKENS = {"bystander": "bystanders-token-1a", "hostile": "hostiles-token-2b"}
+SETTINGS = {
+    "SLUICE_SPARK_MASTER": "local[2]",
+    "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+    "SLUICE_API_TOKENS": json.dumps(
+        {name: hashlib.sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
+    ),
+    "SLUICE_ENGINE_PROBE_TIMEOUT_S": "3",
+    "SLUICE_ENGINE_UNRESPONSIVE_S": "15",
+}
+QUIET_S = 5.0
+ATTACKS_FOR_S = 120.0
+NUMBERS = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Seconds: how long a start took, and the worst answer while nobody attacked."""
+
+    gateway: RunningGateway
+    bystander: httpx.Client
+    hostile: httpx.Client
+    inbox: Path
+    started_s: float
+    quiet_s: float
+
+    def attack(self, name: str) -> None:
+        """Does what the name says, in a process of its own, for a bounded time."""
+        command = [sys.executable, "-m", "tests.drill.hostile", self.gateway.url, str(self.inbox), name]
+        environment = os.environ | {hostile.TOKEN: TOKENS["hostile"]}
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, cwd=REPOSITORY, env=environment, timeout=ATTACKS_FOR_S, check=True)
+
+    def is_over(self) -> bool:
+        """Cancels what the attack has left; whether nothing of it runs, or was given up, any more."""
+        try:
+            left = [each for state in ("QUEUED", "RUNNING") for each in self._queries(state)]
+            for query_id in left:
+                self.hostile.delete(f"/query/{query_id}", params={"waitTimeout": "0s"})
+            readiness = self.hostile.get("/readyz")
+        except httpx.TransportError:
+            return False
+        parts = readiness.json()["parts"].values() if readiness.status_code == 200 else ()
+        return not left and bool(parts) and not any("iven up" in each["detail"] for each in parts)
+
+    def _queries(self, state: str) -> Sequence[str]:
+        found = self.hostile.get("/query", params={"state": state, "limit": 1000})
+        return [each["queryId"] for each in found.json()["queries"]] if found.status_code == 200 else [state]
+
+
+@contextmanager
+def a_place() -> Iterator[Place]:
+    """A gateway of its own with a table; all of it is gone afterwards."""
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="sluice-drill-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        inbox = folder / "inbox"
+        inbox.mkdir()
+        began_s = time.monotonic()
+        sources = {"SLUICE_INGEST_SOURCE_PREFIXES": json.dumps([inbox.as_uri()])}
+        gateway = RunningGateway.start(folder / "data", SETTINGS | sources)
+        started_s = time.monotonic() - began_s
+        stack.callback(gateway.kill)
+        with closing(embedded_catalog(gateway.data_dir)) as lake:
+            lake.create_namespace("drill")
+            make(lake, "drill.returns", RETURNS).append(returns_row(0))
+        bystander, attacker = (stack.enter_context(_client(gateway, each)) for each in TOKENS.values())
+        yield Place(gateway, bystander, attacker, inbox, started_s, _worst_when_quiet(bystander))
+
+
+def _client(gateway: RunningGateway, token: str) -> httpx.Client:
+    return httpx.Client(
+        base_url=gateway.url,
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=90,
+        limits=httpx.Limits(max_keepalive_connections=0),
+        trust_env=False,
+    )
+
+
+def _worst_when_quiet(client: httpx.Client) -> float:
+    with Bystander(client, lambda: next(NUMBERS)) as bystander:
+        until(lambda: len(bystander.answers) >= QUIET_S / 0.25, within_s=120)
+    return max(each.took_s for each in bystander.answers[3:])
+
+
+def wait(seconds: float) -> None:
+    """Lets time pass: what was given up is noticed some seconds after its end."""
+    threading.Event().wait(seconds)
