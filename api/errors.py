@@ -142,6 +142,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.StatementNotAllowed: HTTPStatus.FORBIDDEN,
         gateway.QueryTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ReadOptionInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.TableAmbiguous: HTTPStatus.CONFLICT,
         gateway.TableNotFound: HTTPStatus.NOT_FOUND,
         gateway.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterMissing: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -93,6 +93,19 @@ class ReadOptionInvalid(CallerError):
     code = "READ_OPTION_INVALID"
 
 
+class TableAmbiguous(CallerError):
+    """The name is that of a table or view, and also that of another table's metadata or version."""
+
+    code = "TABLE_AMBIGUOUS"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"{table} is a table or view of its own, and also the name of another table's metadata or"
+            " version. Nothing was read or written. Ask whoever looks after the catalog to rename or drop the"
+            " one whose schema has the name of a table."
+        )
+
+
 class TableNotFound(CallerError):
     """There is no such table. `nearest` holds the names that look most like it.
 

@@ -255,6 +255,7 @@ class Gateway:
         """The table as it is now.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name.
             CatalogDown: the catalog does not answer.
         """

@@ -67,6 +67,7 @@ class WritableTables(Protocol):
         """The table as it is now; a branch that is not there yet is made by the first commit to it.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name.
             IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.

@@ -141,6 +141,7 @@ class Catalogs(Protocol):
         """The table as it is now.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """

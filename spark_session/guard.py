@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from service.errors import StatementNotAllowed
+from service.errors import StatementNotAllowed, TableAmbiguous
 from service.model.query import Parameters
+from service.model.reserved_names import RESERVED_PATTERN
 from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import QueryBounds
@@ -87,6 +88,7 @@ class Guard:
     def __init__(self, gateway: JavaGateway, bounds: QueryBounds | None = None) -> None:
         self._reader = java_instance(gateway, "StatementReader", "CallReader")
         self._sizes = java_instance(gateway, "PlanSizes", "ColumnGrowth")
+        self._planted = java_instance(gateway, "PlantedTables")
         self._bounds = bounds or QueryBounds()
         self._functions = gateway.jvm.java.util.HashSet()
         for name in (*RULES, *FOLDING):
@@ -130,9 +132,13 @@ class Guard:
 
         Raises:
             StatementNotAllowed: a view runs a program or a command.
+            TableAmbiguous: a table or view lies where the metadata, or a version, of another table is read.
         """
         if self._reader.isRunningCode(frame._jdf):
             raise StatementNotAllowed("A view that this query reads runs a program or a command.")
+        planted = self._planted.firstOf(frame._jdf, RESERVED_PATTERN)
+        if planted is not None:
+            raise TableAmbiguous(planted)
 
 
 def allow_nodes(nodes: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from service.model.reserved_names import RESERVED_PATTERN
 from service.model.tables import TableName
 from service.model.views import ViewReading
 from spark_session.child_sessions import ChildSessions
@@ -26,7 +27,7 @@ class ViewReader:
     def __init__(
         self, gateway: JavaGateway, root: SparkSession, children: ChildSessions, guard: Guard
     ) -> None:
-        self._java = java_instance(gateway, "ViewReader")
+        self._java = java_instance(gateway, "ViewReader", "PlantedTables")
         self._root = root
         self._children = children
         self._guard = guard
@@ -37,7 +38,8 @@ class ViewReader:
         Raises:
             PySparkException, Py4JError: its catalog does not answer.
         """
-        return str(self._java.view(self._root._jsparkSession, name.catalog, name.schema, name.table))
+        session = self._root._jsparkSession
+        return str(self._java.view(session, name.catalog, name.schema, name.table, RESERVED_PATTERN))
 
     def columns_if_alike(self, reading: ViewReading) -> str:
         """The columns of the query, as `ViewReader.java` tells them, if Spark reads it as it reads the view.

@@ -27,7 +27,7 @@ async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -
     return TablesAnswer(tables=entries, missing_catalogs=list(found.missing))
 
 
-@router.get("/tables/{name}", responses=problems(404, 422, 503))
+@router.get("/tables/{name}", responses=problems(404, 409, 422, 503))
 async def get_table(
     name: Annotated[
         str,

@@ -34,10 +34,17 @@ import org.apache.spark.sql.types.StructType;
  */
 public final class ViewReader {
 
-    /** JSON: what spark_session/views.py takes it for, or "null" when there is no such view. */
-    public String view(Object session, String catalog, String schema, String name) throws Exception {
+    /**
+     * JSON: what spark_session/views.py takes it for, or "null" when there is no such view, or its name, of the form
+     * `reserved`, is also that of a table's metadata: PlantedTables.java says so of the query.
+     */
+    public String view(Object session, String catalog, String schema, String name, String reserved)
+            throws Exception {
         CatalogPlugin plugin = ((SparkSession) session).sessionState().catalogManager().catalog(catalog);
         if (!(plugin instanceof ViewCatalog)) {
+            return "null";
+        }
+        if (name.matches(reserved) && PlantedTables.isTable(plugin, schema.split("\\."))) {
             return "null";
         }
         View view;

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from service.adapters.catalogs.nearest_names import nearest_names
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, TableAmbiguous, TableNotFound
 from service.model.health import PartHealth, PartState
+from service.model.reserved_names import is_reserved
 from service.model.tables import (
     NOW,
     PartitionField,
@@ -93,11 +94,13 @@ class FakeCatalogs:
         self._check_up(name.catalog)
         if name not in self._tables:
             raise TableNotFound(str(name), self.nearest(str(name)))
+        if self._is_planted(name):
+            raise TableAmbiguous(str(name))
         return self._tables[name]
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
         up = (each for each in tables if each.name.catalog not in self.down)
-        asked = (each for each in up if each.unless not in self._tables)
+        asked = (each for each in up if each.unless not in self._tables and not self._is_planted(each.name))
         return {each: facts for each in asked if (facts := self._at(each)) is not None}
 
     def _at(self, asked: TableAt) -> TableFacts | None:
@@ -122,6 +125,10 @@ class FakeCatalogs:
             else PartHealth(f"catalog:{name}", PartState.UP)
             for name in self._names
         ]
+
+    def _is_planted(self, name: TableName) -> bool:
+        above, _, last = name.schema.rpartition(".")
+        return is_reserved(name.table) and TableName(name.catalog, above, last) in self._tables
 
     def _check_up(self, name: str) -> None:
         if name in self.down:

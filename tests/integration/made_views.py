@@ -24,8 +24,8 @@ _REPLACE = (
 
 def make_view(lake: SqlCatalog, name: str, sql: str, columns: Mapping[str, str], is_new: bool = True) -> None:
     """Makes a view, or replaces it; `columns` have Iceberg's types. Names are looked for in its schema."""
-    schema, _, view = name.partition(".")
-    location = f"{lake.properties['warehouse']}/{schema}/{view}"
+    schema, _, view = name.rpartition(".")
+    location = f"{lake.properties['warehouse']}/{schema.replace('.', '/')}/{view}"
     metadata_location = f"{location}/metadata/{uuid4()}.metadata.json"
     path = Path(urlparse(metadata_location).path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _metadata(
         "schema-id": 0,
         "summary": {"engine-name": "spark"},
         "default-catalog": catalog,
-        "default-namespace": [schema],
+        "default-namespace": schema.split("."),
         "representations": [{"type": "sql", "sql": sql, "dialect": "spark"}],
     }
     fields = [

@@ -13,13 +13,14 @@ from pyiceberg.typedef import Identifier
 
 from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.catalogs.catalog_connection import CatalogConnection
+from service.adapters.catalogs.check_unambiguous import is_planted
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.adapters.catalogs.open_catalog import check_installed
 from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
 from service.adapters.single_flight import SingleFlight
 from service.adapters.synced_files import Sync, sync_files
-from service.errors import CatalogDown, TableNotFound, TableUnreadable
+from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableListing, TableName
 from service.ports import Clock
@@ -92,6 +93,7 @@ class PyIcebergCatalogs:
         """The table as it is now.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
@@ -111,12 +113,16 @@ class PyIcebergCatalogs:
         """The table as it is now, for those who read its files.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
         if name.catalog in self._connections:
             try:
-                return self._load(name)
+                opened = self._load(name)
+                if self._is_planted(name):
+                    raise TableAmbiguous(str(name))
+                return opened
             except _NOT_THERE:
                 pass
         raise TableNotFound(str(name), self.nearest(str(name)))
@@ -181,7 +187,7 @@ class PyIcebergCatalogs:
     def _facts_in(self, catalog_name: str, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
         names = sorted({each.name for each in tables})
         known, unknown = self._connections[catalog_name].ask(
-            lambda catalog: self._tables.known(catalog, names)
+            lambda catalog: self._tables.known(catalog, _unambiguous(catalog, names))
         )
         loading = {name: partial(self._load, name) for name in unknown}
         # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
@@ -207,6 +213,9 @@ class PyIcebergCatalogs:
 
     def _load(self, name: TableName) -> OpenedTable:
         return self._connections[name.catalog].ask(lambda catalog: self._tables.opened(catalog, name))
+
+    def _is_planted(self, name: TableName) -> bool:
+        return self._connections[name.catalog].ask(lambda catalog: is_planted(catalog, name))
 
     def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
         identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
@@ -242,6 +251,10 @@ def _listing_lane(name: str) -> str:
 def _loading_lane(name: TableName) -> str:
     # Not the lane of those who wait for it: with that one full, they would wait for each other.
     return f"{name.catalog}-tables"
+
+
+def _unambiguous(catalog: Catalog, names: Iterable[TableName]) -> list[TableName]:
+    return [each for each in names if not is_planted(catalog, each)]
 
 
 def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:

@@ -8,6 +8,7 @@ from pyiceberg.catalog import Catalog
 
 from service.errors import CreationInvalid
 from service.model.reserved_names import is_reserved
+from service.model.tables import TableName
 
 
 def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> None:
@@ -31,6 +32,15 @@ def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> No
         raise CreationInvalid(
             f"{_name(catalog, *schema, table)} cannot be made: a schema has this name. Choose another name."
         )
+
+
+def is_planted(catalog: Catalog, name: TableName) -> bool:
+    """Whether a table of this name would lie where the metadata, or a version, of another table is read.
+
+    Other engines can make one, and so could this gateway once.
+    """
+    schema = tuple(name.schema.split("."))
+    return is_reserved(name.table) and len(schema) > 1 and catalog.table_exists(schema)
 
 
 def _name(catalog: Catalog, *parts: str) -> str:

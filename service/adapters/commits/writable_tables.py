@@ -54,6 +54,7 @@ class PyIcebergWritableTables:
         """The table as it is now; a branch that is not there yet is made by the first commit to it.
 
         Raises:
+            TableAmbiguous: its name is also that of another table's metadata or version.
             TableNotFound: there is none of that name (`nearest` is filled).
             IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.

@@ -29,7 +29,7 @@ from service.adapters.keys.distinct_keys import DistinctKeys
 from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery, key_query
 from service.adapters.keys.row_filter import RowFilters, has_value
-from service.errors import CatalogDown, QueryCanceled, TableNotFound
+from service.errors import CatalogDown, QueryCanceled, TableAmbiguous, TableNotFound
 from service.model.filtering import DynamicFilter, DynamicFilteringData
 from service.model.query import Parameters
 from service.model.tables import TableName
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 _KEY_TYPES = (BooleanType, DateType, DecimalType, IntegerType, LongType, StringType)
 # What reading raises on metadata or files that PyIceberg does not expect, besides what it names.
-_NOT_READABLE = (CatalogDown, TableNotFound, LookupError, TypeError, ArithmeticError)
+_NOT_READABLE = (CatalogDown, TableAmbiguous, TableNotFound, LookupError, TypeError, ArithmeticError)
 # Versions after it have defaults for missing columns and other delete files.
 _FORMAT_VERSION_AT_MOST = 2
 

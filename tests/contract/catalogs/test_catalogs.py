@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import CatalogDown, TableNotFound
+from service.errors import CatalogDown, TableAmbiguous, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import (
     PartitionField,
@@ -155,6 +155,20 @@ def test_a_name_that_is_a_table_s_own_is_no_version_of_another(lakehouse: Lakeho
     assert list(lakehouse.catalogs.facts_of([branch])) == [branch]
     lakehouse.create(deep)
     assert lakehouse.catalogs.facts_of([branch]) == {}
+
+
+@pytest.mark.parametrize("table", ["files", "SNAPSHOTS", "branch_main", "tag_x", "snapshot_id_1"])
+def test_a_table_in_the_place_of_anothers_metadata_is_ambiguous(lakehouse: Lakehouse, table: str) -> None:
+    planted, free = TableName("lake", "logs.events", table), TableName("lake", "logs.others", table)
+    lakehouse.create(planted)
+    lakehouse.create(free)
+    both = [TableAt(planted), TableAt(free)]
+    assert list(lakehouse.catalogs.facts_of(both)) == both
+    lakehouse.create(EVENTS)
+    with pytest.raises(TableAmbiguous, match=str(planted)):
+        lakehouse.catalogs.facts(planted)
+    assert lakehouse.catalogs.facts(free).name == free
+    assert list(lakehouse.catalogs.facts_of(both)) == [TableAt(free)]
 
 
 def test_the_newest_snapshot_comes_first(lakehouse: Lakehouse) -> None:
