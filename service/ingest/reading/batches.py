@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from service.ingest.reading.arrow_messages import ArrowMessages
 from service.ingest.reading.check_batch import check_batch
 from service.ingest.reading.int96_moments import Int96Batch, int96_moments
-from service.ingest.reading.int96_zone import marked_int96
+from service.ingest.reading.int96_zone import int96_paths, marked_int96
 from service.ingest.reading.known_columns import check_names
 from service.ingest.reading.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.reading.read_bounds import ReadBounds, Room
@@ -85,15 +85,15 @@ def _batches(
         return
     check_names(opened.schema_arrow.names)
     fine, coarse = (_opened(file, opened.metadata, plan, each) for each in ("ns", "ms"))
-    pairs = zip(opened.schema_arrow, fine.schema_arrow, strict=True)
-    names = [each.name for each, other in pairs if each.type != other.type]
+    paths = int96_paths(opened.schema_arrow, fine.schema_arrow)
+    names = list(paths)
     others = [
         _Followed(_checked(each.iter_batches(plan.rows_at_once, groups, names, use_threads=False)), names)
         for each in (fine, coarse)
     ]
     for batch in own:
         moments = int96_moments(Int96Batch(batch, *(each.rows(batch.num_rows) for each in others)))
-        yield from (marked_int96(each, names) for each in moments)
+        yield from (marked_int96(each, paths) for each in moments)
 
 
 def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

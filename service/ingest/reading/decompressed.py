@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 from typing import BinaryIO, cast
 
-import pyarrow as pa
-
 from service.ingest.reading.gzip_stream import GzipStream
 from service.ingest.reading.read_bounds import unfolds_to_too_much
 from service.ingest.reading.told_failures import told
+from service.ingest.reading.zstd_stream import ZstdStream
 from service.model.record_formats import Compression
 
 _BUFFER_BYTES = 1024**2
@@ -34,7 +33,7 @@ def _unpacked(stream: BinaryIO, compression: Compression) -> BinaryIO:
             # Arrow takes the zeros behind the last part for another one.
             return cast(BinaryIO, GzipStream(stream))
         case Compression.ZSTD:
-            return cast(BinaryIO, pa.CompressedInputStream(stream, "zstd"))
+            return cast(BinaryIO, ZstdStream(stream))
 
 
 class _Bounded(io.RawIOBase):

@@ -5,41 +5,99 @@ Source: Spark's `ParquetRowConverter`, which reads INT96 into its TIMESTAMP, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyarrow import types
 
 from service.model.schemas import Field, Primitive
 
-_MARK = {b"sluice.int96": b"true"}
+Path = tuple[int, ...]
+"""The places of fields within fields, from a column down to one of its moments."""
+
+_ZONED = (Primitive("timestamptz"), Primitive("timestamptz_ns"))
+_MARK = b"sluice.int96"
 
 
-def marked_int96(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    """The batch, in which these columns are known to be of INT96, where they are moments themselves."""
-    fields = [_marked(each) if each.name in names else each for each in batch.schema]
+def int96_paths(schema: pa.Schema, other: pa.Schema) -> dict[str, tuple[Path, ...]]:
+    """The moments of INT96 in each column that has some: read in another unit, they have another type."""
+    pairs = zip(schema, other, strict=True)
+    return {one.name: tuple(_differing(one.type, two.type)) for one, two in pairs if one.type != two.type}
+
+
+def marked_int96(batch: pa.RecordBatch, paths: Mapping[str, Sequence[Path]]) -> pa.RecordBatch:
+    """The batch, in which these moments are known to be of INT96."""
+    fields = [_marked(each, paths[each.name]) if each.name in paths else each for each in batch.schema]
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def in_utc_where_wanted(batch: pa.RecordBatch, wanted: Sequence[Field]) -> pa.RecordBatch:
-    """The batch with those columns in UTC that are of INT96, and whose field wants moments with a zone."""
-    zoned = {each.name for each in wanted if each.type == Primitive("timestamptz")}
-    if not any(_is_marked(each) and each.name in zoned for each in batch.schema):
+    """The batch with those moments of INT96 in UTC whose field, at any depth, wants moments with a zone."""
+    fields = {each.name: each for each in wanted}
+    if not any(_paths(each) and each.name in fields for each in batch.schema):
         return batch
-    pairs = zip(batch.schema, batch.columns, strict=True)
     columns = [
-        _in_utc(column) if _is_marked(each) and each.name in zoned else column for each, column in pairs
+        column.view(_zoned(column.type, fields[each.name], _paths(each))) if each.name in fields else column
+        for each, column in zip(batch.schema, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _marked(field: pa.Field) -> pa.Field:
-    return field.with_metadata(_MARK) if types.is_timestamp(field.type) else field
+def _differing(one: pa.DataType, two: pa.DataType) -> Iterator[Path]:
+    if types.is_timestamp(one):
+        yield ()
+        return
+    for place, (below, other) in enumerate(zip(_children(one), _children(two), strict=True)):
+        if below.type != other.type:
+            yield from ((place, *rest) for rest in _differing(below.type, other.type))
 
 
-def _is_marked(field: pa.Field) -> bool:
-    return field.metadata is not None and _MARK.items() <= field.metadata.items()
+def _marked(field: pa.Field, paths: Sequence[Path]) -> pa.Field:
+    return field.with_metadata({_MARK: json.dumps(paths).encode()})
 
 
-def _in_utc(column: pa.Array) -> pa.Array:
-    return column.view(pa.timestamp(column.type.unit, "UTC"))
+def _paths(field: pa.Field) -> list[list[int]]:
+    found: list[list[int]] = json.loads((field.metadata or {}).get(_MARK, b"[]"))
+    return found
+
+
+def _zoned(kind: pa.DataType, wanted: Field, paths: Sequence[Sequence[int]]) -> pa.DataType:
+    if not paths:
+        return kind
+    if types.is_timestamp(kind):
+        return pa.timestamp(kind.unit, "UTC") if wanted.type in _ZONED else kind
+    children = [
+        _zoned_child(
+            below, _wanted_child(kind, below, place, wanted), [each[1:] for each in paths if each[0] == place]
+        )
+        for place, below in enumerate(_children(kind))
+    ]
+    return _with_children(kind, children)
+
+
+def _zoned_child(below: pa.Field, wanted: Field | None, paths: Sequence[Sequence[int]]) -> pa.Field:
+    return below if wanted is None else below.with_type(_zoned(below.type, wanted, paths))
+
+
+def _wanted_child(kind: pa.DataType, below: pa.Field, place: int, wanted: Field) -> Field | None:
+    """Fields of structs go by their names, those of lists and maps by their places."""
+    if types.is_struct(kind):
+        return next((each for each in wanted.children if each.name == below.name), None)
+    return wanted.children[place] if place < len(wanted.children) else None
+
+
+def _children(kind: pa.DataType) -> list[pa.Field]:
+    if types.is_map(kind):
+        return [kind.key_field, kind.item_field]
+    return [kind.field(place) for place in range(kind.num_fields)]
+
+
+def _with_children(kind: pa.DataType, children: Sequence[pa.Field]) -> pa.DataType:
+    if types.is_struct(kind):
+        return pa.struct(children)
+    if types.is_map(kind):
+        return pa.map_(*children, keys_sorted=kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(children[0], kind.list_size)
+    return pa.large_list(children[0]) if types.is_large_list(kind) else pa.list_(children[0])

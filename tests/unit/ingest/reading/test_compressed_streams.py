@@ -1,9 +1,11 @@
-"""Gzip in all forms that its tools write and read, and in some that they do not."""
+"""Gzip and Zstandard in all forms that its tools write and read, and in some that they do not."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 
 import pyarrow as pa
 import pytest
@@ -79,7 +81,30 @@ def test_frames_of_zstd_are_one_stream_whatever_is_skipped(data: bytes) -> None:
     assert read(data, Compression.ZSTD) == LINES + LINES
 
 
-@pytest.mark.parametrize("data", [FRAME + b"garbage", FRAME + b"\0" * 8, FRAME[:-3], b"{}"])
-def test_what_is_no_frame_is_told(data: bytes) -> None:
-    with pytest.raises(IngestInvalid, match="cannot be read as zstd"):
+@given(
+    st.lists(st.binary(max_size=2_000), min_size=1, max_size=4),
+    st.sampled_from(
+        [b"\0", b"\0" * 8, b"\0" * 100_000, b"\n", b"garbage", MEMBER, LINES, b"\x28\xb5\x2f\xfe"]
+    ),
+)
+def test_what_follows_the_last_frame_of_zstd_is_told(contents: list[bytes], behind: bytes) -> None:
+    data = b"".join(pa.compress(each, "zstd", asbytes=True) for each in contents)
+    assert read(data, Compression.ZSTD) == b"".join(contents)
+    # Fewer than four bytes may be the beginning of a frame.
+    reason = "behind its last frame" if len(behind) >= 4 else "Truncated|behind its last frame"
+    with pytest.raises(IngestInvalid, match=f"cannot be read as zstd: ({reason})"):
+        read(data + behind, Compression.ZSTD)
+
+
+@pytest.mark.parametrize("data", [FRAME[:-3], FRAME[:2], FRAME + FRAME[:7], SKIPPABLE[:-1]])
+def test_a_frame_of_zstd_that_ends_too_early_is_told(data: bytes) -> None:
+    with pytest.raises(IngestInvalid, match="cannot be read as zstd: Truncated"):
+        read(data, Compression.ZSTD)
+
+
+@pytest.mark.parametrize(
+    "data", [b"{}", LINES, MEMBER, bz2.compress(LINES), lzma.compress(LINES), b"\0" * 100]
+)
+def test_what_is_no_frame_of_zstd_is_told(data: bytes) -> None:
+    with pytest.raises(IngestInvalid, match="cannot be read as zstd: its content is not compressed so"):
         read(data, Compression.ZSTD)

@@ -1,0 +1,59 @@
+"""Zstandard as its tools write it: frames in a row, and some that are skipped; nothing else."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import pyarrow as pa
+
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_SKIPPED = (b"\x2a\x4d\x18", range(0x50, 0x60))
+
+
+class ZstdStream:
+    """What is in all frames, never more of it than is asked for.
+
+    Source: RFC 8878, 3.1; like the tool `zstd`, it refuses what else follows the last frame, zeros too.
+
+    Raises, while it is read:
+        OSError: without a number; it is not compressed so, ends too early, or something else follows.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._noted = _FirstBytes(raw)
+        self._frames = pa.CompressedInputStream(self._noted, "zstd")
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fills the buffer with some bytes; 0 at the end."""
+        try:
+            byte_count: int = self._frames.readinto(buffer)
+        except OSError as error:
+            if error.errno is not None or "frame descriptor" not in str(error):
+                raise
+            raise OSError(
+                "behind its last frame, there is something else than zstd"
+                if _is_frame(self._noted.first)
+                else "its content is not compressed so"
+            ) from None
+        return byte_count
+
+
+class _FirstBytes:
+    """A stream that remembers how it began."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.first = b""
+
+    def read(self, byte_count: int) -> bytes:
+        found = self._raw.read(byte_count)
+        if len(self.first) < len(_MAGIC):
+            self.first += found[: len(_MAGIC)]
+        return found
+
+
+def _is_frame(first: bytes) -> bool:
+    rest, kinds = _SKIPPED
+    return first.startswith(_MAGIC) or (first[1:4] == rest and first[0] in kinds)
