@@ -32,6 +32,7 @@ from service.gateway import Gateway, GatewayBounds
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
+from service.pruning.composite_predicate import TupleBounds
 from service.pruning.form import FormBounds
 from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
@@ -249,6 +250,10 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
                 max_in_list=settings.dynamic_filtering_max_in_list,
                 max_ranges=settings.dynamic_filtering_max_ranges,
                 max_listed=settings.dynamic_filtering_max_listed_keys,
+            ),
+            tuples=TupleBounds(
+                max_parts=settings.dynamic_filtering_max_tuple_alternatives,
+                max_values=settings.dynamic_filtering_max_tuple_values,
             ),
             rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
         ),

@@ -18,6 +18,8 @@ from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns
 from spark_session.warm_session import WarmSession
 
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -83,11 +85,17 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
     session.guard.allow_queries_only(child, statement.sql, statement.parameters)
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
-        child._jconf.setConfString(name, value)
+        child._jconf.setConfString(name, _with_excluded(child, name, value))
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
     session.guard.allow_reading_only(asked)
     session.guard.allow_size(asked)
     return asked
+
+
+def _with_excluded(child: SparkSession, name: str, value: str) -> str:
+    """Rules that are excluded for everybody stay so."""
+    before = child.conf.get(EXCLUDED_RULES, "") if name == EXCLUDED_RULES else ""
+    return f"{before},{value}" if before else value
 
 
 def milliseconds(start: float, end: float) -> int:

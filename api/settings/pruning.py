@@ -46,6 +46,15 @@ class PruningSettings(BaseModel):
         description="keys in lists at most, where ranges cannot narrow or would be too many",
     )
     dynamic_filtering_max_ranges: int = Field(32, ge=1, le=1000, description="ranges of one filter at most")
+    dynamic_filtering_max_tuple_alternatives: int = Field(
+        200,
+        ge=1,
+        le=2_000,
+        description="alternatives of one filter on several columns at most; neighbours become ranges then",
+    )
+    dynamic_filtering_max_tuple_values: int = Field(
+        2_000, ge=1, le=20_000, description="values in one filter on several columns at most"
+    )
     dynamic_filtering_min_table_bytes: int = Field(
         16 * MIB, ge=0, le=2**53, description="smaller tables are not narrowed; a file counts 64 KiB more"
     )

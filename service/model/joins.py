@@ -74,7 +74,8 @@ class JoinGraph:
     `conjuncts` are true of every row that leaves it (of a LEFT SEMI JOIN: with the right row that let it
     through), and `equalities` are those among them that say column = column. `null_supplied` relations may
     be replaced by NULLs in such a row; `null_rejected` ones are by a join of the text, whose rows with these
-    NULLs the conjuncts drop.
+    NULLs the conjuncts drop. `operands` are, by themselves, the joins of each side that an outer
+    join of the SELECT may replace by NULLs: what is no row of theirs is none of the SELECT.
     """
 
     relations: Mapping[str, Relation]
@@ -83,6 +84,7 @@ class JoinGraph:
     equalities: tuple[tuple[ColumnOf, ColumnOf], ...]
     other_equalities: tuple[JoinEquality, ...]
     null_rejected: frozenset[str] = frozenset()
+    operands: tuple[JoinGraph, ...] = ()
 
     @cached_property
     def read_by_conjuncts(self) -> tuple[frozenset[str], ...]:
@@ -126,7 +128,8 @@ class Candidate:
 
     The build side's relation stands in `build_graph`; `allowed` are those of that graph that its keys may be
     collected from, besides its own. `probe_key` and `build_key` are what is made of the columns before they
-    are compared, if anything is. `is_null_safe`: NULL equals NULL (`<=>`).
+    are compared, if anything is. `is_null_safe`: NULL equals NULL (`<=>`). Of a build column that a SELECT
+    computes, `computed_from` is the one below which `build_key` is said over, in the opened `build_graph`.
     """
 
     join_type: JoinType
@@ -138,6 +141,7 @@ class Candidate:
     probe_key: exp.Expr | None = None
     build_key: exp.Expr | None = None
     is_null_safe: bool = False
+    computed_from: ColumnOf | None = None
 
     @classmethod
     def of_sides(
@@ -187,6 +191,15 @@ class OpenedGraph:
             return before if has_column(relation, before.column) else None
         now = self.columns.get(before)
         return ColumnOf(now.table, now.name) if isinstance(now, exp.Column) else None
+
+    def computed(self, before: ColumnOf) -> tuple[ColumnOf, exp.Expr] | None:
+        """The one column that a computed column is made of, and the expression over it."""
+        now = self.columns.get(before)
+        read = set() if now is None else {ColumnOf(each.table, each.name) for each in own_columns(now)}
+        if now is None or isinstance(now, exp.Column) or len(read) != 1:
+            return None
+        [column] = read
+        return column, now
 
 
 def has_column(relation: Relation, column: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -14,6 +15,8 @@ _INTEGERS = {"int": 31, "long": 63}
 _EXACT = ("date", "string", "boolean", "timestamp", "timestamptz")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _DIGITS = {"int": 10, "long": 20}
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
+_FAR_YEAR = re.compile(r"[+-]|\d{5}", re.ASCII)
 _MAX_DIGITS = 38
 # Any number of the types here has far fewer digits: nothing is rounded unasked.
 _EXACTLY = Context(prec=100)
@@ -96,6 +99,36 @@ def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:
         return ends
     low, high = max(_rounded(type_name, low, up=True), limits[0]), min(_rounded(type_name, high), limits[1])
     return (low, high) if low <= high else None
+
+
+def spelled_value(type_name: str, value: KeyValue) -> KeyValue | None:
+    """The value of the type that the engine writes as this text, or casts to this moment; None for none.
+
+    Raises:
+        ValueError: there may be one that is no value here.
+
+    >>> spelled_value("int", "7"), spelled_value("int", "007"), spelled_value("long", "x")
+    (7, None, None)
+    >>> spelled_value("date", "2026-01-31"), spelled_value("date", datetime(2026, 1, 31, 7))
+    (datetime.date(2026, 1, 31), None)
+    """
+    if isinstance(value, str) and type_name == "date":
+        if _FAR_YEAR.match(value):
+            raise ValueError(value)
+        return date.fromisoformat(value) if _is_day(value) else None
+    if isinstance(value, str):
+        return converted(type_name, int(value)) if _WHOLE.fullmatch(value) else None
+    if isinstance(value, datetime) and type_name == "date":
+        moment = value if value.tzinfo is None else value.astimezone(UTC)
+        return moment.date() if moment.time() == time() else None
+    return converted(type_name, value)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def size_in_arrow(keys: Iterable[Key]) -> int:

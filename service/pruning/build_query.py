@@ -167,6 +167,8 @@ def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, 
     for table in list(expression.find_all(exp.Table)):
         facts = facts_of(table)
         if facts is not None:
-            table.replace(pinned_table(facts, table.alias_or_name))
+            pinned = pinned_table(facts, table.alias_or_name)
+            pinned.set("joins", table.args.get("joins"))
+            table.replace(pinned)
             read.append(facts)
     return expression, tuple(read)

@@ -42,7 +42,7 @@ class BuildSides:
         usable = frozenset(
             name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
         )
-        build = opened.column(candidate.build)
+        build = candidate.computed_from or opened.column(candidate.build)
         if build is None or build.relation not in usable:
             return self._reason_unusable(build, opened)
         joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
@@ -50,7 +50,7 @@ class BuildSides:
         is_null_safe = candidate.is_null_safe
         query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
         is_chosen = query is None
-        if query is None:
+        if query is None and candidate.computed_from is None:
             query = self._chosen(candidate)
         if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
             # In the latter case, its NULLs come from a join around it as well.

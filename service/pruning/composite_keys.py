@@ -9,7 +9,7 @@ from service.model.filtering import JoinType, Probe
 from service.model.joins import Candidate, ColumnOf, JoinGraph
 
 # Partition tuples of more columns than these are rare, and predicates on them long.
-MAX_COLUMNS = 3
+MAX_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -11,46 +12,88 @@ from sqlglot import exp
 from service.model.column_values import ColumnValues
 from service.model.filtering import FilterForm, Key, KeyValue, Probe, Reason
 from service.model.keys import converted
-from service.pruning.predicate import FormedPredicate, list_predicate
+from service.pruning.predicate import FormedPredicate, list_predicate, ranges_predicate
 
-# More would take longer to sort out than they are likely to save.
-MAX_TUPLES = 100_000
+# What fits in 32 MiB; of so many, those that the probe cannot hold are left out within half a second.
+MAX_TUPLES = 2_000_000
+# To sort out more would take longer than it is likely to save.
+MAX_HELD_TUPLES = 100_000
+
+_Part = tuple[tuple[KeyValue, ...], ...]
+"""Lists of values of each column, of which every combination is a tuple."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleBounds:
+    """How long predicates on several columns become: alternatives, and values in all of them together."""
+
+    max_parts: int
+    max_values: int
+
+
+NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
 
 
 def composite_predicate(
-    probe: Probe,
-    keys: Sequence[Key],
-    held: Sequence[ColumnValues | None],
-    max_in_list: int,
-    max_disjuncts: int,
+    probe: Probe, keys: Sequence[Key], held: Sequence[ColumnValues | None], bounds: TupleBounds
 ) -> FormedPredicate | Reason:
-    """A condition that is true of the rows with one of the tuples, and of no others; or why there is none.
+    """A condition that is true of the rows with one of the tuples; or why there is none.
 
-    `held` is what each column holds, as far as that is known. Where every combination of values is among the
-    tuples, a filter on each column says the same; a set that would be long is left to those as well. Tuples
-    have no ranges: only a list says which they are.
+    `held` is what each column holds, as far as that is known. The condition is true of no other rows, unless
+    it would be too long: then neighbours become ranges of each column. Where nothing would be left of the
+    tuples but one range, a filter on each column says the same.
 
     >>> from service.model.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
-    >>> formed = composite_predicate(probe, [(1, 7), (2, 7), (3, 8), (3, 9)], [None, None], 200, 32)
+    >>> keys = [(1, 7), (2, 7), (3, 8), (3, 9)]
+    >>> formed = composite_predicate(probe, keys, [None, None], TupleBounds(32, 200))
     >>> formed.condition.sql("spark")
     '((`a` IN (1, 2) AND `b` IN (7)) OR (`a` IN (3) AND `b` IN (8, 9)))'
+    >>> formed = composite_predicate(probe, [*keys, (9, 1)], [None, None], TupleBounds(2, 200))
+    >>> formed.condition.sql("spark")
+    '((`a` BETWEEN 1 AND 2 AND `b` = 7) OR (`a` BETWEEN 3 AND 9 AND `b` BETWEEN 1 AND 9))'
     """
     if len(keys) > MAX_TUPLES:
         return Reason.RANGES_ONLY
-    tuples = [each for each in (_converted(probe, key) for key in keys) if each is not None]
-    may_hold = [_may_hold(each) for each in held]
-    kept = {each for each in tuples if all(may(value) for may, value in zip(may_hold, each, strict=True))}
+    kept = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
     if not kept:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
-    values = [{each[position] for each in kept} for position in range(len(probe.columns))]
-    if prod(map(len, values)) == len(kept):
-        return Reason.NOT_SELECTIVE
-    parts = _parts(kept)
-    if len(parts) > max_disjuncts or sum(len(column) for part in parts for column in part) > max_in_list:
+    if len(kept) > MAX_HELD_TUPLES:
         return Reason.RANGES_ONLY
-    condition = exp.paren(exp.or_(*(_all_of(probe, part) for part in parts), copy=False))
-    return FormedPredicate(condition, FilterForm.IN)
+    if _is_all(kept, held):
+        return Reason.NOT_SELECTIVE
+    parts = _fewest_parts(kept) if _value_count(kept) <= bounds.max_values else []
+    if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
+        return FormedPredicate(_any_of(_lists(probe, each) for each in parts), FilterForm.IN)
+    if bounds.max_parts < 2:
+        return Reason.RANGES_ONLY
+    merged = _merged(sorted(kept), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
+    if len(merged) < 2:
+        return Reason.RANGES_ONLY
+    return FormedPredicate(_any_of(_ranges(probe, each) for each in merged), FilterForm.RANGES)
+
+
+def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequence[Key]:
+    """Without those of which the probe cannot hold a value, one column after another."""
+    for position, each in enumerate(held):
+        if each is None or not each.is_pinned:
+            continue
+        if each.values is not None:
+            known = frozenset(each.values)
+            keys = [key for key in keys if key[position] in known]
+        elif each.lower is None or each.upper is None:
+            return ()
+        else:
+            lower: Any = each.lower
+            upper: Any = each.upper
+            keys = [key for key in keys if lower <= key[position] <= upper]
+    return keys
+
+
+def _is_all(kept: set[tuple[Any, ...]], held: Sequence[ColumnValues | None]) -> bool:
+    """Whether every combination of what the columns hold is among the tuples."""
+    values = [each.values for each in held if each is not None and each.is_pinned and each.values is not None]
+    return len(values) == len(held) and prod(map(len, values)) == len(kept)
 
 
 def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
@@ -58,20 +101,18 @@ def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
     return None if None in values else values
 
 
-def _may_hold(held: ColumnValues | None) -> Callable[[Any], bool]:
-    if held is None or not held.is_pinned:
-        return lambda _: True
-    if held.values is not None:
-        return frozenset(held.values).__contains__
-    lower: Any = held.lower
-    upper: Any = held.upper
-    if lower is None or upper is None:
-        return lambda _: False
-    return lambda value: bool(lower <= value <= upper)
+def _fewest_parts(tuples: set[tuple[Any, ...]]) -> list[_Part]:
+    """The tuples by the column that makes the fewest alternatives of them when it comes first."""
+    found: list[_Part] = []
+    for first in range(len(next(iter(tuples)))):
+        turned = {(each[first], *each[:first], *each[first + 1 :]) for each in tuples}
+        parts = [(*rest[:first], values, *rest[first:]) for values, *rest in _parts(turned)]
+        found = parts if not found or len(parts) < len(found) else found
+    return found
 
 
-def _parts(tuples: set[tuple[Any, ...]]) -> list[tuple[tuple[KeyValue, ...], ...]]:
-    """Lists of values of each column, of which every combination is a tuple; together all tuples."""
+def _parts(tuples: set[tuple[Any, ...]]) -> list[_Part]:
+    """Parts that have no tuple in common, and together all."""
     if len(next(iter(tuples))) == 1:
         return [(tuple(sorted(each[0] for each in tuples)),)]
     rests: dict[Any, set[tuple[Any, ...]]] = {}
@@ -83,9 +124,48 @@ def _parts(tuples: set[tuple[Any, ...]]) -> list[tuple[tuple[KeyValue, ...], ...
     return [(tuple(values), *part) for rest, values in firsts.items() for part in _parts(set(rest))]
 
 
-def _all_of(probe: Probe, part: Sequence[Sequence[KeyValue]]) -> exp.Expr:
+def _value_count(tuples: set[tuple[Any, ...]]) -> int:
+    """Of which each is in at least one part."""
+    return sum(len(set(column)) for column in zip(*tuples, strict=True))
+
+
+def _count(parts: Iterable[_Part]) -> int:
+    return sum(len(column) for part in parts for column in part)
+
+
+def _merged(ordered: Sequence[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """Neighbours together: for each column the least and the greatest value of theirs."""
+    firsts = sorted({each[0] for each in ordered})
+    size = -(-len(firsts) // max(at_most, 1))
+    of_first = {value: position // size for position, value in enumerate(firsts)}
+    groups: dict[int, list[tuple[Any, ...]]] = {}
+    for each in ordered:
+        groups.setdefault(of_first[each[0]], []).append(each)
+    return [
+        tuple((min(column), max(column)) for column in zip(*each, strict=True)) for each in groups.values()
+    ]
+
+
+def _any_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
+    """All of them as a tree that is not deeper than it has to be: the engine goes down it by recursion."""
+    level = list(conditions)
+    while len(level) > 1:
+        pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
+        level = [exp.Or(this=each[0], expression=each[1]) if len(each) > 1 else each[0] for each in pairs]
+    return exp.paren(level[0], copy=False)
+
+
+def _lists(probe: Probe, part: _Part) -> exp.Expr:
     lists = (
         list_predicate(column, type_name, [(each,) for each in values]).condition
         for column, type_name, values in zip(probe.columns, probe.type_names, part, strict=True)
     )
-    return exp.paren(exp.and_(*lists, copy=False))
+    return exp.paren(exp.and_(*lists, copy=False), copy=False)
+
+
+def _ranges(probe: Probe, part: _Part) -> exp.Expr:
+    ranges = (
+        ranges_predicate(column, type_name, [(low, high)], 1).condition.unnest()
+        for column, type_name, (low, high) in zip(probe.columns, probe.type_names, part, strict=True)
+    )
+    return exp.paren(exp.and_(*ranges, copy=False), copy=False)

@@ -9,6 +9,7 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType, Reason
 from service.model.joins import Candidate, ColumnOf, JoinGraph, column_pair, own_columns, relations_in
+from service.pruning.join_trees import joins_of
 from service.pruning.key_sides import key_side
 from service.pruning.semi_join import answers_without_rows
 
@@ -59,7 +60,7 @@ def is_computed(condition: exp.Expr) -> bool:
 
 
 def _of_outer_joins(select: exp.Expr) -> Iterator[exp.Expr]:
-    for join in select.args.get("joins") or ():
+    for join in joins_of(select):
         condition = join.args.get("on")
         if join.side and condition is not None:
             yield from (condition.flatten() if isinstance(condition, exp.And) else [condition])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from service.model.filtering import FilterRecord, Reason
 from service.model.tables import TableFacts, TableName, TableSource
@@ -10,25 +10,30 @@ from service.model.tables import TableFacts, TableName, TableSource
 
 def covers_native_pruning(
     scans: Sequence[tuple[int, TableFacts]],
-    narrowed: Collection[tuple[int, str]],
+    narrowed: Mapping[tuple[int, str], bool],
     unapplied: Sequence[FilterRecord],
+    left_out: Sequence[FilterRecord] = (),
 ) -> bool:
-    """Whether every scan that the engine could prune by a join is narrowed on that column already.
+    """Whether every scan that the engine could prune by a join is narrowed at least as far already.
 
     `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
-    places and columns with an exact filter; `unapplied` the candidates that none came of, for whatever
-    reason: by one of a partition column the engine may prune further. It prunes by partition columns only,
-    and only where the other side has a filter. Of a table it is told whether it has one; within a derived
-    table there may be some that gives no keys.
+    places and columns with filters, and whether these are exact and have all that the engine could prune by.
+    `unapplied` are the candidates that none came of, for whatever reason: by one of a partition column the
+    engine may prune further; `left_out` says why there is none on a mention. It prunes by partition columns
+    only, and only where the other side has a filter. Of a table it is told whether it has one; within a
+    derived table there may be some that gives no keys.
     """
-    unsure = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
     if any(facts.source is TableSource.OTHER for _, facts in scans):
         # Whatever lies behind a view, the engine sees it.
         return False
+    partitioned = {
+        (place, facts.name, column) for place, facts in scans for column in _partition_columns(facts)
+    }
+    unsure = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
+    unseen = {each.probe.table for each in left_out if each.reason is not Reason.NO_EQUI_JOIN}
     return all(
-        (place, column) in narrowed and (facts.name, column) not in unsure
-        for place, facts in scans
-        for column in _partition_columns(facts)
+        narrowed.get((place, column), True) and (table, column) not in unsure and table not in unseen
+        for place, table, column in partitioned
     )
 
 

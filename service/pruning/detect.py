@@ -25,9 +25,10 @@ from service.pruning.droppable_joins import DroppableJoin, droppable_joins
 from service.pruning.inner_join import inner_join
 from service.pruning.is_resolved_alike import is_resolved_alike
 from service.pruning.key_plan import key_plan
+from service.pruning.key_type import key_type
 from service.pruning.known_tables import KnownTables, column_of, is_bare
 from service.pruning.left_out import left_out, mention_of, not_understood
-from service.pruning.lineage import IsOpen, Place, Source, Ways, narrowed_by
+from service.pruning.lineage import IsOpen, Place, Source, Ways, narrowed_by, over_column
 from service.pruning.local_relations import (
     RelationContext,
     RelationPlacement,
@@ -53,6 +54,13 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
     if root is None or not is_resolved_alike(root, known.facts):
         return Detection((), (), left_out=tuple(not_understood(tree, known.facts)))
     return _Detector(root, context).detection()
+
+
+def _seen_through(candidate: Candidate, source: Source) -> Candidate:
+    """The same, of a column whose casts a SELECT below gives as its column."""
+    if source.expression is None:
+        return candidate
+    return replace(candidate, probe_key=over_column(candidate.probe_key, source.expression))
 
 
 def _refused(candidate: Candidate, reason: Reason | None) -> Candidate:
@@ -87,7 +95,8 @@ class _Detector:
         for scope in self._root.traverse():
             graph = self._graphs.graph(scope)
             if graph is not None:
-                self._detect(scope, graph)
+                for each in (graph, *graph.operands):
+                    self._detect(scope, each)
                 self._detect_relations(scope, graph)
         self._placements.place_together()
         return Detection(
@@ -118,7 +127,7 @@ class _Detector:
             )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
-        classes = self._graphs.classes_of(scope)
+        classes = self._graphs.classes_in(graph)
         found = (
             *inner_join(graph, classes),
             *converted_join(graph, classes),
@@ -155,11 +164,11 @@ class _Detector:
         known = column_of(facts, source.column)
         if known is None:
             return
-        build_type = self._known.type_name(candidate.build_graph, candidate.build)
+        candidate, build_type = self._typed(candidate)
         probe = Probe(facts.name, (known.name,), (known.type_name,), facts.snapshot_id)
         is_prunable = self._is_prunable(facts, known.name)
         cause = source.cause if source.refusal else _SAMPLED
-        candidate = _refused(candidate, source.refusal or _refusal_of(table))
+        candidate = _refused(_seen_through(candidate, source), source.refusal or _refusal_of(table))
         if build_type is None:
             self._refuse_build(candidate, table, probe, is_prunable)
             return
@@ -171,11 +180,26 @@ class _Detector:
             self._refusals.refuse(candidate, table, probe, candidate.refusal, cause if is_told else "")
         elif isinstance(plan, Reason):
             self._refusals.refuse(candidate, table, probe, plan)
-        elif not is_of_one_type():
+        elif source.expression is None and not is_of_one_type():
             # The branches of a union are brought to one type before they are compared.
             self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
             self._placements.place(Wanted(candidate, table, probe, plan, source.reading))
+
+    def _typed(self, candidate: Candidate) -> tuple[Candidate, str | None]:
+        """The candidate with the type of its build column, or of the one that this is computed from."""
+        build_type = self._known.type_name(candidate.build_graph, candidate.build)
+        relation = candidate.build_graph.relations[candidate.build.relation]
+        if build_type is not None or not isinstance(relation, Scope):
+            return candidate, build_type
+        opened = self._graphs.opened_graph(candidate.build_graph)
+        computed = opened.computed(candidate.build)
+        column, expression = (None, None) if computed is None else computed
+        build_type = None if column is None else self._known.type_name(opened.graph, column)
+        if build_type is None or expression is None or key_type(expression, build_type) is None:
+            return candidate, None
+        build_key = over_column(candidate.build_key, expression)
+        return replace(candidate, build_key=build_key, computed_from=column), build_type
 
     def _is_prunable(self, facts: TableFacts, column: str) -> bool:
         if column.lower() in accepted_columns(facts):

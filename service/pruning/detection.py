@@ -18,12 +18,14 @@ from service.pruning.local_relations import RelationPlacement
 class Placement:
     """A filter, and where in the text the name of the table that it narrows ends.
 
-    `is_shared`: what it narrows is read in several places, each of which may ask for less.
+    `is_shared`: what it narrows is read in several places, each of which may ask for less. `is_whole`: the
+    engine, which knows the whole query, could find no fewer keys where it prunes by the same join.
     """
 
     filter: DynamicFilter
     reference_end: int
     is_shared: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

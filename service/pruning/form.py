@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from service.model.column_values import ColumnValues
 from service.model.file_sizes import FileShare
 from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
-from service.model.keys import converted_range
+from service.model.keys import converted_range, spelled_value
 from service.pruning.covering_predicate import covering_predicate
 from service.pruning.day_ranges import day_ranges, has_clipped
 from service.pruning.narrow import narrow
@@ -42,11 +42,30 @@ def form(
     bounds: FormBounds,
 ) -> FormedPredicate | Reason:
     """A predicate on the probe's column which is true of every row with a key; or why there is none."""
-    formed = _form(found, data, held, takes_lists_only, bounds)
+    data_of_probe = _in_probe_type(found, data)
+    if isinstance(data_of_probe, Reason):
+        return data_of_probe
+    formed = _form(found, data_of_probe, held, takes_lists_only, bounds)
     if isinstance(formed, Reason) or not data.has_null:
         return formed
     # What a column holds is known but for NULL.
     return or_null(formed, found.probe.columns[0])
+
+
+def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicFilteringData | Reason:
+    """The keys as values of the probe's column, where they are compared as texts or moments of those."""
+    probe_type, key_type = found.probe.type_names[0], found.key_types[0]
+    are_texts = key_type == "string" != probe_type
+    are_moments = key_type in ("timestamp", "timestamptz") and probe_type == "date"
+    if found.span is not KeySpan.VALUE or not (are_texts or are_moments):
+        return data
+    if data.ranges:
+        return Reason.RANGES_ONLY
+    try:
+        values = {spelled_value(probe_type, each[0]) for each in data.values} - {None}
+    except ValueError:
+        return Reason.TYPE_NOT_CONVERTIBLE
+    return replace(data, values=tuple((each,) for each in values if each is not None))
 
 
 def _form(

@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from service.pruning.join_trees import joins_of, relations_of
+
 # Every relation of a SELECT is looked at with every other.
 MAX_JOINS = 64
 # Without one alias, what may be several columns to Spark; so may functions that the parser does not know.
@@ -131,7 +133,7 @@ def _hides_a_name(join: exp.Join) -> bool:
 
 def is_named_by_place(select: exp.Select) -> bool:
     """Whether its columns get names by their places, and a star among other things makes several of them."""
-    relations = 1 + len(select.args.get("joins") or ()) + len(select.args.get("laterals") or ())
+    relations = 1 + len(list(joins_of(select))) + len(select.args.get("laterals") or ())
     return select.is_star and (relations > 1 or len(select.selects) > 1) and _is_named_around(select)
 
 
@@ -159,7 +161,7 @@ def _has_hidden_places(select: exp.Select) -> bool:
 
 
 def _is_select_clear(select: exp.Select) -> bool:
-    if len(select.args.get("joins") or ()) > MAX_JOINS or not _has_unique_names(select):
+    if len(list(joins_of(select))) > MAX_JOINS or not _has_unique_names(select):
         return False
     if shares_columns(select) and select.is_star and not _is_told_by_names(select):
         # To Spark the shared columns come first, to the qualifier where the first relation has them.
@@ -178,6 +180,4 @@ def _has_unique_names(select: exp.Select) -> bool:
 
 def relation_names(select: exp.Select) -> list[str]:
     """By what names its columns can tell of which of its relations they are; in lower case."""
-    first = select.args.get("from_")
-    relations = [*([] if first is None else [first]), *(select.args.get("joins") or ())]
-    return [name for each in relations if (name := each.alias_or_name.lower())]
+    return [name for each in relations_of(select) if (name := each.alias_or_name.lower())]

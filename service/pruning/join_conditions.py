@@ -36,6 +36,13 @@ def join_conditions(
             conditions = list(filter(is_faithful, graph.conditions_on(other.relation)))
             if any(map(is_filter, conditions)):
                 keys = exp.select(exp.column(other.column, table=other.relation))
-                keys = keys.from_(table.copy()).where(*conditions)
+                keys = keys.from_(_by_itself(table)).where(*conditions)
                 column = exp.column(own.column, table=own.relation)
                 yield exp.In(this=column, query=keys.subquery(copy=False))
+
+
+def _by_itself(table: exp.Table) -> exp.Table:
+    """Without what is joined to it in the same parentheses."""
+    copy = table.copy()
+    copy.set("joins", None)
+    return copy

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filtering import JoinType
-from service.model.joins import JoinEquality, JoinGraph, column_pair
+from service.model.joins import JoinEquality, JoinGraph, Relation, column_pair
 from service.pruning.holding_conditions import holding_conditions
-from service.pruning.joins_in_effect import WrittenJoin, joins_in_effect
+from service.pruning.join_trees import join_tree, joins_of
+from service.pruning.joins_in_effect import Operand, WrittenJoin, joins_in_effect
 from service.pruning.key_sides import key_sides
 
-_OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
+_INNER = (JoinType.INNER, JoinType.LEFT_SEMI)
 
 
 def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None:
@@ -42,67 +45,113 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
         # WHERE does not see the right side of such a join: the name is that of a relation further out.
         return None
-    joins = _written_joins(select)
-    if joins is None:
+    tree = join_tree(select)
+    if tree is None or any(map(_is_hidden_inside, joins_of(select))):
         return None
-    first = select.args["from_"].alias_or_name
-    types = joins_in_effect(first, joins, (*selected, *asked))
-    seen = {first}
-    filled: set[str] = set()
-    null_supplied: set[str] = set()
-    inner: list[exp.Expr] = []
-    others: list[JoinEquality] = []
-    for join, join_type in zip(joins, types, strict=True):
-        if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
-            inner += join.conditions
-        else:
-            others += _equalities_of(join.conditions, join_type, join.added, null_supplied)
-        if join_type in (JoinType.RIGHT_OUTER, JoinType.FULL_OUTER):
-            inner = []
-        null_supplied |= _filled(join_type, seen, join.added)
-        filled |= _filled(join.join_type, seen, join.added)
-        seen.add(join.added)
-    holding = (*inner, *selected, *asked)
     relations = {name: source for name, (_, source) in scope.selected_sources.items()}
     relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
-    return JoinGraph(
-        relations=relations,
-        null_supplied=frozenset(null_supplied),
-        conjuncts=holding,
-        equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
-        other_equalities=tuple(others),
-        null_rejected=frozenset(filled - null_supplied),
+    joined, operands = _joined(tree, (*selected, *asked))
+    graph = _graph(joined, relations, (*selected, *asked))
+    return replace(graph, operands=tuple(_graph(each, relations) for each in operands))
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What is known of the rows of joins: `conditions` hold of each of them.
+
+    `null_supplied` relations may be NULLs there; `filled` ones may be as the joins are written.
+    """
+
+    names: frozenset[str]
+    conditions: Sequence[exp.Expr] = ()
+    null_supplied: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
+    others: Sequence[JoinEquality] = ()
+
+
+def _joined(tree: Operand, holding: Sequence[exp.Expr]) -> tuple[_Joined, list[_Joined]]:
+    """The joins, and those of each side whose rows an outer join may replace by NULLs.
+
+    `holding` are conditions that hold of every row of the joins that is needed.
+    """
+    if isinstance(tree, str):
+        return _Joined(frozenset([tree])), []
+    types = joins_in_effect(tree.first, tree.joins, holding)
+    found, operands = _Joined(frozenset([tree.first])), list[_Joined]()
+    for position, (join, join_type) in enumerate(zip(tree.joins, types, strict=True)):
+        asked = _asked(join, join_type, holding, zip(tree.joins[position:], types[position:], strict=True))
+        added, inside = _joined(join.added, asked)
+        operands += inside
+        left, right = _is_filled(join_type)
+        operands += [each for each in (*[found] * left, *[added] * right) if len(each.names) > 1]
+        found = _added(found, added, join, join_type)
+    return found, operands
+
+
+def _asked(
+    join: WrittenJoin,
+    join_type: JoinType,
+    holding: Sequence[exp.Expr],
+    later: Iterable[tuple[WrittenJoin, JoinType]],
+) -> Sequence[exp.Expr]:
+    """What holds of the needed rows of what a join adds. `later` are the joins from this one on."""
+    if _is_filled(join_type)[1]:
+        # A row that does not meet them is not seen; of one that does, nothing else is known.
+        return join.conditions if join_type is JoinType.LEFT_OUTER else ()
+    inner = (each.conditions for each, kind in later if kind in _INNER)
+    return (*holding, *chain.from_iterable(inner))
+
+
+def _added(before: _Joined, added: _Joined, join: WrittenJoin, join_type: JoinType) -> _Joined:
+    is_left_filled, is_right_filled = _is_filled(join_type)
+    supplied = before.null_supplied | added.null_supplied
+    is_inner = join_type in _INNER
+    equalities = () if is_inner else _equalities_of(join.conditions, join_type, join.names, supplied)
+    return _Joined(
+        names=before.names | added.names,
+        conditions=(
+            *(() if is_left_filled else before.conditions),
+            *(() if is_right_filled or join_type is JoinType.LEFT_ANTI else added.conditions),
+            *(join.conditions if is_inner else ()),
+        ),
+        null_supplied=supplied | _filled(join_type, before.names, added.names),
+        filled=before.filled | added.filled | _filled(join.join_type, before.names, added.names),
+        others=(*before.others, *(() if is_right_filled else added.others), *equalities),
     )
 
 
-def _written_joins(select: exp.Select) -> list[WrittenJoin] | None:
-    found: list[WrittenJoin] = []
-    for join in select.args.get("joins") or ():
-        join_type = _join_type(join)
-        if join_type is None:
-            return None
-        found.append(
-            WrittenJoin(join_type, join.alias_or_name, list(holding_conditions(join.args.get("on"))))
-        )
-    return found
+def _graph(joined: _Joined, relations: Mapping[str, Relation], more: Sequence[exp.Expr] = ()) -> JoinGraph:
+    holding = (*joined.conditions, *more)
+    return JoinGraph(
+        relations={name: each for name, each in relations.items() if name in joined.names},
+        null_supplied=joined.null_supplied,
+        conjuncts=holding,
+        equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
+        other_equalities=tuple(joined.others),
+        null_rejected=joined.filled - joined.null_supplied,
+    )
 
 
-def _filled(join_type: JoinType, seen: Set[str], added: str) -> Set[str]:
+def _is_filled(join_type: JoinType) -> tuple[bool, bool]:
+    """Whether the rows before a join, and those that it adds, may be replaced by NULLs."""
+    is_full = join_type is JoinType.FULL_OUTER
+    return is_full or join_type is JoinType.RIGHT_OUTER, is_full or join_type is JoinType.LEFT_OUTER
+
+
+def _filled(join_type: JoinType, before: frozenset[str], added: frozenset[str]) -> frozenset[str]:
     """The relations that a join may replace by NULLs."""
-    match join_type:
-        case JoinType.LEFT_OUTER:
-            return {added}
-        case JoinType.RIGHT_OUTER:
-            return seen
-        case JoinType.FULL_OUTER:
-            return {*seen, added}
-        case _:
-            return frozenset()
+    is_left_filled, is_right_filled = _is_filled(join_type)
+    return (before if is_left_filled else frozenset()) | (added if is_right_filled else frozenset())
+
+
+def _is_hidden_inside(join: exp.Join) -> bool:
+    """Whether it hides its right side in parentheses: who sees that name is told only for other joins."""
+    return join.kind in ("SEMI", "ANTI") and not isinstance(join.parent, exp.Select)
 
 
 def _is_reshaped(scope: Scope) -> bool:
     """Whether something that is read has other rows or columns than its source."""
-    if scope.expression.args.get("pivots") or _has_hidden_nulls(scope.expression):
+    if scope.expression.args.get("pivots"):
         return True
     return any(
         node.args.get("pivots") or (isinstance(source, Scope) and node.args.get("sample"))
@@ -110,34 +159,15 @@ def _is_reshaped(scope: Scope) -> bool:
     )
 
 
-def _has_hidden_nulls(select: exp.Expr) -> bool:
-    """Whether joins stand in parentheses and not all are inner ones: NULLs may stand for any side then."""
-    joins = [each for each in select.find_all(exp.Join) if each.find_ancestor(exp.Select) is select]
-    is_nested = any(each.parent is not select for each in joins)
-    return is_nested and any(_join_type(each) is not JoinType.INNER for each in joins)
-
-
-def _join_type(join: exp.Join) -> JoinType | None:
-    if join.args.get("method") or join.args.get("using"):
-        return None
-    if join.kind == "SEMI":
-        return JoinType.LEFT_SEMI if join.side in ("", "LEFT") else None
-    if join.kind == "ANTI":
-        return JoinType.LEFT_ANTI if join.side in ("", "LEFT") else None
-    if join.side:
-        return _OUTER.get(join.side) if join.kind in ("", "OUTER") else None
-    return JoinType.INNER if join.kind in ("", "INNER", "CROSS") else None
-
-
 def _equalities_of(
-    conditions: Sequence[exp.Expr], join_type: JoinType, added: str, null_supplied: Set[str]
+    conditions: Sequence[exp.Expr], join_type: JoinType, added: Set[str], null_supplied: Set[str]
 ) -> Iterator[JoinEquality]:
     for each in conditions:
         is_null_safe = isinstance(each, exp.NullSafeEQ)
         sides = key_sides(each, exp.NullSafeEQ if is_null_safe else exp.EQ)
-        if sides is None or added not in (sides[0].column.relation, sides[1].column.relation):
+        if sides is None or added.isdisjoint(each.column.relation for each in sides):
             continue
-        before, last = sides if sides[1].column.relation == added else sides[::-1]
+        before, last = sides if sides[1].column.relation in added else sides[::-1]
         # Fewer rows there were more NULLs that stand for one, and to `<=>` these are keys.
-        is_of_filled = is_null_safe and before.column.relation in null_supplied
+        is_of_filled = is_null_safe and any(side.column.relation in null_supplied for side in sides)
         yield JoinEquality(join_type, before, last, is_null_safe, is_of_filled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -16,11 +17,32 @@ _ONE_SIDED = frozenset({JoinType.LEFT_SEMI, JoinType.LEFT_ANTI})
 
 
 class WrittenJoin(NamedTuple):
-    """A join as it is written: to the relation `added`, on all of these conditions."""
+    """A join as it is written: to the relation `added`, or to joins in parentheses, on all of these."""
 
     join_type: JoinType
-    added: str
+    added: Operand
     conditions: Sequence[exp.Expr]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The relations that it adds."""
+        return self.added.names if isinstance(self.added, JoinTree) else frozenset([self.added])
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTree:
+    """Relations that are joined from left to right, beginning with `first`."""
+
+    first: str
+    joins: tuple[WrittenJoin, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All of its relations."""
+        return frozenset([self.first]).union(*(each.names for each in self.joins))
+
+
+Operand = str | JoinTree
 
 
 def joins_in_effect(
@@ -51,7 +73,8 @@ def joins_in_effect(
     for position in reversed(range(len(joins))):
         join = joins[position]
         before = _before(first, joins[:position])
-        join_type = _in_effect(join.join_type, not before.isdisjoint(rejected), join.added in rejected)
+        are_needed = not before.isdisjoint(rejected), not join.names.isdisjoint(rejected)
+        join_type = _in_effect(join.join_type, *are_needed)
         if join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
             rejected |= _rejected(join.conditions)
         found.append(join_type)
@@ -68,7 +91,7 @@ def _before(first: str, joins: Sequence[WrittenJoin]) -> frozenset[str]:
         if each.join_type is JoinType.INNER and all(isinstance(one, exp.Boolean) for one in each.conditions):
             found = []
         if each.join_type not in _ONE_SIDED:
-            found.append(each.added)
+            found += each.names
     return frozenset(found)
 
 

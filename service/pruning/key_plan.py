@@ -31,7 +31,9 @@ class KeyPlan:
 def key_plan(candidate: Candidate, probe_type: str, build_type: str, is_utc: bool) -> KeyPlan | Reason:
     """The plan for a probe's and a build's column of these types; or the reason for which there is none."""
     probe_key, build_key = candidate.probe_key, candidate.build_key
-    compared = Unwrapped(probe_type) if probe_key is None else unwrap_cast(probe_key, probe_type, is_utc)
+    compared = (
+        Unwrapped(probe_type, probe_type) if probe_key is None else unwrap_cast(probe_key, probe_type, is_utc)
+    )
     keys = build_type if build_key is None else key_type(build_key, build_type)
     if compared is None or keys is None:
         return Reason.KEY_IS_COMPUTED

@@ -16,6 +16,8 @@ from service.pruning.is_readable_again import is_readable_again
 from service.pruning.is_small_build import is_small_build
 from service.pruning.literal_type import NULL_TYPE, common_type, literal_type
 
+_OF_A_BARE_ONE = frozenset({"this", "db", "catalog", "alias", "version", "joins"})
+
 
 class KnownTables:
     """The facts of a query's tables, by names in lower case: as they are now, and at snapshots."""
@@ -88,10 +90,11 @@ def _place_of(table: TableAt) -> tuple[str, str, str, int | str | None]:
 
 
 def is_bare(table: exp.Table) -> bool:
-    """Whether only an alias and a version follow the name: no sample, no join inside the parentheses."""
-    return not any(
-        value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias", "version")
-    )
+    """Whether only an alias and a version follow the name: no sample, and no names for columns.
+
+    What is joined to it in the same parentheses is none of it.
+    """
+    return not any(value for key, value in table.args.items() if key not in _OF_A_BARE_ONE)
 
 
 def column_of(facts: TableFacts, column: str) -> TableColumn | None:

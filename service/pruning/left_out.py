@@ -13,7 +13,7 @@ from service.model.filtering import (
 )
 from service.model.joins import JoinGraph
 from service.model.tables import TableFacts
-from service.pruning.local_relations import is_joined_by_the_select
+from service.pruning.join_trees import joins_of
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 FactsOf = Callable[[exp.Table], TableFacts | None]
@@ -49,8 +49,7 @@ def left_out(
             if isinstance(found, FilterRecord):
                 yield found
             elif not found:
-                # What joins in parentheses compare is left out.
-                is_hidden = is_unseen or name in around or not is_joined_by_the_select(source)
+                is_hidden = is_unseen or name in around
                 reason = Reason.NOT_A_QUERY if is_hidden else Reason.NO_EQUI_JOIN
                 yield named(FilterRecord.none_on(facts.name, facts.snapshot_id, reason), source)
 
@@ -75,6 +74,5 @@ def _selected(scope: Scope) -> dict[str, exp.Expr | Scope]:
 
 def _seen_by_laterals(scope: Scope) -> frozenset[str]:
     """The relations that a LATERAL beside them looks at: what it compares with them is not followed."""
-    joins = scope.expression.args.get("joins") or ()
-    laterals = (each for join in joins for each in join.find_all(exp.Lateral))
+    laterals = (each for join in joins_of(scope.expression) for each in join.find_all(exp.Lateral))
     return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))

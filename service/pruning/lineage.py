@@ -47,7 +47,8 @@ class Source:
     """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it.
 
     `cause` says in words what the refusal is for. With a `reading`, one may only together with filters for
-    all others that read the same.
+    all others that read the same. `expression` is the column above in terms of this one, when it is not the
+    same.
     """
 
     table: exp.Table
@@ -55,6 +56,7 @@ class Source:
     refusal: Reason | None = None
     reading: Reading | None = None
     cause: str = ""
+    expression: exp.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,13 @@ class _Step:
     refusal: Reason | None
     reading: Reading | None
     cause: str = ""
+    expression: exp.Expr | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Equal for two steps exactly when the same lies below both."""
-        return id(self.place.select), self.place.name, self.column, self.refusal, self.reading
+        place = id(self.place.select), self.place.name, self.column
+        return *place, self.refusal, self.reading, self.expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,8 @@ def narrowed_by(
     A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
     SELECT that has a LIMIT, or a window that looks beyond the column's own rows. What it
     would have narrowed but for that is told with the `refusal`. One SELECT on its way may be read in several
-    places, of which this is then the `reading`.
+    places, of which this is then the `reading`. Casts of the column are passed, but not those of a
+    union's branches: whether they lose nothing is asked where the column's type is known.
     """
     waiting = [_Step(place, column, refusal, reading)]
     # Unions of unions of the same common table expression double with each step.
@@ -114,7 +119,7 @@ def narrowed_by(
         passed.add(step.identity)
         relation = step.place.relation
         if isinstance(relation, exp.Table):
-            yield Source(relation, step.column, step.refusal, step.reading, step.cause)
+            yield Source(relation, step.column, step.refusal, step.reading, step.cause, step.expression)
         elif isinstance(relation, Scope):
             waiting += reversed(list(_steps_below(step, relation, ways)))
 
@@ -130,11 +135,40 @@ def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
     if count > 1:
         reading = Reading(id(relation), id(step.place.select), step.place.name, count)
+    is_union = isinstance(relation.expression, exp.SetOperation)
     for select, at in _branch_positions(relation, step.column):
-        for start, reason in _below(select, at, ways.is_open, refusal):
+        cast = None if is_union else _cast_column(select.expression, at)
+        said = step.expression if cast is None else over_column(step.expression, cast[1])
+        # A union brings its branches to one type, which is another than that of a column below.
+        refused = Reason.KEY_IS_COMPUTED if is_union and said is not None else None
+        for start, reason in _below(select, at, ways.is_open, refusal or refused, cast):
             for below, name in _equal_columns(select, start, ways if reason is None else None):
                 is_totalled = refusal is None and reason is Reason.PROBE_NOT_PRUNABLE
-                yield _Step(below, name, reason, reading, TOTALLED if is_totalled else cause)
+                yield _Step(below, name, reason, reading, TOTALLED if is_totalled else cause, said)
+
+
+def _cast_column(select: exp.Expr, position: int) -> tuple[exp.Column, exp.Expr] | None:
+    """The one column that a SELECT gives the cast of at a place, and the cast."""
+    selects = select.selects if isinstance(select, exp.Select) else []
+    if position >= len(selects) or any(each.is_star for each in selects):
+        return None
+    cast = selects[position].unalias().unnest()
+    inner = cast
+    while isinstance(inner, exp.Cast | exp.TsOrDsToDate | exp.Paren):
+        inner = inner.this
+    is_cast = inner is not cast and isinstance(inner, exp.Column) and bool(inner.table)
+    return (inner, cast) if is_cast and isinstance(inner, exp.Column) else None
+
+
+def over_column(expression: exp.Expr | None, column: exp.Expr) -> exp.Expr:
+    """The expression over what a column is below."""
+    if expression is None:
+        return column
+
+    def below(node: exp.Expr) -> exp.Expr:
+        return column.copy() if isinstance(node, exp.Column) else node
+
+    return expression.copy().transform(below)
 
 
 def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:
@@ -157,10 +191,14 @@ def _equal_columns(select: Scope, start: ColumnOf, ways: Ways | None) -> Iterato
 
 
 def _below(
-    select: Scope, position: int, is_open: IsOpen, refusal: Reason | None
+    select: Scope,
+    position: int,
+    is_open: IsOpen,
+    refusal: Reason | None,
+    cast: tuple[exp.Column, exp.Expr] | None,
 ) -> Iterator[tuple[ColumnOf, Reason | None]]:
     """The columns that one of a SELECT is made of, each with the reason for which it is not narrowed."""
-    source = source_column(select.expression, position)
+    source = source_column(select.expression, position) if cast is None else cast[0]
     if source is None:
         selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
         computed = own_columns(selects[position]) if position < len(selects) else ()
@@ -168,7 +206,7 @@ def _below(
             yield each, refusal or Reason.KEY_IS_COMPUTED
         return
     start = ColumnOf(source.table, source.name)
-    if not _keeps_rows_of(select.expression, source):
+    if not _keeps_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
         refusal = refusal or Reason.PROBE_NOT_PRUNABLE
     elif not is_open(select, source.table):
         refusal = refusal or Reason.PROBE_IS_PRESERVED_SIDE
@@ -239,15 +277,18 @@ def _branches(scope: Scope) -> Iterator[Scope]:
         yield scope
 
 
-def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
-    """Whether dropping all rows of some keys leaves what the other keys give as it is."""
+def _keeps_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
+    """Whether dropping all rows of some keys leaves what the other keys give as it is.
+
+    `keys` are the column, and what is cast of it, if each of its values is told apart by that as well.
+    """
     if any(each.name.lower() == _NUMBERS_ROWS for each in select.find_all(exp.Anonymous)):
         return False
     group = select.args.get("group")
     if group is not None:
         if any(value for key, value in group.args.items() if key != "expressions"):
             return False
-        if column not in [_selected(each.unnest(), select) for each in group.expressions]:
+        if not any(_selected(each.unnest(), select) in keys for each in group.expressions):
             return False
     elif any(
         _is_of(each, select)
@@ -256,7 +297,7 @@ def _keeps_rows_of(select: exp.Expr, column: exp.Column) -> bool:
     ):
         return False
     windows = [each for each in select.find_all(exp.Window) if _is_of(each, select)]
-    return all(column in each.args.get("partition_by", ()) for each in windows)
+    return all(any(key in each.args.get("partition_by", ()) for key in keys) for each in windows)
 
 
 def _selected(key: exp.Expr, select: exp.Expr) -> exp.Expr:

@@ -52,7 +52,7 @@ def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[Rela
     its rows: one that is missing would let such a NULL in.
     """
     for name, relation in graph.relations.items() if not context.asks_for_files else ():
-        if not isinstance(relation, exp.Table) or not is_joined_by_the_select(relation):
+        if not isinstance(relation, exp.Table):
             continue
         facts, end = context.facts_of(relation), relation.this.meta.get("end")
         if facts is None or end is None:

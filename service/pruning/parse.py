@@ -18,7 +18,7 @@ from service.pruning.readable_words import readable_words
 from service.pruning.version_clause import version_clause
 
 _SPARK = Spark()
-_PLAIN = {"this", "db", "catalog", "alias"}
+_PLAIN = {"this", "db", "catalog", "alias", "joins"}
 
 
 def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:

@@ -18,6 +18,7 @@ from service.pruning.composite_keys import FoundKey, composite_keys
 from service.pruning.converted_query import converted_query
 from service.pruning.detection import DetectionContext, Placement
 from service.pruning.feeding import feeding
+from service.pruning.has_all_filters import has_all_filters
 from service.pruning.is_worth_collecting import reading_cost
 from service.pruning.key_plan import KeyPlan
 from service.pruning.known_tables import KnownTables
@@ -66,6 +67,7 @@ class Placements:
         self._wanted: dict[tuple[object, ...], list[Wanted]] = {}
         self._fingerprints: set[str] = set()
         self._shared_ends: set[int] = set()
+        self._graphs = graphs
         self._build_sides = BuildSides(known, graphs)
         self._tried = 0
 
@@ -102,7 +104,9 @@ class Placements:
         if isinstance(side, Reason) or end is None:
             self._refuse(wanted, side if isinstance(side, Reason) else Reason.REWRITE_REJECTED)
             return
-        self._add_converted(wanted, end, side.query, None if side.is_chosen else side.graph, side.allowed)
+        is_whole = self._is_whole(wanted.candidate, side)
+        graph = None if side.is_chosen else side.graph
+        self._add_converted(wanted, end, side.query, graph, side.allowed, is_whole)
         self._refusals.note_filter(end)
         # Most keys come from one relation, which cannot be left out.
         is_joined = len(side.query.aliases) > 1 and not side.is_chosen
@@ -165,17 +169,30 @@ class Placements:
         is_null_safe = wanted.candidate.is_null_safe
         query = build_query(side.graph, [side.build], fewer, self._known.facts, is_null_safe)
         if query is not None:
-            self._add_converted(wanted, end, query, side.graph, fewer)
+            self._add_converted(wanted, end, query, side.graph, fewer, is_whole=True)
 
     def _add_converted(
-        self, wanted: Wanted, end: int, query: BuildQuery, graph: JoinGraph | None, allowed: frozenset[str]
+        self,
+        wanted: Wanted,
+        end: int,
+        query: BuildQuery,
+        graph: JoinGraph | None,
+        allowed: frozenset[str],
+        is_whole: bool,
     ) -> None:
         """A filter by one column's keys; `graph` has the relations that they come from, if it is known."""
         plan, is_converted = wanted.plan, _is_converted(wanted.plan)
         keys = _converted(wanted, query)
         feeds = () if is_converted or graph is None else tuple(self._feeds(graph, keys, allowed))
         types = (plan.type_name,)
-        self._add(wanted.candidate, wanted.probe, keys, types, plan.span, end, is_converted, feeds)
+        self._add(wanted.candidate, wanted.probe, keys, types, plan.span, end, is_converted, feeds, is_whole)
+
+    def _is_whole(self, candidate: Candidate, side: BuildSide) -> bool:
+        if side.is_chosen or self._graphs.has_filters_outside:
+            return False
+        opened = self._graphs.opened_graph(candidate.build_graph)
+        subquery = self._graphs.subquery_of(candidate.build_graph)
+        return has_all_filters(candidate, opened, side.query.aliases.keys(), subquery)
 
     def _has_enough(self) -> bool:
         return len(self._fingerprints) >= MAX_SETS or self._tried >= MAX_BUILD_SIDES
@@ -211,11 +228,15 @@ class Placements:
         end: int,
         is_converted: bool = False,
         feeds: tuple[Feed, ...] = (),
+        is_whole: bool = False,
     ) -> None:
         key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
         self._fingerprints.add(key)
         place = (end, probe.columns, key)
         if place in self._placements:
+            # The same keys of another candidate.
+            known = self._placements[place]
+            self._placements[place] = replace(known, is_whole=known.is_whole and is_whole)
             return
         found = DynamicFilter(
             filter_id=f"df{len(self._placements) + 1}",
@@ -231,7 +252,7 @@ class Placements:
             feeds=feeds,
             is_null_safe=candidate.is_null_safe,
         )
-        self._placements[place] = Placement(found, end + 1, end in self._shared_ends)
+        self._placements[place] = Placement(found, end + 1, end in self._shared_ends, is_whole)
 
 
 def _column_of(wanted: Wanted) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from sqlglot.schema import MappingSchema
 from service.model.tables import TableAt, TableFacts
 from service.pruning.at_snapshots import snapshot_of
 from service.pruning.is_understood import is_named_by_place, is_understood, shares_columns
+from service.pruning.join_trees import is_parenthesis
 from service.pruning.unnamed_columns import name_unnamed
 
 _NEEDS_ALL = "needs_all_columns"
@@ -35,6 +36,7 @@ def qualify(
     if not is_understood(tree):
         return None
     copy = tree.copy()
+    _open_parentheses(copy)
     _tell_fields(copy)
     _mark(copy)
     name_unnamed(copy)
@@ -64,6 +66,33 @@ def needs_all_columns(select: exp.Expr) -> bool:
     By USING, NATURAL or a star it named columns of which a qualified SELECT has but the names.
     """
     return bool(select.meta.get(_NEEDS_ALL))
+
+
+def _open_parentheses(tree: exp.Query) -> None:
+    """Takes joins out of parentheses where that changes nothing.
+
+    Those with a name are a SELECT of all columns: nothing inside is seen outside. Those at the left end are
+    joined first anyhow.
+    """
+    for each in list(tree.find_all(exp.Subquery)):
+        inner = each.this
+        if each.alias and isinstance(inner, exp.Table | exp.Subquery) and _is_of_joins(inner):
+            each.set("this", exp.select("*").from_(inner.copy(), copy=False))
+    for select in tree.find_all(exp.Select):
+        first = select.args.get("from_")
+        while first is not None and is_parenthesis(first.this):
+            inner, joins = first.this.this, first.this.args.get("joins") or []
+            joins = [*(inner.args.get("joins") or ()), *joins, *(select.args.get("joins") or ())]
+            inner.set("joins", None)
+            first.set("this", inner)
+            select.set("joins", joins)
+
+
+def _is_of_joins(relation: exp.Expr) -> bool:
+    """Whether what stands in parentheses is no query."""
+    return not isinstance(relation.unnest(), exp.Select | exp.SetOperation) or bool(
+        relation.args.get("joins")
+    )
 
 
 def _mark(tree: exp.Query) -> None:

@@ -93,12 +93,14 @@ class QueryGraphs:
 
     def classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
         """The columns of a SELECT that are equal in each of its rows."""
-        if id(scope) not in self._classes:
-            graph = self.graph(scope)
-            self._classes[id(scope)] = (
-                {} if graph is None else column_classes(graph.equalities, self._known.family_in(graph))
-            )
-        return self._classes[id(scope)]
+        graph = self.graph(scope)
+        return {} if graph is None else self.classes_in(graph)
+
+    def classes_in(self, graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+        """The columns that are equal in each row of these joins, which are those of a SELECT or within it."""
+        if id(graph) not in self._classes:
+            self._classes[id(graph)] = column_classes(graph.equalities, self._known.family_in(graph))
+        return self._classes[id(graph)]
 
     def has_own_rows(self, scope: Scope, relation: str) -> bool:
         """Whether no join of the SELECT may replace rows of the relation by NULLs."""
@@ -112,6 +114,19 @@ class QueryGraphs:
     def is_shared(self, scope: Scope) -> bool:
         """Whether it is read in several places, each of which may ask for less of it."""
         return id(scope) in self._shared
+
+    @cached_property
+    def has_filters_outside(self) -> bool:
+        """Whether a SELECT filters what another yields: the engine may filter what is joined there."""
+        graphs = (self.graph(each) for each in self._root.traverse())
+        on_derived = (
+            graph.conditions_on(name)
+            for graph in graphs
+            if graph is not None
+            for name, relation in graph.relations.items()
+            if not isinstance(relation, exp.Table)
+        )
+        return any(on_derived) or self._root.expression.find(exp.Having, exp.Qualify) is not None
 
     def _moved_down(
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]

@@ -1,4 +1,4 @@
-"""Casts around a probe's column that lose nothing, or only the time of a day."""
+"""Casts around a probe's column that lose nothing, one after another, or only the time of a day."""
 
 from __future__ import annotations
 
@@ -19,11 +19,19 @@ _TYPES = {
 }
 
 
+# Each of their values has one text, and no two have the same.
+_WITH_A_TEXT = ("int", "long", "date")
+
+
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """What a column is compared as, and which of its values one such value stands for."""
+    """What a column is compared as, and which of its values one such value stands for.
+
+    All of these values are those of the type `holds` as well, whatever they have been cast to since.
+    """
 
     type_name: str
+    holds: str
     span: KeySpan = KeySpan.VALUE
 
 
@@ -38,21 +46,36 @@ def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped
     >>> unwrap_cast(parse_one("to_date(k)", read="spark"), "timestamptz", is_utc=True).span.value
     'DAY'
     >>> unwrap_cast(parse_one("CAST(k AS INT)", read="spark"), "long", is_utc=True)
+    >>> unwrap_cast(parse_one("CAST(CAST(k AS BIGINT) AS INT)", read="spark"), "int", is_utc=True).type_name
+    'int'
     >>> unwrap_cast(parse_one("CAST(k AS BIGINT)", read="spark"), "decimal(19, 0)", is_utc=True)
     """
     expression = expression.unnest()
     if isinstance(expression, exp.Column):
-        return Unwrapped(type_name)
+        return Unwrapped(type_name, type_name)
     target = cast_target(expression)
     inner = unwrap_cast(expression.this, type_name, is_utc) if target is not None else None
     if inner is None or target is None:
         return None
-    if _is_exact(inner.type_name, target):
+    if _keeps_values(inner, target, is_utc):
         return replace(inner, type_name=target)
     if target == "date" and inner.type_name in ("timestamp", "timestamptz"):
         is_sure = is_utc or inner.type_name == "timestamp"
-        return Unwrapped("date", KeySpan.DAY if is_sure else KeySpan.DAY_ANYWHERE)
+        return Unwrapped("date", "date", KeySpan.DAY if is_sure else KeySpan.DAY_ANYWHERE)
     return None
+
+
+def _keeps_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
+    """Whether the values that were cast before are told apart by the next cast, which never fails."""
+    if inner.type_name == target:
+        return True
+    if inner.span is not KeySpan.VALUE:
+        return False
+    if target == "string":
+        return inner.type_name in _WITH_A_TEXT
+    if inner.holds == "date":
+        return target in ("date", "timestamp") or (is_utc and target == "timestamptz")
+    return _is_exact(inner.holds, target)
 
 
 def cast_target(expression: exp.Expr) -> str | None:

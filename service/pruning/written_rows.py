@@ -197,5 +197,6 @@ def _named(relation: Relation, alias: str) -> exp.Expr:
         return relation.query.copy().subquery(alias)
     assert isinstance(relation, exp.Table)
     table: exp.Expr = relation.copy()
+    table.set("joins", None)
     table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
     return table

@@ -8,6 +8,12 @@ NATIVE_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 # Iceberg 1.12 answers MAX and MIN of whole files from their statistics: not every writer says there which
 # values are NaN, and of imported files it takes milliseconds for microseconds.
 AGGREGATES_OF_STATISTICS = "spark.sql.iceberg.aggregate-push-down.enabled"
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+# Rows in memory that are filtered while the query is planned have no filter in the plan any more: to the
+# engine's own pruning they are a whole table, by which it prunes nothing.
+KEEPS_FILTERS: Mapping[str, str] = {
+    EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+}
 
 
 def switched_off(*names: str) -> Mapping[str, str]:

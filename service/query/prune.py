@@ -19,7 +19,7 @@ from service.model.query import QueryRequest, by_name
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
 from service.model.tables import TableFacts
-from service.pruning.composite_predicate import composite_predicate
+from service.pruning.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.pruning.local_relations import RelationPlacement
@@ -154,7 +154,7 @@ class Pruner:
 
 
 def _formed(
-    form_of: Callable[[DynamicFilteringData, FormBounds], FormedPredicate | Reason],
+    form_of: Callable[[DynamicFilteringData, FormBounds, TupleBounds], FormedPredicate | Reason],
     facts: TableFacts,
     outcome: FilterOutcome,
     bounds: PruningBounds,
@@ -165,7 +165,7 @@ def _formed(
     within, is_too_large = bounds.form_of(outcome.data)
     if is_too_large:
         outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-    formed = form_of(outcome.data, within)
+    formed = form_of(outcome.data, within, NO_TUPLES if is_too_large else bounds.tuples)
     if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
         formed = Reason.RANGES_ONLY
     return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
@@ -177,10 +177,11 @@ def _form(
     knowledge: ProbeKnowledge,
     data: DynamicFilteringData,
     bounds: FormBounds,
+    tuples: TupleBounds,
 ) -> FormedPredicate | Reason:
     probe = found.probe
     held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
     if len(held) > 1:
-        return composite_predicate(probe, data.values, held, bounds.max_in_list, bounds.max_ranges)
+        return composite_predicate(probe, data.values, held, tuples)
     is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
     return form(found, data, held[0], is_hashed, bounds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from service.model.filtering import DynamicFilteringData
 from service.model.keys import size_in_arrow
 from service.model.query import PruningRequest
+from service.pruning.composite_predicate import NO_TUPLES, TupleBounds
 from service.pruning.form import FormBounds
 from service.query.rewrite import RewriteBounds
 
@@ -20,6 +21,7 @@ class PruningBounds:
     form: FormBounds
     rewrites: RewriteBounds
     max_filter_bytes: int | None = None
+    tuples: TupleBounds = NO_TUPLES
 
     def within(self, asked: PruningRequest) -> PruningBounds:
         """The same, with what the caller of a query has said; its request is never above the operator's."""
@@ -33,6 +35,7 @@ class PruningBounds:
                 is_verified=asked.is_verified,
             ),
             max_filter_bytes=asked.max_filter_bytes,
+            tuples=_tuples(self.tuples, asked),
         )
 
     def form_of(self, data: DynamicFilteringData) -> tuple[FormBounds, bool]:
@@ -52,4 +55,14 @@ def _form(bounds: FormBounds, asked: PruningRequest) -> FormBounds:
         max_ranges=bounds.max_ranges if asked.max_ranges is None else asked.max_ranges,
         # Where only lists can narrow, none that is longer helps a caller who wants them short.
         max_listed=bounds.max_listed if asked.max_in_list is None else min(max_in_list, bounds.max_listed),
+    )
+
+
+def _tuples(bounds: TupleBounds, asked: PruningRequest) -> TupleBounds:
+    """Never more than a caller wants of one column."""
+    return TupleBounds(
+        max_parts=bounds.max_parts if asked.max_ranges is None else min(asked.max_ranges, bounds.max_parts),
+        max_values=bounds.max_values
+        if asked.max_in_list is None
+        else min(asked.max_in_list, bounds.max_values),
     )

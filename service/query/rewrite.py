@@ -20,7 +20,12 @@ from service.pruning.read_options import read_options
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import DroppedJoin, dropped_joins
-from service.query.engine_switches import AGGREGATES_OF_STATISTICS, NATIVE_PRUNING, switched_off
+from service.query.engine_switches import (
+    AGGREGATES_OF_STATISTICS,
+    KEEPS_FILTERS,
+    NATIVE_PRUNING,
+    switched_off,
+)
 from service.query.loose_mentions import LooseMention, loose_mentions
 from service.query.pruned_query import PrunedQuery, skipped_scan
 from service.query.unpinned import UnpinnedTables, unpinned
@@ -63,8 +68,8 @@ def rewritten(
         conditions = tuple(each.formed.condition for each in applied if each.end == end)
         narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
     narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
-    is_wanted = applied and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
-    is_native_off = is_wanted and _is_covered(detected, applied, pruned.filters, local.keys())
+    is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
+    is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     edits = {span: text for each in dropped for span, text in each.edits.items()}
     sql = inject(detected.parsed, narrowings, edits)
     return replace(
@@ -75,11 +80,14 @@ def rewritten(
         opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
         relations={name: local[end].query.fingerprint for end, name in names.items()},
-        properties=switched_off(
-            *((NATIVE_PRUNING,) if is_native_off else ()),
-            # Without its join, a query may ask for no more than MAX of some files.
-            *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
-        ),
+        properties={
+            **switched_off(
+                *((NATIVE_PRUNING,) if is_native_off else ()),
+                # Without its join, a query may ask for no more than MAX of some files.
+                *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
+            ),
+            **(KEEPS_FILTERS if names and not is_covered else {}),
+        },
         rewrites=(
             *_options_records(options, detected),
             *(
@@ -240,13 +248,22 @@ def _is_covered(
     are_all_known = all(each.has_known_version for each in detected.parsed.references)
     if len(scans) < len(read) or not are_all_known:
         return False
-    exact = [
-        each
-        for each in applied
-        if (each.formed.is_exact and not each.placement.is_shared) or each.formed.form is FilterForm.EMPTY
-    ]
-    narrowed = {(each.end, each.placement.filter.probe.columns[0]) for each in exact}
-    return covers_native_pruning(scans, narrowed, [each for each in filters if not each.is_applied])
+    narrowed: dict[tuple[int, str], bool] = {}
+    for each in applied:
+        columns = each.placement.filter.probe.columns
+        if len(columns) == 1:
+            place = each.end, columns[0]
+            narrowed[place] = narrowed.get(place, True) and _says_all(each)
+    unapplied = [each for each in filters if not each.is_applied]
+    return covers_native_pruning(scans, narrowed, unapplied, detected.detection.left_out)
+
+
+def _says_all(applied: AppliedFilter) -> bool:
+    """Whether the engine's own pruning by the same join could leave out no more."""
+    if applied.formed.form is FilterForm.EMPTY:
+        return True
+    placement = applied.placement
+    return applied.formed.is_exact and placement.is_whole and not placement.is_shared
 
 
 def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Detected) -> RewriteRecord:

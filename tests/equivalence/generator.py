@@ -262,10 +262,22 @@ class _Writer:
         for _ in range(count - 1):
             added = self._relation(depth, is_fact=self._one_in(3))
             join = self._pick((*JOINS[:1] * 4, *JOINS))
-            text = f"{text} {join} {added.text} {self._joined_by(visible, added)}"
+            if self._one_in(4):
+                text = f"({text})"
+            joined, more = (added.text, []) if self._one_in(3) else self._in_parentheses(added, join)
+            on = f"ON {self._on(visible, added)}" if more else self._joined_by(visible, added)
+            text = f"{text} {join} {joined} {on}"
             if "SEMI" not in join and "ANTI" not in join:
-                visible = [*visible, added]
+                visible = [*visible, added, *more]
         return text, visible, [*conditions, *self._conditions(visible, depth)]
+
+    def _in_parentheses(self, relation: Relation, join: str) -> tuple[str, list[Relation]]:
+        """The relation, now and then with another that is joined to it first."""
+        if not self._one_in(3) or "SEMI" in join or "ANTI" in join:
+            return relation.text, []
+        other = self._dimension()
+        inside = self._pick((*JOINS[:1] * 3, *JOINS[:4]))
+        return f"({relation.text} {inside} {other.text} ON {self._on([relation], other)})", [other]
 
     def _star(self, given: Relation | None = None) -> tuple[str, list[Relation], list[str]]:
         """A fact and a filtered dimension, joined by what the fact is laid out by."""
@@ -282,6 +294,8 @@ class _Writer:
             self._converted(f"{dimension.alias}.{other}", kind),
         )
         equality = f"{mine} {self._pick(('=',) * 5 + ('<=>',))} {its}"
+        if self._one_in(4):
+            equality = " AND ".join([equality, *self._more_equalities(fact, dimension)])
         column = self._pick(("year", "year", "parent"))
         only = f"{dimension.alias}.{column} = {self._pick(LITERALS[column])}"
         joined = f"{fact.text} JOIN {dimension.text} ON {equality}"
@@ -312,6 +326,22 @@ class _Writer:
                 (fact.text, [fact], [f"EXISTS ({keys} AND {equality})"]),
             )
         )
+
+    def _more_equalities(self, fact: Relation, dimension: Relation) -> list[str]:
+        """Up to four, so that keys are of two columns to five."""
+        pairs = (
+            ("k", "k"),
+            ("b", "big_k"),
+            ("day", "day"),
+            ("name", "name"),
+            ("price", "price"),
+            ("at", "at"),
+        )
+        fitting = [(one, two) for one, two in pairs if one in fact.columns]
+        return [
+            f"{fact.alias}.{one} {self._pick(('=',) * 7 + ('<=>',))} {dimension.alias}.{two}"
+            for one, two in self._some(fitting, 1, 4)
+        ]
 
     def _wrapped(self, fact: Relation) -> Relation:
         """The same columns, from a derived table or a common table expression."""
@@ -464,8 +494,20 @@ class _Writer:
     def _converted(self, column: str, kind: str) -> str:
         """The column, or now and then what a query would make of it before it is compared."""
         conversions = {
-            "int": ("CAST({} AS BIGINT)", "CAST({} AS DECIMAL(20, 4))"),
-            "moment": ("CAST({} AS DATE)", "to_date({})"),
+            "int": (
+                "CAST({} AS BIGINT)",
+                "CAST({} AS DECIMAL(20, 4))",
+                "CAST(CAST({} AS BIGINT) AS INT)",
+                "CAST(CAST({} AS STRING) AS BIGINT)",
+                "CAST(CAST({} AS DECIMAL(30, 2)) AS BIGINT)",
+            ),
+            "moment": (
+                "CAST({} AS DATE)",
+                "to_date({})",
+                "CAST(CAST({} AS DATE) AS STRING)",
+                "CAST(CAST({} AS TIMESTAMP) AS DATE)",
+                "CAST(CAST({} AS DATE) AS TIMESTAMP_NTZ)",
+            ),
             "text": ("upper({})",),
         }.get(kind)
         if conversions is None or not self._one_in(6):

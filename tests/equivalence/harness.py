@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from math import isclose
@@ -83,17 +83,25 @@ class Harness:
                 assert is_rejected, f"rejected: {found.detail}\nas written: {sql}\nnarrowed:   {cold.sql}"
                 return Checked(cold.as_written(sql), written, written, is_rejected=True)
             narrowed = found
-            _assert_same(written, narrowed, sql, cold)
+            self._assert_alike(written, narrowed, sql, cold)
         assert not is_rejected, f"the engine took it\nas written: {sql}\nnarrowed:   {cold.sql}"
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:
-            _assert_same(written, self.run(cached.sql, parameters, cached), sql, cached)
+            self._assert_alike(written, self.run(cached.sql, parameters, cached), sql, cached)
         self._wait_for_relations()
         local = self.prune(sql, parameters)
         # A join that is dropped then has no relation in the text any more.
         if local.sql != cached.sql:
-            _assert_same(written, self.run(local.sql, parameters, local), sql, local)
+            self._assert_alike(written, self.run(local.sql, parameters, local), sql, local)
         return Checked(cold, written, narrowed)
+
+    def _assert_alike(
+        self, written: EngineResult, narrowed: EngineResult, sql: str, pruned: PrunedQuery
+    ) -> None:
+        """The same rows, and from no more files than by the engine's own pruning of the query as written."""
+        _assert_same(written, narrowed, sql, pruned)
+        more = more_files(written.scans, narrowed.scans)
+        assert not more, f"more files: {more}\nas written: {sql}\nnarrowed:   {pruned.sql}"
 
     def _written(self, sql: str, parameters: Parameters) -> EngineResult:
         try:
@@ -142,6 +150,30 @@ def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
     """The rows as a multiset."""
     columns = [column.to_pylist() for column in table.columns]
     return Counter(zip(*columns, strict=True)) if columns else Counter({(): table.num_rows})
+
+
+def more_files(written: Iterable[ScanRecord], narrowed: Iterable[ScanRecord]) -> Sequence[str]:
+    """The tables of which a scan of the second run selects more files than its like in the first.
+
+    Scans of one table are compared in the order of what they select. Where the first run has fewer of them,
+    it has read one in several places, which may have been any.
+    """
+    before, after = _selected(written), _selected(narrowed)
+    found: list[str] = []
+    for table, counts in after.items():
+        known = before.get(table, [])
+        known = sorted((*known, *(known[:1] * (len(counts) - len(known)))), reverse=True)
+        if any(now > then for now, then in zip(counts, known, strict=False)):
+            found.append(f"{table}: {counts}, of {known} as written")
+    return found
+
+
+def _selected(scans: Iterable[ScanRecord]) -> Mapping[str, list[int]]:
+    """The numbers of files by tables, the largest first."""
+    found: dict[str, list[int]] = {}
+    for each in scans:
+        found.setdefault(each.table, []).append(each.metrics.data_files.selected)
+    return {table: sorted(counts, reverse=True) for table, counts in found.items()}
 
 
 def _assert_same(written: EngineResult, narrowed: EngineResult, sql: str, pruned: PrunedQuery) -> None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
+from typing import Any
 
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.transforms import IdentityTransform, Transform
+from pyiceberg.types import IcebergType, IntegerType, LongType
+
+from service.gateway import Gateway
+from service.model.filtering import FilterForm, Reason
+from service.pruning.composite_predicate import TupleBounds
 from tests.equivalence.harness import Checked, Harness
+from tests.equivalence.lakehouse import Layout, append, created
 
 # Of these, the facts have one more combination: (2, 7).
 PAIRS = "(VALUES (2, 1), (8, 7), (NULL, 7), (8, NULL)) AS d (k, b)"
@@ -132,3 +142,67 @@ def test_only_files_of_the_tuples_are_read(sql: str, harness: Harness) -> None:
 @pytest.mark.parametrize("sql", SAME_ROWS.values(), ids=SAME_ROWS)
 def test_rows_are_the_same(sql: str, harness: Harness) -> None:
     harness.check(sql)
+
+
+@pytest.fixture(scope="module")
+def many(lake: SqlCatalog) -> str:
+    """72 partitions by two columns, of which each value of one goes with one of the other."""
+    columns: dict[str, IcebergType] = {"id": LongType(), "a": IntegerType(), "b": LongType()}
+    parts: tuple[tuple[str, Transform[Any, Any]], ...] = (
+        ("a", IdentityTransform()),
+        ("b", IdentityTransform()),
+    )
+    rows: list[dict[str, Any]] = [
+        {"id": number, "a": number, "b": 100 + (number * 5) % 72} for number in range(72)
+    ]
+    append(created(lake, "by_many_pairs", columns, Layout(parts)), rows)
+    wanted = [*rows[::2], {"id": -1, "a": 1, "b": None}, {"id": -2, "a": None, "b": 101}, *_elsewhere()]
+    append(
+        created(lake, "pairs", {**columns, "c": IntegerType()}, Layout()),
+        [{**each, "c": 1} for each in wanted],
+    )
+    return "by_many_pairs"
+
+
+def _elsewhere() -> list[dict[str, Any]]:
+    """Tuples that the facts have none of, though they have either value; and many of which they have none."""
+    swapped = [{"id": -3 - number, "a": number, "b": 100 + number} for number in range(1, 72, 2)]
+    return swapped + [{"id": -100 - number, "a": 1000 + number, "b": number} for number in range(5_000)]
+
+
+def test_tuples_of_many_partitions_are_told_apart(many: str, harness: Harness) -> None:
+    checked = harness.check(
+        f"SELECT f.id FROM {many} f JOIN pairs p ON f.a = p.a AND f.b = p.b WHERE p.c = 1"
+    )
+    assert tuples_applied(checked), checked.pruned.filters
+    assert checked.files(many).total == 72
+    assert checked.files(many).selected == 36
+
+
+def test_a_tuple_with_a_null_selects_no_file(many: str, harness: Harness) -> None:
+    keys = "(VALUES (2, 110), (4, CAST(NULL AS INT)), (CAST(NULL AS INT), 130)) AS p (a, b)"
+    checked = harness.check(f"SELECT f.id FROM {many} f JOIN {keys} ON f.a = p.a AND f.b = p.b")
+    assert checked.files(many).selected == 1
+
+
+def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, gateway: Gateway) -> None:
+    pruner = gateway._ports.pruner
+    bounds = pruner._bounds
+    pruner._bounds = replace(bounds, tuples=TupleBounds(max_parts=8, max_values=64))
+    try:
+        checked = harness.check(
+            f"SELECT f.id FROM {many} f JOIN pairs p ON f.a = p.a AND f.b = p.b WHERE p.c = 1 AND p.a < 30"
+        )
+    finally:
+        pruner._bounds = bounds
+    [together] = [each for each in checked.pruned.filters if len(each.probe.columns) > 1]
+    assert (together.reason, together.form) == (Reason.APPLIED, FilterForm.RANGES)
+    assert 15 <= checked.files(many).selected < 72
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_keys_of_many_columns_are_kept_together(count: int, harness: Harness) -> None:
+    names = ["k", "b", "day", "name", "price"][:count]
+    on = " AND ".join(f"f.{each} = d.{'big_k' if each == 'b' else each}" for each in names)
+    checked = harness.check(f"SELECT f.id FROM by_pair f JOIN dim d ON {on} WHERE d.year = 1999")
+    assert checked.narrowed.scans or checked.pruned.skipped

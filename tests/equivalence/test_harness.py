@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from service.gateway import Gateway
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import Parameters
 from service.query.pruned_query import PrunedQuery
-from tests.equivalence.harness import Harness
+from tests.equivalence.harness import Harness, more_files
 
 WRITTEN = "SELECT k FROM dim"
 REJECTED = "SELECT k FROM dim WHERE no_such_column = 1"
@@ -48,3 +49,42 @@ def test_an_expected_rejection_must_come(harness: Harness) -> None:
 def test_other_rows_fail(harness: Harness) -> None:
     with pytest.raises(AssertionError, match="other rows"):
         Rewriting(harness._gateway, f"{WRITTEN} WHERE k = 1").check(WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("written", "narrowed", "is_more"),
+    [
+        ([4], [4], False),
+        ([4], [5], True),
+        ([9, 1], [1, 9], False),
+        ([9, 1], [9, 2], True),
+        ([9, 1], [9], False),
+        # One that was read in two places.
+        ([9], [9, 3], False),
+        ([3], [3, 4], True),
+        ([], [1], True),
+    ],
+)
+def test_more_files_than_the_engine_itself_selects_are_seen(
+    written: list[int], narrowed: list[int], is_more: bool
+) -> None:
+    found = more_files(map(scan, written), map(scan, narrowed))
+    assert bool(found) is is_more
+
+
+def scan(files: int) -> ScanRecord:
+    none, selected = Selection(0, 0), Selection(10, files)
+    return ScanRecord("lake.shop.t", 1, PruningMetrics(none, none, selected, none, none, 0))
+
+
+def test_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
+    """The version is read when the query runs: no filter of ours is on it, and the engine prunes by `dim`."""
+    sql = "SELECT f.id FROM by_k TIMESTAMP AS OF now() f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+    checked = harness.check(sql)
+    assert not checked.applied
+    local = harness.prune(sql)
+    assert local.relations
+    run = harness.run(local.sql, (), local)
+    assert more_files(checked.written.scans, run.scans) == []
+    [files] = [each.metrics.data_files for each in run.scans if each.table.endswith("by_k")]
+    assert files.selected < files.total

@@ -32,6 +32,7 @@ from service.pruning.build_query import build_query as rendered_build_query
 from service.pruning.column_classes import column_classes
 from service.pruning.composite_keys import FoundKey
 from service.pruning.composite_keys import composite_keys as composed_keys
+from service.pruning.composite_predicate import TupleBounds
 from service.pruning.composite_predicate import composite_predicate as composed_predicate
 from service.pruning.computed_join import computed_join as computed_candidates
 from service.pruning.converted_join import converted_join as converted_candidates
@@ -340,7 +341,7 @@ def predicate(text: str) -> str:
 
 
 def composite_predicate(text: str) -> str:
-    """`a b, a b` to the condition on columns `a` and `b`: at most six in lists, and three alternatives.
+    """`a b, a b` to the condition on columns `a` and `b`: at most eight values, and three alternatives.
 
     After a bar: the values that column `b` holds.
     """
@@ -349,7 +350,7 @@ def composite_predicate(text: str) -> str:
     values = tuple(int(each) for each in held.split())
     probe = Probe(TableName("lake", "shop", "t"), ("a", "b"), ("int", "int"), 1)
     holds = ColumnValues(values, min(values), max(values), is_tight=True) if values else None
-    formed = composed_predicate(probe, keys, [None, holds], max_in_list=6, max_disjuncts=3)
+    formed = composed_predicate(probe, keys, [None, holds], TupleBounds(max_parts=3, max_values=8))
     return formed if isinstance(formed, Reason) else f"{formed.form}: {formed.condition.sql('spark')}"
 
 

@@ -35,8 +35,18 @@ def unapplied(column: str, reason: Reason, *build_tables: TableName) -> FilterRe
 
 
 def test_a_partition_column_that_is_narrowed_at_each_mention_needs_no_more() -> None:
-    assert covers_native_pruning([(10, SALES), (20, SALES)], {(10, "day_key"), (20, "day_key")}, [])
-    assert not covers_native_pruning([(10, SALES), (20, SALES)], {(10, "day_key")}, [])
+    assert covers_native_pruning(
+        [(10, SALES), (20, SALES)], {(10, "day_key"): True, (20, "day_key"): True}, []
+    )
+    not_all = {(10, "day_key"): True, (20, "day_key"): False}
+    assert not covers_native_pruning([(10, SALES), (20, SALES)], not_all, [])
+
+
+def test_a_partition_column_that_nothing_is_joined_by_needs_none() -> None:
+    assert covers_native_pruning([(10, SALES)], {}, [])
+    joined_by_nothing, not_seen = unapplied("", Reason.NO_EQUI_JOIN), unapplied("", Reason.NOT_A_QUERY)
+    assert covers_native_pruning([(10, SALES)], {}, [], [joined_by_nothing])
+    assert not covers_native_pruning([(10, SALES)], {}, [], [not_seen])
 
 
 @pytest.mark.parametrize(
@@ -50,18 +60,18 @@ def test_a_partition_column_that_is_narrowed_at_each_mention_needs_no_more() -> 
     ],
 )
 def test_another_join_on_that_column_may_prune_further(column: str, reason: Reason, is_covered: bool) -> None:
-    found = covers_native_pruning([(10, SALES)], {(10, "day_key")}, [unapplied(column, reason)])
+    found = covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, [unapplied(column, reason)])
     assert found is is_covered
 
 
 def test_a_join_without_any_condition_prunes_nothing() -> None:
     no_filter = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER, CALENDAR)
-    assert covers_native_pruning([(10, SALES)], {(10, "day_key")}, [no_filter])
+    assert covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, [no_filter])
 
 
 def test_a_derived_table_without_a_filter_that_gives_keys_may_have_another() -> None:
     of_a_derived_table = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER)
-    assert not covers_native_pruning([(10, SALES)], {(10, "day_key")}, [of_a_derived_table])
+    assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, [of_a_derived_table])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +91,7 @@ def test_what_gives_no_keys_leaves_the_engine_to_prune(join: str) -> None:
     sql += " WHERE d.year = 2000"
     found = detected(sql)
     assert next(each.filter.probe.columns for each in found.placements) == ("day_key",)
-    assert not covers_native_pruning([(10, SALES)], {(10, "day_key")}, found.refused)
+    assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, found.refused)
 
 
 def detected(sql: str) -> Detection:
@@ -94,4 +104,4 @@ def detected(sql: str) -> Detection:
 
 def test_what_lies_behind_a_view_is_the_engines_to_prune() -> None:
     view = replace(SALES, source=TableSource.OTHER, partition_fields=())
-    assert not covers_native_pruning([(10, view)], (), [])
+    assert not covers_native_pruning([(10, view)], {}, [])

@@ -21,7 +21,7 @@ from service.model.filtering import (
     Reason,
 )
 from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
-from service.pruning.composite_predicate import composite_predicate
+from service.pruning.composite_predicate import TupleBounds, composite_predicate
 from service.pruning.form import FormBounds, form
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
@@ -266,7 +266,7 @@ def test_ranges_are_not_cut_to_what_was_listed() -> None:
 
 def test_tuples_are_kept_that_were_not_listed() -> None:
     probe = Probe(SALES, ("a", "b"), ("int", "int"), None)
-    found = composite_predicate(probe, [(100, 7), (7, 100)], [LISTED, LISTED], 200, 32)
+    found = composite_predicate(probe, [(100, 7), (7, 100)], [LISTED, LISTED], TupleBounds(32, 200))
     assert text(found) == "((`a` IN (7) AND `b` IN (100)) OR (`a` IN (100) AND `b` IN (7)))"
 
 

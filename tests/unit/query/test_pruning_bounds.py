@@ -4,6 +4,7 @@ import pytest
 
 from service.model.query import PruningRequest
 from service.model.rewrites import RewriteKind
+from service.pruning.composite_predicate import TupleBounds
 from service.pruning.form import FormBounds
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
@@ -14,6 +15,7 @@ OPERATORS = PruningBounds(
     min_table_bytes=1000,
     form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
     rewrites=RewriteBounds(frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_DROPPED}), slots=2),
+    tuples=TupleBounds(max_parts=100, max_values=1000),
 )
 
 
@@ -26,6 +28,7 @@ def test_each_bound_may_be_a_querys_own() -> None:
     bounds = OPERATORS.within(asked)
     assert (bounds.min_table_bytes, bounds.max_filter_bytes) == (0, 9)
     assert bounds.form == FormBounds(max_in_list=10, max_ranges=3, max_listed=10)
+    assert bounds.tuples == TupleBounds(max_parts=3, max_values=10)
 
 
 def test_a_query_that_is_verified_reads_every_table_at_one_snapshot() -> None:

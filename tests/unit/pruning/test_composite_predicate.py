@@ -1,0 +1,77 @@
+"""Predicates on several columns are true of every tuple, and of no others unless there would be too many."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from service.model.column_values import ColumnValues
+from service.model.filtering import FilterForm, Key, Probe, Reason
+from service.model.tables import TableName
+from service.pruning.composite_predicate import TupleBounds, composite_predicate
+
+VALUES = range(5)
+BOUNDS = st.builds(TupleBounds, st.integers(0, 12), st.integers(0, 40))
+
+
+def probe(width: int) -> Probe:
+    columns = tuple("abcde"[:width])
+    return Probe(TableName("lake", "shop", "t"), columns, ("int",) * width, 1)
+
+
+@st.composite
+def tuples(draw: st.DrawFn) -> tuple[int, list[Key]]:
+    width = draw(st.integers(2, 5))
+    return width, draw(st.lists(st.tuples(*[st.sampled_from(VALUES)] * width), min_size=1, max_size=40))
+
+
+@given(tuples(), BOUNDS)
+def test_it_is_true_of_every_tuple(given_tuples: tuple[int, list[Key]], bounds: TupleBounds) -> None:
+    width, keys = given_tuples
+    formed = composite_predicate(probe(width), keys, [None] * width, bounds)
+    if isinstance(formed, Reason):
+        assert formed is Reason.RANGES_ONLY
+        return
+    found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
+    assert set(keys) <= found
+    if formed.form is FilterForm.IN:
+        assert found == set(keys)
+    assert sum(1 for _ in formed.condition.find_all(exp.Literal)) <= bounds.max_values
+    assert sum(1 for _ in formed.condition.find_all(exp.Or)) < bounds.max_parts
+
+
+@given(tuples(), st.lists(st.sampled_from(VALUES), min_size=1, unique=True))
+def test_what_the_probe_cannot_hold_is_left_out(
+    given_tuples: tuple[int, list[Key]], first: list[int]
+) -> None:
+    width, keys = given_tuples
+    held = ColumnValues(tuple(sorted(first)), min(first), max(first), is_tight=True)
+    formed = composite_predicate(probe(width), keys, [held, *[None] * (width - 1)], TupleBounds(50, 500))
+    assert not isinstance(formed, Reason)
+    found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
+    assert found == {each for each in keys if each[0] in first}
+
+
+def is_true(node: exp.Expr, row: Key) -> bool:
+    match node:
+        case exp.Paren():
+            return is_true(node.this, row)
+        case exp.Or():
+            return is_true(node.left, row) or is_true(node.right, row)
+        case exp.And():
+            return is_true(node.left, row) and is_true(node.right, row)
+        case exp.Boolean():
+            return bool(node.this)
+    value = row["abcde".index(node.this.name)]
+    assert isinstance(value, int)
+    match node:
+        case exp.In():
+            return value in [int(each.this) for each in node.expressions]
+        case exp.Between():
+            return int(node.args["low"].this) <= value <= int(node.args["high"].this)
+        case exp.EQ():
+            return value == int(node.right.this)
+    raise AssertionError(node)
