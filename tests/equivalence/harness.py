@@ -161,7 +161,7 @@ def more_files(written: Iterable[ScanRecord], narrowed: Iterable[ScanRecord]) ->
     before, after = _selected(written), _selected(narrowed)
     found: list[str] = []
     for table, counts in after.items():
-        known = before.get(table, [])
+        known = before.get(table, [0])
         known = sorted((*known, *(known[:1] * (len(counts) - len(known)))), reverse=True)
         if any(now > then for now, then in zip(counts, known, strict=False)):
             found.append(f"{table}: {counts}, of {known} as written")

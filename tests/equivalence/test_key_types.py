@@ -46,6 +46,8 @@ NARROWED = {
     "a moment and a day": ("by_day_of_at", "f.at = d.day"),
     "a moment with a zone and a day": ("by_hour", "f.at_utc = d.day"),
     "a day and text": ("by_day", "f.day = CAST(d.day AS STRING)"),
+    "text of a number": ("by_k", "CAST(f.k AS STRING) = d.text_k"),
+    "a day as a moment": ("by_day", "CAST(f.day AS TIMESTAMP) = d.at_utc"),
     "a computed key": ("by_k", "f.k = d.k + 1"),
     "a key that is computed from text": ("by_bucket", "f.b = 2 * CAST(d.text_k AS INT)"),
     "text in capitals": ("by_name", "f.name = upper(d.name)"),
@@ -53,12 +55,11 @@ NARROWED = {
 
 COMPUTED = {
     "a sum": ("by_k", "f.k + 1 = d.k"),
-    "text of a number": ("by_k", "CAST(f.k AS STRING) = d.text_k"),
+    "text of a decimal": ("by_price", "CAST(f.price AS STRING) = d.text_k"),
     "a narrower number": ("by_tens", "CAST(f.b AS INT) = d.k"),
     "a rounded decimal": ("by_price", "CAST(f.price AS DECIMAL(7, 1)) = d.price"),
     "NULL is given a value": ("by_k", "coalesce(f.k, 1) = d.k"),
     "a month": ("by_day_of_at", "trunc(f.at, 'MM') = d.day"),
-    "a day as a moment": ("by_day", "CAST(f.day AS TIMESTAMP) = d.at_utc"),
     "a quotient": ("by_k", "f.k = d.k / 2"),
 }
 
