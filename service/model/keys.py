@@ -16,7 +16,7 @@ _EXACT = ("date", "string", "boolean", "timestamp", "timestamptz")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _DIGITS = {"int": 10, "long": 20}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
-_FAR_YEAR = re.compile(r"[+-]|\d{5}", re.ASCII)
+_FAR_YEAR = re.compile(r"[+-]|0000|\d{5}", re.ASCII)
 _MAX_DIGITS = 38
 # Any number of the types here has far fewer digits: nothing is rounded unasked.
 _EXACTLY = Context(prec=100)

@@ -62,10 +62,10 @@ def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicF
     if data.ranges:
         return Reason.RANGES_ONLY
     try:
-        values = {spelled_value(probe_type, each[0]) for each in data.values} - {None}
+        values = {spelled_value(probe_type, each[0]) for each in data.values}
     except ValueError:
         return Reason.TYPE_NOT_CONVERTIBLE
-    return replace(data, values=tuple((each,) for each in values if each is not None))
+    return replace(data, values=tuple(sorted((each,) for each in values if each is not None)))
 
 
 def _form(

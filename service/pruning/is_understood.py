@@ -60,7 +60,7 @@ def is_understood(tree: exp.Query) -> bool:
         and all(map(_is_table_clear, nodes[exp.Table]))
         and not any(_hides_its_rows(each, common) for each in nodes[exp.TableSample])
         # To Spark it is of all that is joined before it.
-        and not any(isinstance(each.parent, exp.Join) for each in nodes[exp.Pivot])
+        and not any(isinstance(each.parent, exp.Join) or _is_of_joins(each) for each in nodes[exp.Pivot])
         and _are_joins_clear([each for each in nodes[exp.Join] if isinstance(each, exp.Join)])
         and all(_is_select_clear(each) for each in nodes[exp.Select] if isinstance(each, exp.Select))
     )
@@ -114,8 +114,20 @@ def _hides_its_rows(sample: exp.Expr, common: Collection[str]) -> bool:
     """Whether it is of what is looked through: parentheses around a table, a common table expression."""
     of = sample.parent
     if isinstance(of, exp.Subquery):
-        return not isinstance(of.unnest(), exp.Query)
+        return _is_of_joins(sample)
     return not isinstance(of, exp.Table) or (not of.db and of.name.lower() in common)
+
+
+def _is_of_joins(node: exp.Expr) -> bool:
+    """Whether it follows parentheses around a table, or around joins."""
+    of = node.parent
+    while isinstance(of, exp.Subquery):
+        of = of.this
+        if of.args.get("joins"):
+            return True
+        if isinstance(of, exp.Table):
+            return True
+    return False
 
 
 def _hides_a_name(join: exp.Join) -> bool:

@@ -11,6 +11,8 @@ from service.pruning.holding_conditions import holding_conditions
 from service.pruning.joins_in_effect import JoinTree, Operand, WrittenJoin
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
+# What parentheses around joins may have besides: not a name, a sample or a pivot.
+_OF_PARENTHESES = frozenset({"this", "joins"})
 # Whose right side nobody sees any more.
 _HIDING = (JoinType.LEFT_SEMI, JoinType.LEFT_ANTI)
 
@@ -57,11 +59,10 @@ def relations_of(select: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def is_parenthesis(relation: exp.Expr) -> bool:
-    """Whether it stands around tables or joins, and has no name of its own."""
-    is_around = isinstance(relation, exp.Subquery) and not isinstance(
-        relation.this, exp.Select | exp.SetOperation
-    )
-    return is_around and not relation.alias
+    """Whether it stands around tables or joins, and is nothing but that: it has no name of its own."""
+    if not isinstance(relation, exp.Subquery) or isinstance(relation.this, exp.Select | exp.SetOperation):
+        return False
+    return _OF_PARENTHESES.issuperset(key for key, value in relation.args.items() if value)
 
 
 def _joins_within(relation: exp.Expr) -> Iterator[exp.Join]:

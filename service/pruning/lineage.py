@@ -165,8 +165,10 @@ def over_column(expression: exp.Expr | None, column: exp.Expr) -> exp.Expr:
     if expression is None:
         return column
 
+    new = exp.paren(column) if isinstance(column, exp.Binary) else column
+
     def below(node: exp.Expr) -> exp.Expr:
-        return column.copy() if isinstance(node, exp.Column) else node
+        return new.copy() if isinstance(node, exp.Column) else node
 
     return expression.copy().transform(below)
 

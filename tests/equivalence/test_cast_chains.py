@@ -92,6 +92,43 @@ SAME_ROWS = {
         "SELECT g.n FROM (SELECT CAST(k AS STRING) AS x, count(*) OVER (PARTITION BY b) AS n FROM by_k) g"
         " JOIN dim d ON g.x = d.text_k WHERE d.year = 1999"
     ),
+    "a day of a moment as text": (
+        "SELECT f.id FROM by_day_of_at f JOIN dim d ON CAST(CAST(f.at AS DATE) AS STRING)"
+        " = CAST(d.day AS STRING) WHERE d.year = 1999"
+    ),
+    "by way of a byte": (
+        "SELECT f.id FROM by_tens f JOIN dim d ON CAST(CAST(f.b AS TINYINT) AS INT) = d.k WHERE d.year = 1999"
+    ),
+    "by way of floating point": (
+        "SELECT f.id FROM by_tens f JOIN dim d ON CAST(CAST(f.b AS DOUBLE) AS BIGINT) = d.big_k"
+        " WHERE d.year = 1999"
+    ),
+    "without what follows the point": (
+        "SELECT f.id FROM by_price f JOIN dim d ON CAST(f.price AS INT) = d.k WHERE d.year = 1999"
+    ),
+    "text of a length": (
+        "SELECT f.id FROM by_k f JOIN dim d ON CAST(f.k AS VARCHAR(1)) = CAST(d.k AS CHAR(2))"
+        " WHERE d.year = 1999"
+    ),
+    "numbers of a truth": (
+        "SELECT f.id FROM by_k f JOIN dim d ON CAST(CAST(f.k AS BOOLEAN) AS INT) = d.k WHERE d.year = 1999"
+    ),
+    "tried": (
+        "SELECT f.id FROM by_k f JOIN dim d ON TRY_CAST(TRY_CAST(f.k AS STRING) AS INT) ="
+        " TRY_CAST(d.text_k AS INT) WHERE d.year = 1999"
+    ),
+    "moments of a day in two ways": (
+        "SELECT f.id FROM by_day f JOIN dim d ON CAST(CAST(f.day AS TIMESTAMP) AS TIMESTAMP_NTZ) = d.at"
+        " WHERE d.year = 1999"
+    ),
+    "a sum, then a product": (
+        "SELECT f.id FROM by_k f JOIN (SELECT k - 3 AS y, year FROM dim) d ON"
+        " f.k = d.y * 2 WHERE d.year = 1999"
+    ),
+    "a difference, then a difference": (
+        "SELECT f.id FROM by_k f JOIN (SELECT k - 1 AS y, year FROM dim) d ON"
+        " f.k = 12 - d.y WHERE d.year = 1999"
+    ),
     "computed once and again": (
         "SELECT f.id FROM by_k f JOIN (SELECT k + 1 AS y, year FROM dim) d ON"
         " f.k = d.y + 1 WHERE d.year = 1999"

@@ -95,6 +95,62 @@ NARROWED = {
 }
 
 SAME_ROWS = {
+    "a sample of parentheses": (
+        "SELECT f.id FROM (by_k f JOIN tiny t ON f.b = t.big_k) TABLESAMPLE (50 PERCENT) REPEATABLE (7)"
+        " JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+    ),
+    "a sample of a derived table among parentheses": (
+        "SELECT f.id FROM ((SELECT id, k FROM by_k)) TABLESAMPLE (50 PERCENT) REPEATABLE (7) f"
+        " JOIN dim d ON f.k = d.k WHERE d.year = 1999"
+    ),
+    "a pivot of parentheses": (
+        "SELECT * FROM (by_k JOIN (SELECT k AS j, year FROM dim WHERE year = 1999) d ON k = j)"
+        " PIVOT (count(id) FOR year IN (1998, 1999))"
+    ),
+    "RIGHT inside LEFT": (
+        "SELECT t.k, f.id, d.k FROM tiny t LEFT JOIN (by_k f RIGHT JOIN dim d ON f.k = d.k AND d.year = 1999)"
+        " ON t.k = d.k"
+    ),
+    "LEFT inside FULL, with WHERE on the filled side": (
+        "SELECT t.k, f.id, d.k FROM tiny t FULL JOIN (by_k f LEFT JOIN dim d ON f.k = d.k) ON f.b = t.big_k"
+        " WHERE d.year = 1999"
+    ),
+    "FULL inside FULL": (
+        "SELECT t.k, f.id, d.k FROM (by_k f FULL JOIN dim d ON f.k = d.k) FULL JOIN tiny t ON d.k <=> t.k"
+        " WHERE d.year = 1999"
+    ),
+    "FULL inside RIGHT": (
+        "SELECT t.k, f.id, d.k FROM (by_k f FULL JOIN dim d ON f.k = d.k AND d.year = 1999) RIGHT JOIN tiny t"
+        " ON d.k = t.k"
+    ),
+    "a filled side that must be NULL": (
+        "SELECT d.k, f.id FROM dim d LEFT JOIN (by_k f LEFT JOIN tiny t ON f.b <=> t.big_k) ON f.k = d.k"
+        " AND t.k IS NULL WHERE d.year = 1999"
+    ),
+    "an OR of both sides": (
+        "SELECT d.k, f.id FROM (tiny t LEFT JOIN by_k f ON t.k = f.k) RIGHT JOIN dim d ON f.k = d.k"
+        " WHERE d.year = 1999 OR f.k IS NULL"
+    ),
+    "three deep": (
+        "SELECT t.k, f.id, d.k, p.k FROM tiny t LEFT JOIN (by_k f LEFT JOIN (dim d JOIN parents p"
+        " ON d.parent = p.k AND p.year = 1998) ON f.k = d.k) ON f.b = t.big_k"
+    ),
+    "three deep, and needed": (
+        "SELECT t.k, f.id FROM tiny t LEFT JOIN (by_k f LEFT JOIN (dim d LEFT JOIN parents p"
+        " ON d.parent = p.k) ON f.k = d.k) ON f.b = t.big_k AND p.year = 1998"
+    ),
+    "NOT IN": (
+        "SELECT f.id FROM by_k f WHERE f.k NOT IN (SELECT d.k FROM (dim d LEFT JOIN tiny t ON d.k = t.k)"
+        " WHERE d.year = 1999 AND d.k IS NOT NULL)"
+    ),
+    "NOT EXISTS": (
+        "SELECT f.id FROM by_k f WHERE NOT EXISTS (SELECT 1 FROM (dim d JOIN parents p ON d.parent = p.k)"
+        " WHERE d.k = f.k AND p.year = 1998)"
+    ),
+    "a total of everything in them": (
+        "SELECT count(*), max(d.k) FROM tiny t LEFT JOIN (by_k f JOIN dim d ON f.k = d.k AND d.year = 2525)"
+        " ON f.b = t.big_k"
+    ),
     "<=> with what an inner outer join fills": (
         "SELECT d.k, t.k, f.id FROM dim d LEFT JOIN (tiny t LEFT JOIN by_k f ON t.k = f.k) ON d.k <=> f.k"
         " WHERE d.year = 1999"
