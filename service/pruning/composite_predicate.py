@@ -18,6 +18,8 @@ from service.pruning.predicate import FormedPredicate, list_predicate, ranges_pr
 MAX_TUPLES = 2_000_000
 # To sort out more would take longer than it is likely to save.
 MAX_HELD_TUPLES = 100_000
+# Values in all tuples: to find alternatives, each column is taken as the first, and then each of the others.
+MAX_SORTED_VALUES = 200_000
 
 _Part = tuple[tuple[KeyValue, ...], ...]
 """Lists of values of each column, of which every combination is a tuple."""
@@ -62,7 +64,7 @@ def composite_predicate(
         return Reason.RANGES_ONLY
     if _is_all(kept, held):
         return Reason.NOT_SELECTIVE
-    parts = _fewest_parts(kept) if _value_count(kept) <= bounds.max_values else []
+    parts = _fewest_parts(kept, bounds.max_parts) if _may_be_listed(kept, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
         return FormedPredicate(_any_of(_lists(probe, each) for each in parts), FilterForm.IN)
     if bounds.max_parts < 2:
@@ -101,18 +103,23 @@ def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
     return None if None in values else values
 
 
-def _fewest_parts(tuples: set[tuple[Any, ...]]) -> list[_Part]:
-    """The tuples by the column that makes the fewest alternatives of them when it comes first."""
+def _may_be_listed(tuples: set[tuple[Any, ...]], bounds: TupleBounds) -> bool:
+    is_sortable = len(tuples) * len(next(iter(tuples))) <= MAX_SORTED_VALUES
+    return is_sortable and _value_count(tuples) <= bounds.max_values
+
+
+def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """The tuples by the column that makes the fewest alternatives when it comes first; [] for too many."""
     found: list[_Part] = []
     for first in range(len(next(iter(tuples)))):
         turned = {(each[first], *each[:first], *each[first + 1 :]) for each in tuples}
-        parts = [(*rest[:first], values, *rest[first:]) for values, *rest in _parts(turned)]
-        found = parts if not found or len(parts) < len(found) else found
+        parts = [(*rest[:first], values, *rest[first:]) for values, *rest in _parts(turned, at_most)]
+        found = parts if parts and (not found or len(parts) < len(found)) else found
     return found
 
 
-def _parts(tuples: set[tuple[Any, ...]]) -> list[_Part]:
-    """Parts that have no tuple in common, and together all."""
+def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """Parts that have no tuple in common, and together all; [] for too many."""
     if len(next(iter(tuples))) == 1:
         return [(tuple(sorted(each[0] for each in tuples)),)]
     rests: dict[Any, set[tuple[Any, ...]]] = {}
@@ -121,7 +128,13 @@ def _parts(tuples: set[tuple[Any, ...]]) -> list[_Part]:
     firsts: dict[frozenset[tuple[Any, ...]], list[Any]] = {}
     for value in sorted(rests):
         firsts.setdefault(frozenset(rests[value]), []).append(value)
-    return [(tuple(values), *part) for rest, values in firsts.items() for part in _parts(set(rest))]
+    found: list[_Part] = []
+    for others, values in firsts.items() if len(firsts) <= at_most else ():
+        parts = _parts(set(others), at_most - len(found))
+        if not parts:
+            return []
+        found += [(tuple(values), *part) for part in parts]
+    return found
 
 
 def _value_count(tuples: set[tuple[Any, ...]]) -> int:
