@@ -116,7 +116,8 @@ class _Detector:
         )
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
-        relations = list(local_relations(graph, self._relation_context))
+        is_in_union = self._graphs.is_in_a_union(scope)
+        relations = list(local_relations(graph, self._relation_context, is_in_union=is_in_union))
         if self._graphs.is_shared(scope):
             # Each place may ask for less: the engine prunes by that, as long as it sees a filtered table.
             relations = [each for each in relations if not each.query.rows_of.predicate]

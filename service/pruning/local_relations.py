@@ -44,18 +44,21 @@ class RelationContext:
     asks_for_files: bool = False
 
 
-def local_relations(graph: JoinGraph, context: RelationContext) -> Iterator[RelationPlacement]:
+def local_relations(
+    graph: JoinGraph, context: RelationContext, *, is_in_union: bool = False
+) -> Iterator[RelationPlacement]:
     """Every table of a SELECT of which only few rows and columns can matter to it.
 
     Left out are rows that fail a condition on this table alone, which every row that leaves the SELECT meets,
     and columns that the text does not name. A relation that an outer join may replace by NULLs keeps all of
-    its rows: one that is missing would let such a NULL in.
+    its rows: one that is missing would let such a NULL in. A partitioned table in a branch of a union stays
+    in its files: the engine may prune the scans of all branches because it finds partitions in that one.
     """
     for name, relation in graph.relations.items() if not context.asks_for_files else ():
         if not isinstance(relation, exp.Table):
             continue
         facts, end = context.facts_of(relation), relation.this.meta.get("end")
-        if facts is None or end is None:
+        if facts is None or end is None or (is_in_union and _is_partitioned(facts)):
             continue
         on_it = () if name in graph.null_supplied else graph.conditions_on(name)
         conditions = list(filter(is_faithful, on_it))
@@ -102,6 +105,10 @@ def reads_columns(star: exp.Star) -> bool:
     """
     count = star.parent
     return not (isinstance(count, exp.Count) and count.this is star and not count.expressions)
+
+
+def _is_partitioned(facts: TableFacts) -> bool:
+    return bool(facts.partition_fields or facts.past_partition_fields)
 
 
 def _asks_for_all(node: exp.Expr) -> bool:

@@ -24,6 +24,7 @@ from service.pruning.open_relations import open_relations
 from service.pruning.reader_counts import reader_counts
 from service.pruning.shared_selects import shared_selects
 from service.pruning.stands_alone import stands_alone
+from service.pruning.union_branches import union_branches
 from service.pruning.written_rows import written_rows
 
 
@@ -115,6 +116,10 @@ class QueryGraphs:
         """Whether it is read in several places, each of which may ask for less of it."""
         return id(scope) in self._shared
 
+    def is_in_a_union(self, scope: Scope) -> bool:
+        """Whether it is a branch of a union, or read by one."""
+        return id(scope) in self._in_unions
+
     @cached_property
     def has_filters_outside(self) -> bool:
         """Whether a SELECT filters what another yields: the engine may filter what is joined there."""
@@ -142,6 +147,10 @@ class QueryGraphs:
     @cached_property
     def _shared(self) -> frozenset[int]:
         return shared_selects(self._root, self._mentions)
+
+    @cached_property
+    def _in_unions(self) -> frozenset[int]:
+        return union_branches(self._root)
 
     @cached_property
     def _has_clock(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot.optimizer.scope import Scope
 
@@ -13,8 +13,13 @@ def shared_selects(root: Scope, mentions: Mapping[int, int]) -> frozenset[int]:
     One that is only visible to such a scope counts as read: nobody must be told that a SELECT is read once
     when it is not.
     """
+    return all_below(each for each in root.traverse() if mentions.get(id(each), 0) > 1)
+
+
+def all_below(scopes: Iterable[Scope]) -> frozenset[int]:
+    """The identities of these scopes, and of all that they read."""
     found: set[int] = set()
-    waiting = [each for each in root.traverse() if mentions.get(id(each), 0) > 1]
+    waiting = list(scopes)
     while waiting:
         scope = waiting.pop()
         if id(scope) not in found:

@@ -59,6 +59,10 @@ def test_other_rows_fail(harness: Harness) -> None:
         ([9, 1], [1, 9], False),
         ([9, 1], [9, 2], True),
         ([9, 1], [9], False),
+        # One that stands for several.
+        ([3, 2, 2], [5], False),
+        ([3, 2, 2], [8], True),
+        ([3, 2, 2], [5, 0, 0], True),
         # One that was read in two places.
         ([9], [9, 3], False),
         ([3], [3, 4], True),
