@@ -17,6 +17,7 @@ from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth, Vitals
 from service.model.history import QueryListing, QuerySummary, TablePruning
+from service.model.partition_tuples import PartitionTuples
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
@@ -222,6 +223,14 @@ class ProbeValues(Protocol):
         earlier snapshot held, and not current, or `NotKnown.PENDING`. No time at all starts it, and asks for
         no more. Where finding out took longer before, nobody waits. Without a snapshot the answer is what was
         there when the table's facts were listed last, and not pinned.
+        """
+
+    def partitions(
+        self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
+    ) -> PartitionTuples | None:
+        """Which combinations the snapshot's partitions have of two or more of these columns. At once.
+
+        None where that is not known. It is found out beside what the columns hold, in memory that is bounded.
         """
 
 

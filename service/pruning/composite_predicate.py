@@ -12,6 +12,7 @@ from sqlglot import exp
 from service.model.column_values import ColumnValues
 from service.model.filtering import FilterForm, Key, KeyValue, Probe, Reason
 from service.model.keys import converted
+from service.model.partition_tuples import PartitionTuples
 from service.pruning.predicate import FormedPredicate, list_predicate, ranges_predicate
 
 # What fits in 32 MiB; of so many, those that the probe cannot hold are left out within half a second.
@@ -37,13 +38,18 @@ NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
 
 
 def composite_predicate(
-    probe: Probe, keys: Sequence[Key], held: Sequence[ColumnValues | None], bounds: TupleBounds
+    probe: Probe,
+    keys: Sequence[Key],
+    held: Sequence[ColumnValues | None],
+    bounds: TupleBounds,
+    partitions: PartitionTuples | None = None,
 ) -> FormedPredicate | Reason:
     """A condition that is true of the rows with one of the tuples; or why there is none.
 
-    `held` is what each column holds, as far as that is known. The condition is true of no other rows, unless
-    it would be too long: then neighbours become ranges of each column. Where nothing would be left of the
-    tuples but one range, a filter on each column says the same.
+    `held` is what each column holds, and `partitions` in which combinations, as far as that is known: tuples
+    that no row has are left out. The condition is true of no other rows that there are, unless it would be
+    too long: then neighbours become ranges of each column. Where nothing would be left of the tuples but one
+    range, a filter on each column says the same.
 
     >>> from service.model.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -57,12 +63,12 @@ def composite_predicate(
     """
     if len(keys) > MAX_TUPLES:
         return Reason.RANGES_ONLY
-    kept = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
+    kept = _kept(probe, keys, held, partitions)
     if not kept:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
     if len(kept) > MAX_HELD_TUPLES:
         return Reason.RANGES_ONLY
-    if _is_all(kept, held):
+    if _is_all(kept, held) or _has_all(kept, probe, partitions):
         return Reason.NOT_SELECTIVE
     parts = _fewest_parts(kept, bounds.max_parts) if _may_be_listed(kept, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
@@ -73,6 +79,17 @@ def composite_predicate(
     if len(merged) < 2:
         return Reason.RANGES_ONLY
     return FormedPredicate(_any_of(_ranges(probe, each) for each in merged), FilterForm.RANGES)
+
+
+def _kept(
+    probe: Probe,
+    keys: Sequence[Key],
+    held: Sequence[ColumnValues | None],
+    partitions: PartitionTuples | None,
+) -> set[tuple[Any, ...]]:
+    """What the tuples are in the probe's types, without those that no row of it has."""
+    found = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
+    return found if partitions is None else partitions.held(probe.columns, found)
 
 
 def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequence[Key]:
@@ -96,6 +113,12 @@ def _is_all(kept: set[tuple[Any, ...]], held: Sequence[ColumnValues | None]) -> 
     """Whether every combination of what the columns hold is among the tuples."""
     values = [each.values for each in held if each is not None and each.is_pinned and each.values is not None]
     return len(values) == len(held) and prod(map(len, values)) == len(kept)
+
+
+def _has_all(kept: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
+    """Whether every partition has one of the tuples."""
+    is_of_all = partitions is not None and partitions.columns == probe.columns
+    return is_of_all and partitions is not None and len(kept) == len(partitions.tuples)
 
 
 def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from service.model.column_values import ColumnValues, NotKnown
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableFacts, TableName
 from service.ports import Clock, ProbeValues
 from service.pruning.is_worth_collecting import is_worth_narrowing
@@ -70,6 +71,12 @@ class ProbeKnowledge:
         """What the column holds, or None where that is not known."""
         found = self._of(column, may_wait=True)
         return found if isinstance(found, ColumnValues) else None
+
+    def partitions(
+        self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
+    ) -> PartitionTuples | None:
+        """Which combinations its partitions have of these columns; None where that is not known."""
+        return self._values.partitions(table, snapshot_id, columns)
 
     def has_news(self, columns: Iterable[ProbeColumn]) -> bool:
         """Whether something is known by now that a query before was not told in time."""

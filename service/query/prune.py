@@ -182,6 +182,7 @@ def _form(
     probe = found.probe
     held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
     if len(held) > 1:
-        return composite_predicate(probe, data.values, held, tuples)
+        partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
+        return composite_predicate(probe, data.values, held, tuples, partitions)
     is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
     return form(found, data, held[0], is_hashed, bounds)

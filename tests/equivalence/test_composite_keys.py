@@ -179,6 +179,27 @@ def test_tuples_of_many_partitions_are_told_apart(many: str, harness: Harness) -
     assert checked.files(many).selected == 36
 
 
+def test_tuples_of_values_that_the_partitions_have_in_others_are_left_out(
+    many: str, harness: Harness, lake: SqlCatalog
+) -> None:
+    """Each value of either column is in some partition, and nearly all combinations are in none."""
+    columns: dict[str, IcebergType] = {"a": IntegerType(), "b": LongType(), "c": IntegerType()}
+    wanted = [{"a": number, "b": 100 + (number * 5) % 72, "c": 1} for number in range(0, 72, 2)]
+    there = {(number, 100 + (number * 5) % 72) for number in range(72)}
+    all_others = [
+        {"a": one, "b": 100 + two, "c": 1}
+        for one in range(72)
+        for two in range(72)
+        if (one, 100 + two) not in there
+    ]
+    append(created(lake, "crossed_pairs", columns, Layout()), [*wanted, *all_others])
+    checked = harness.check(
+        f"SELECT f.id FROM {many} f JOIN crossed_pairs p ON f.a = p.a AND f.b = p.b WHERE p.c = 1"
+    )
+    assert tuples_applied(checked), checked.pruned.filters
+    assert checked.files(many).selected == 36
+
+
 def test_a_tuple_with_a_null_selects_no_file(many: str, harness: Harness) -> None:
     keys = "(VALUES (2, 110), (4, NULL), (NULL, 130)) AS p (a, b)"
     checked = harness.check(f"SELECT f.id FROM {many} f JOIN {keys} ON f.a = p.a AND f.b = p.b")

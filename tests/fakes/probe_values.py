@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.model.column_values import ColumnValues, NotKnown
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
 
 
@@ -15,6 +16,7 @@ class FakeProbeValues:
         self._found: set[tuple[TableName, int | None, str]] = set()
         self.asked: list[tuple[TableName, int | None, str]] = []
         self.is_slow = False
+        self.tuples: dict[tuple[TableName, int | None], PartitionTuples] = {}
 
     def put(
         self, table: TableName, snapshot_id: int | None, column: str, values: ColumnValues | NotKnown
@@ -40,6 +42,13 @@ class FakeProbeValues:
         if asked in self._found:
             return self._told.get(asked, NotKnown.UNAVAILABLE)
         return self._of_earlier(table, column)
+
+    def partitions(
+        self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
+    ) -> PartitionTuples | None:
+        known = self.tuples.get((table, snapshot_id))
+        is_read = any(each[:2] == (table, snapshot_id) for each in self._found)
+        return known.of(columns) if known is not None and is_read else None
 
     def _of_earlier(self, table: TableName, column: str) -> ColumnValues | NotKnown:
         known = (self._told.get(each) for each in self._found if (each[0], each[2]) == (table, column))

@@ -40,7 +40,7 @@ _TYPES = (
     TimestamptzType,
 )
 # Bounds written under another type, text that is none, a day after the year 9999.
-_NOT_UNDERSTOOD = (struct.error, ValueError, OverflowError, TypeError, ArithmeticError, LookupError)
+NOT_UNDERSTOOD = (struct.error, ValueError, OverflowError, TypeError, ArithmeticError, LookupError)
 
 
 def has_intervals(field: NestedField) -> bool:
@@ -69,8 +69,8 @@ def file_interval(
         return _of_statistics(file, field)
     try:
         value = file.partition[partition_position]
-        return NoInterval.NO_VALUE if value is None else (_value(value, field.field_type),) * 2
-    except _NOT_UNDERSTOOD:
+        return NoInterval.NO_VALUE if value is None else (value_of(value, field.field_type),) * 2
+    except NOT_UNDERSTOOD:
         return NoInterval.UNKNOWN
 
 
@@ -81,7 +81,7 @@ def interval_of_bounds(lower: bytes | None, upper: bytes | None, type_: IcebergT
     try:
         interval: Any = (_read(lower, type_), _read(upper, type_))
         return interval if interval[0] <= interval[1] else NoInterval.UNKNOWN
-    except _NOT_UNDERSTOOD:
+    except NOT_UNDERSTOOD:
         return NoInterval.UNKNOWN
 
 
@@ -96,10 +96,15 @@ def _of_statistics(file: DataFile, field: NestedField) -> Interval | NoInterval:
 
 
 def _read(bound: bytes, type_: PrimitiveType) -> KeyValue:
-    return _value(from_bytes(type_, bound), type_)
+    return value_of(from_bytes(type_, bound), type_)
 
 
-def _value(raw: Any, type_: IcebergType) -> KeyValue:
+def value_of(raw: Any, type_: IcebergType) -> KeyValue:
+    """A value as Iceberg has it in memory, of one of these types.
+
+    Raises:
+        TypeError: it is of another.
+    """
     value: KeyValue
     match type_:
         case DateType():

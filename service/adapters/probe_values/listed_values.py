@@ -9,6 +9,7 @@ from typing import Any
 from service.adapters.bounded_lru import BoundedLru
 from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import KeyValue
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableFacts, TableName
 from service.ports import ProbeValues
 
@@ -49,6 +50,12 @@ class ListedValues:
         if snapshot_id is not None:
             return self._others.of(table, snapshot_id, column, within_s)
         return (self._kept.get(table) or {}).get(column, NotKnown.UNAVAILABLE)
+
+    def partitions(
+        self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
+    ) -> PartitionTuples | None:
+        """See the port."""
+        return self._others.partitions(table, snapshot_id, columns)
 
 
 def _column_values(type_name: str | None, texts: Sequence[str | None]) -> ColumnValues | None:

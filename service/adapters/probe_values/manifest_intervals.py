@@ -43,12 +43,16 @@ def file_count(manifests: Iterable[ManifestFile]) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
-def intervals_of_files(
-    table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
-) -> list[HeldIntervals]:
-    """Reads the manifest, once for all of these columns."""
+def data_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
+    """Those that the manifest has. Reads it."""
     entries = manifest.fetch_manifest_entry(table.io)
-    files = [each.data_file for each in entries if each.data_file.content == DataFileContent.DATA]
+    return [each.data_file for each in entries if each.data_file.content == DataFileContent.DATA]
+
+
+def intervals_of_files(
+    table: Table, manifest: ManifestFile, files: Sequence[DataFile], fields: Sequence[NestedField]
+) -> list[HeldIntervals]:
+    """Of each column, those of the manifest's data files."""
     return [_held(files, each, _identity_position(table, manifest, each)) for each in fields]
 
 

@@ -15,13 +15,17 @@ from pyiceberg.types import NestedField
 from service.adapters.bounded_lru import BoundedLru
 from service.adapters.probe_values.manifest_intervals import (
     HeldIntervals,
+    data_files,
     data_manifests,
     intervals_of_files,
 )
+from service.adapters.probe_values.partition_values import PartitionValues, partition_values
 from service.model.tables import TableName
 
 # Measured: two values, and a place in two dictionaries, or in two orders with their sums.
 INTERVAL_BYTES = 320
+# A value, and its place in a tuple.
+TUPLE_BYTES = 100
 _MANIFEST_BYTES = 1_000
 _KEPT_AT_MOST = 100_000
 _LISTS_AT_MOST = 64
@@ -41,8 +45,9 @@ class ManifestReader:
 
     def __init__(self, kept_bytes: int) -> None:
         self._read: BoundedLru[tuple[_Manifest, _Field], HeldIntervals] = BoundedLru(
-            _KEPT_AT_MOST, kept_bytes - kept_bytes // 8
+            _KEPT_AT_MOST, kept_bytes - 2 * (kept_bytes // 8)
         )
+        self._partitions: BoundedLru[_Manifest, PartitionValues] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 8)
         self._lists: BoundedLru[str, list[ManifestFile]] = BoundedLru(_LISTS_AT_MOST, kept_bytes // 8)
         self._wanted: BoundedLru[TableName, tuple[str, ...]] = BoundedLru(_TABLES_AT_MOST, _TABLES_AT_MOST)
         self._lock = threading.Lock()
@@ -82,14 +87,23 @@ class ManifestReader:
                     kept = self._read_now(table, manifest, (field, *others))[_field(field)]
         return kept
 
+    def partitions(self, manifest: ManifestFile) -> PartitionValues | None:
+        """What the partitions of the manifest's files are, if it was read and that was not forgotten."""
+        return self._partitions.get(_manifest(manifest))
+
     def _read_now(
         self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
     ) -> Mapping[_Field, HeldIntervals]:
         wanted = list({_field(each): each for each in fields}.values())
-        found = dict(zip(map(_field, wanted), intervals_of_files(table, manifest, wanted), strict=True))
+        files = data_files(table, manifest)
+        intervals = intervals_of_files(table, manifest, files, wanted)
+        found = dict(zip(map(_field, wanted), intervals, strict=True))
         for each, held in found.items():
             byte_count = INTERVAL_BYTES * (len(held.counts) + 1)
             self._read.put((_manifest(manifest), each), held, byte_count)
+        partitions = partition_values(table, manifest, files)
+        byte_count = TUPLE_BYTES * (len(partitions.tuples) + 1) * (len(partitions.source_ids) + 1)
+        self._partitions.put(_manifest(manifest), partitions, byte_count)
         return found
 
     @contextmanager

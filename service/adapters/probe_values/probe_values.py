@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -23,10 +23,12 @@ from service.adapters.probe_values.manifest_intervals import (
     interval_of_partitions,
     together,
 )
-from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, ManifestReader
+from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, TUPLE_BYTES, ManifestReader
 from service.adapters.probe_values.manifest_sample import manifest_sample
+from service.adapters.probe_values.partition_values import partition_tuples
 from service.errors import CatalogDown, TableNotFound
 from service.model.column_values import ColumnValues, NotKnown
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
 
 log = structlog.get_logger(__name__)
@@ -67,7 +69,10 @@ class ManifestProbeValues:
         self._open_table = open_table
         self._executor_of = executor_of
         self._max_files = max_files
-        self._answers: BoundedLru[_Column, _Found] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 2)
+        self._answers: BoundedLru[_Column, _Found] = BoundedLru(_KEPT_AT_MOST, kept_bytes * 3 // 8)
+        self._partitions: BoundedLru[tuple[TableName, int], PartitionTuples] = BoundedLru(
+            _KEPT_AT_MOST, kept_bytes // 8
+        )
         self._earlier: BoundedLru[tuple[TableName, str], ColumnValues] = BoundedLru(
             _KEPT_AT_MOST, _KEPT_AT_MOST
         )
@@ -101,6 +106,13 @@ class ManifestProbeValues:
         if answer is NotKnown.PENDING:
             return self._earlier.get((table, column)) or answer
         return answer
+
+    def partitions(
+        self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
+    ) -> PartitionTuples | None:
+        """See the port."""
+        known = None if snapshot_id is None else self._partitions.get((table, snapshot_id))
+        return None if known is None else known.of(columns)
 
     def _awaited(self, search: _Search, table: TableName, within_s: float) -> _Found:
         """Nobody waits longer than others did for the same, or for what took longer before."""
@@ -156,7 +168,21 @@ class ManifestProbeValues:
         if field is None or not has_intervals(field):
             return NotKnown.UNAVAILABLE
         others = [each for wanted in self._reader.wanted(name) if (each := fields.get(wanted))]
-        return self._of_files(table, self._reader.manifests(table, snapshot), field, others)
+        manifests = self._reader.manifests(table, snapshot)
+        found = self._of_files(table, manifests, field, others)
+        if self._partitions.get((name, snapshot_id)) is None:
+            self._keep_partitions(asked, manifests, fields.values())
+        return found
+
+    def _keep_partitions(
+        self, asked: _Column, manifests: Sequence[ManifestFile], fields: Iterable[NestedField]
+    ) -> None:
+        """What was read of all manifests by the way."""
+        held = [self._reader.partitions(each) for each in manifests]
+        found = partition_tuples(held, {each.field_id: each for each in fields})
+        if found is not None:
+            byte_count = TUPLE_BYTES * (len(found.tuples) + 1) * (len(found.columns) + 1)
+            self._partitions.put(asked[:2], found, byte_count)
 
     def _of_files(
         self, table: Table, manifests: Sequence[ManifestFile], field: NestedField, others: list[NestedField]

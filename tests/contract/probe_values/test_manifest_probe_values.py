@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyiceberg.types import LongType
 
 from service.model.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, PyIcebergProbeLakehouse
 from tests.fakes.counting_file_io import opened_manifests
@@ -164,6 +165,29 @@ def test_a_catalog_that_is_gone_is_asked_again(pyiceberg_lakehouse: PyIcebergPro
     for _ in range(2):
         found = pyiceberg_lakehouse.values.of(nowhere, 1, "day", within_s=30.0)
         assert found is NotKnown.PENDING
+
+
+def test_combinations_of_partition_columns_are_known_with_what_they_hold(
+    pyiceberg_lakehouse: PyIcebergProbeLakehouse,
+) -> None:
+    with pyiceberg_lakehouse.table.update_spec() as spec:
+        spec.add_identity("city")
+        spec.add_identity("weight")
+    pyiceberg_lakehouse.append([{"day": MONDAY, "city": "Aachen", "weight": 1.0, "sale_id": 1}])
+    second = pyiceberg_lakehouse.append(
+        [{"day": TUESDAY, "city": "Zwickau", "sale_id": 2}, {"day": MONDAY, "city": None, "sale_id": 1}]
+    )
+    values = pyiceberg_lakehouse.values
+    assert values.partitions(SALES, second, ["city", "day"]) is None
+    assert _now(pyiceberg_lakehouse, "sale_id") is not None
+    found = values.partitions(SALES, second, ["city", "weight", "sale_id", "day"])
+    held = {("Aachen", MONDAY), ("Zwickau", TUESDAY), (None, MONDAY)}
+    assert found == PartitionTuples(("city", "day"), frozenset(held))
+    with pyiceberg_lakehouse.table.update_spec() as spec:
+        spec.remove_field("city")
+    third = pyiceberg_lakehouse.append([{"day": FRIDAY, "city": "Aachen"}])
+    assert _now(pyiceberg_lakehouse, "day") is not None
+    assert values.partitions(SALES, third, ["city", "day"]) is None
 
 
 _ROWS = st.lists(

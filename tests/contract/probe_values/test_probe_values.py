@@ -137,3 +137,10 @@ def test_nothing_is_known_of_what_is_not_there_or_must_not_be_a_key(lakehouse: P
     lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day")
     lakehouse.settle()
     assert lakehouse.values.of(TableName("lake", "shop", "nowhere"), snapshot_id, "day") in tuple(NotKnown)
+
+
+def test_of_one_partition_column_there_are_no_combinations(lakehouse: ProbeLakehouse) -> None:
+    snapshot_id = lakehouse.append([{"day": MONDAY, "city": "Aachen"}])
+    assert _asked(lakehouse, snapshot_id, "day") is not None
+    assert lakehouse.values.partitions(SALES, snapshot_id, ["day", "city"]) is None
+    assert lakehouse.values.partitions(SALES, None, ["day", "city"]) is None

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from service.model.column_values import ColumnValues
 from service.model.filtering import FilterForm, Key, Probe, Reason
+from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
 from service.pruning.composite_predicate import TupleBounds, composite_predicate
 
@@ -53,6 +54,30 @@ def test_what_the_probe_cannot_hold_is_left_out(
     assert not isinstance(formed, Reason)
     found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
     assert found == {each for each in keys if each[0] in first}
+
+
+@given(tuples(), st.data(), BOUNDS)
+def test_what_no_partition_holds_is_left_out(
+    given_tuples: tuple[int, list[Key]], data: st.DataObject, bounds: TupleBounds
+) -> None:
+    width, keys = given_tuples
+    told = data.draw(st.lists(st.sampled_from("abcde"[:width]), min_size=2, max_size=width, unique=True))
+    values = st.none() | st.sampled_from(VALUES)
+    held = PartitionTuples(tuple(told), data.draw(st.frozensets(st.tuples(*[values] * len(told)))))
+    of_probe = held.of(probe(width).columns)
+    assert of_probe is not None
+    formed = composite_predicate(probe(width), keys, [None] * width, bounds, of_probe)
+    there = {each for each in product(VALUES, repeat=width) if of_probe.held(probe(width).columns, [each])}
+    if formed is Reason.NOT_SELECTIVE:
+        assert there <= set(keys)
+        return
+    if isinstance(formed, Reason):
+        assert formed is Reason.RANGES_ONLY
+        return
+    found = {each for each in there if is_true(formed.condition, each)}
+    assert set(keys) & there <= found
+    if formed.form is not FilterForm.RANGES:
+        assert found == set(keys) & there
 
 
 def is_true(node: exp.Expr, row: Key) -> bool:

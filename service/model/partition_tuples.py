@@ -1,0 +1,38 @@
+"""Which combinations of values the partitions of a table have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from service.model.filtering import Key, KeyValue
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionTuples:
+    """The values of these columns in the partitions of one snapshot: no row has another combination."""
+
+    columns: tuple[str, ...]
+    tuples: frozenset[tuple[KeyValue | None, ...]]
+
+    def of(self, columns: Sequence[str]) -> PartitionTuples | None:
+        """What they have in those of the columns that partitions tell; None where that is less than two.
+
+        >>> held = PartitionTuples(("a", "b", "c"), frozenset({(1, 2, 3), (1, 2, 4), (5, 6, None)}))
+        >>> held.of(["b", "d", "a"])
+        PartitionTuples(columns=('b', 'a'), tuples=frozenset({(2, 1), (6, 5)}))
+        >>> held.of(["a", "d"])
+        """
+        known = tuple(each for each in columns if each in self.columns)
+        places = [self.columns.index(each) for each in known]
+        found = frozenset(tuple(values[place] for place in places) for values in self.tuples)
+        return PartitionTuples(known, found) if len(known) > 1 else None
+
+    def held(self, columns: Sequence[str], keys: Iterable[Key]) -> set[Key]:
+        """Those of the keys, which have these columns, that a row can have.
+
+        >>> PartitionTuples(("b", "a"), frozenset({(2, 1)})).held(["a", "d", "b"], [(1, 7, 2), (2, 7, 1)])
+        {(1, 7, 2)}
+        """
+        places = [columns.index(each) for each in self.columns]
+        return {key for key in keys if tuple(key[place] for place in places) in self.tuples}
