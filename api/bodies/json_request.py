@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api.bodies.value_count import TooManyValues, check_value_count
 from api.errors import NotJson
 from service.ingest.reading.exact_json import NumberTooLong, exact_json, strict_json
 
@@ -26,17 +27,22 @@ class JsonRequest(Request):
             except NotJson as error:
                 # The one exception that FastAPI lets through here.
                 raise HTTPException(400, error.detail) from None
-            except NumberTooLong as error:
+            except (NumberTooLong, TooManyValues) as error:
                 raise HTTPException(422, f"The body cannot be read: {error}.") from None
         return self._json
 
     decode: Callable[[str], object] = staticmethod(exact_json)
 
 
-class StrictJsonRequest(JsonRequest):
-    """Numbers with a fraction are floats, for bodies without records."""
+def _few_values(text: str) -> object:
+    check_value_count(text)
+    return strict_json(text)
 
-    decode = staticmethod(strict_json)
+
+class StrictJsonRequest(JsonRequest):
+    """Numbers with a fraction are floats, and values are few, for bodies without records."""
+
+    decode = staticmethod(_few_values)
 
 
 class StrictJsonRoute(APIRoute):
@@ -57,7 +63,7 @@ def body_json(data: bytes, decode: Callable[[str], object] = exact_json) -> Any:
 
     Raises:
         NotJson: it is no JSON, or a name stands twice in one object.
-        NumberTooLong: it is, and a number in it has too many digits.
+        NumberTooLong, TooManyValues: it is, and more than is read.
     """
     try:
         # What is no UTF-8 in it is told where it is used, as JSON's own halves of characters are.
@@ -68,7 +74,7 @@ def body_json(data: bytes, decode: Callable[[str], object] = exact_json) -> Any:
         raise NotJson from None
     except RecursionError:
         raise NotJson("The body is not JSON that can be read: it is nested too deeply.") from None
-    except NumberTooLong:
+    except (NumberTooLong, TooManyValues):
         raise
     except ValueError as error:
         raise NotJson(f"The body is not JSON that can be read: {error}.") from None

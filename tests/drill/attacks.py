@@ -15,7 +15,7 @@ import httpx
 
 from tests.drill.hostile import Attack, Hostile
 
-HOLDS_S = 20.0
+HOLDS_S = 12.0
 PATIENCE_S = 60.0
 PART_BYTES = 64 * 1024
 JSON = {"Content-Type": "application/json"}

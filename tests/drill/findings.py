@@ -12,7 +12,8 @@ from tests.drill.bystander import Answer
 class Findings:
     """Seconds: the worst right answer, how long the gateway was not ready, and the longest such time.
 
-    `broken` are the questions that were not answered in time although the gateway said that it was ready.
+    `broken` are the questions that were not answered in time although the gateway said that it was ready, and
+    the probes that were not answered in time.
     """
 
     worst_s: float
@@ -52,7 +53,10 @@ def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: flo
         worst_s=max((each.took_s for each in answers if each.is_right and each not in late), default=0.0),
         not_ready_s=sum(ended_s - began_s for began_s, ended_s in times),
         longest_s=max((ended_s - began_s for began_s, ended_s in times), default=0.0),
-        broken=[each for each in late if not is_excused(each)],
+        broken=[
+            *(each for each in late if not is_excused(each)),
+            *(each for each in probes if each.took_s > allowed_s),
+        ],
     )
 
 

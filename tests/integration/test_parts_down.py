@@ -11,6 +11,7 @@ import pytest
 from tests.integration.asking import (
     JsonObject,
     ask,
+    cancel,
     explain,
     post,
     problem,
@@ -22,7 +23,7 @@ from tests.integration.asking import (
 )
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import RETURNS, make, returns_row
-from tests.integration.running import SLOW, SLOW_ROWS, until
+from tests.integration.running import ENDLESS, SLOW, SLOW_ROWS, until
 
 pytestmark = pytest.mark.integration
 
@@ -89,12 +90,20 @@ def _live_through_a_killed_jvm(guarded: Guarded) -> None:
     assert gateway.process.poll() is None
 
 
-def test_a_query_that_comes_while_the_engine_starts_is_answered_by_the_new_one(guarded: Guarded) -> None:
+def test_a_query_that_ran_alone_on_a_lost_engine_is_not_run_again_by_itself(guarded: Guarded) -> None:
+    text = f"{ENDLESS} OFFSET 0"
+    alone = started(guarded.alice, text)
     jvm = guarded.running.jvm()
     assert jvm is not None
     jvm.kill()
     psutil.wait_procs([jvm], timeout=10)
-    assert rows(guarded.alice, "SELECT 1 + 1") == [[2]]
+    # One that comes meanwhile is answered by the new engine.
+    assert rows(guarded.bob, "SELECT 1 + 1") == [[2]]
+    error = status(guarded.alice, alone, wait="10s")["status"]["error"]
+    assert error["code"] == "ENGINE_LOST"
+    assert "nothing else did" in error["detail"]
+    # Its sender may, once.
+    cancel(guarded.alice, started(guarded.alice, text))
 
 
 def test_without_the_metrics_store_queries_run_and_their_records_wait(guarded: Guarded) -> None:
