@@ -61,6 +61,8 @@ class Door:
         self._closing: asyncio.Task[None] | None = None
         self._calls = Lane(_THREADS_PER_CALLER, bounds.wait_s, GatewayBusy, _SPARE_THREADS)
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
+        # One at a time: each holds the interpreter for a while, and the event loop has its turn in between.
+        self._readers = Lane(1, bounds.wait_s, GatewayBusy)
         self._probing: asyncio.Future[Readiness] | None = None
         # Apart from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
@@ -87,6 +89,14 @@ class Door:
             GatewayBusy: no thread was free in time.
         """
         return await self._calls.run(lambda: function(*args, **kwargs), caller=calling.get())
+
+    async def read(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs what takes a large body apart, in a thread; one at a time, in turns by caller.
+
+        Raises:
+            GatewayBusy: its turn did not come in time.
+        """
+        return await self._readers.run(lambda: function(*args, **kwargs), caller=calling.get())
 
     async def call_long(self, function: Callable[[IsCanceled], T], gone: Gone) -> T:
         """The same for what may take minutes and much memory: a few at once, for whom no others wait.

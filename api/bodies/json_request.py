@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from fastapi.routing import APIRoute
@@ -11,9 +12,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.bodies.value_count import TooManyValues, check_value_count
+from api.bodies.value_count import TooManyValues, check_fields, check_value_count
+from api.door import Door
 from api.errors import NotJson
+from service.errors import GatewayBusy
 from service.ingest.reading.exact_json import NumberTooLong, exact_json, strict_json
+
+LARGE_BYTES = 64 * 1024
+"""Less is read at once; more is read beside the event loop, so that others are answered meanwhile."""
+
+
+def _records_and_few_values(text: str) -> object:
+    found = exact_json(text)
+    check_fields(found)
+    return found
 
 
 class JsonRequest(Request):
@@ -22,8 +34,10 @@ class JsonRequest(Request):
     async def json(self) -> Any:
         """What the body spells."""
         if not hasattr(self, "_json"):
+            data = await self.body()
+            read = partial(body_json, data, self.decode)
             try:
-                self._json = body_json(await self.body(), self.decode)
+                self._json = read() if len(data) <= LARGE_BYTES else await self._read_aside(read)
             except NotJson as error:
                 # The one exception that FastAPI lets through here.
                 raise HTTPException(400, error.detail) from None
@@ -31,7 +45,15 @@ class JsonRequest(Request):
                 raise HTTPException(422, f"The body cannot be read: {error}.") from None
         return self._json
 
-    decode: Callable[[str], object] = staticmethod(exact_json)
+    decode: Callable[[str], object] = staticmethod(_records_and_few_values)
+
+    async def _read_aside(self, read: Callable[[], Any]) -> Any:
+        door: Door = self.scope["app"].state.edge.door
+        try:
+            return await door.read(read)
+        except GatewayBusy:
+            # As for bodies that there is no room for.
+            raise HTTPException(429) from None
 
 
 def _few_values(text: str) -> object:

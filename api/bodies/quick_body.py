@@ -15,7 +15,7 @@ import msgspec
 
 from api.bodies.json_request import body_json
 from api.requests.ingest_request import NO_PART_OF_IT, fingerprinted, ingest_request_of
-from api.schemas.ingest_request import ManyWrites, OneWrite, RoutedWrites
+from api.schemas.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
 from service.ingest.ingests import ReadSchema
 from service.ingest.reading.exact_json import exact_json
 from service.ingest.reading.json_records import json_records
@@ -91,7 +91,10 @@ def _object(data: bytes | msgspec.Raw) -> _Fields:
 
 def _quick_body(fields: _Fields, parsed: Callable[[], Any]) -> QuickBody:
     if "writes" in fields:
-        found = [_object(each) for each in _array(fields["writes"])]
+        writes_sent = _array(fields["writes"])
+        if len(writes_sent) > MAX_WRITES:
+            raise _NotQuick
+        found = [_object(each) for each in writes_sent]
         records = [_records(each, partial(_of_write, parsed, at)) for at, each in enumerate(found)]
         writes = [_values(each, "records", [{}]) for each in found]
         return QuickBody(ManyWrites.model_validate(_values(fields, "writes", writes)), tuple(records))

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from api.bodies.json_request import JsonRequest
+from api.bodies.json_request import LARGE_BYTES, JsonRequest
 from api.bodies.quick_body import quick_body, quick_request
 from api.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
 from api.bodies.records_route import RecordsRoute
@@ -125,12 +125,13 @@ async def _quickly(request: Request) -> Response | None:
     if media_type(request) != "application/json":
         return None
     try:
-        quick = quick_body(await request.body())
+        data = await request.body()
     except ClientDisconnect:
         return None
+    edge, caller = await edge_of(request), await caller_of(request)
+    quick = quick_body(data) if len(data) <= LARGE_BYTES else await edge.door.read(quick_body, data)
     if quick is None:
         return None
-    edge, caller = await edge_of(request), await caller_of(request)
     ingests = edge.door.gateway.ingests
     accepted = await edge.door.call(lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller))
     return await _answered(edge, ingests, caller, request, accepted, quick.body.wait)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from api.schemas.matched_table import MatchedTable
 from api.schemas.schema_json import SchemaJson
@@ -26,6 +27,8 @@ FullName = Annotated[
 ]
 Branch = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_CONTROLS]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+MAX_WRITES = 1000
+MAX_FAULTS = 100
 JsonRecord = Annotated[dict[str, Any], Field(description="the fields by name")]
 
 _WRITE_SCHEMA = (
@@ -91,8 +94,20 @@ class _Target(MatchedTable):
     ] = None
 
 
+def _with_few_faults(records: object) -> object:
+    """Up to the last of so many items that are no objects: of what else is wrong nobody wants to read."""
+    if not isinstance(records, list):
+        return records
+    wrong = (at for at, each in enumerate(records) if not isinstance(each, dict))
+    last = next(islice(wrong, MAX_FAULTS - 1, None), None)
+    return records if last is None else records[: last + 1]
+
+
+Records = Annotated[list[JsonRecord], Field(min_length=1), BeforeValidator(_with_few_faults)]
+
+
 class _Write(_Target):
-    records: Annotated[list[JsonRecord], Field(min_length=1)]
+    records: Records
 
 
 class _Ingest(StrictModel):
@@ -145,14 +160,14 @@ class OneWrite(_Write, _Ingest):
 class ManyWrites(_Ingest):
     """Records for several tables, or under several write schemas."""
 
-    writes: Annotated[list[WriteBody], Field(min_length=1, max_length=1000)]
+    writes: Annotated[list[WriteBody], Field(min_length=1, max_length=MAX_WRITES)]
 
 
 class RoutedWrites(_Ingest):
     """Records that go where one of their fields says."""
 
     route: RouteBody
-    records: Annotated[list[JsonRecord], Field(min_length=1)]
+    records: Records
 
 
 class SourceBody(StrictModel):

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.bodies.value_count import MAX_VALUES, TooManyValues, check_value_count
+from api.bodies.value_count import MAX_FIELDS, MAX_VALUES, TooManyValues, check_fields, check_value_count
+from api.schemas.ingest_request import MAX_FAULTS
 
 pytestmark = pytest.mark.anyio
 
@@ -61,3 +62,38 @@ async def test_a_body_of_many_values_is_refused(
     answer = await client.post(path, content=many(MAX_VALUES + 1), headers=headers)
     assert answer.status_code == 422
     assert f"more than {MAX_VALUES} values" in answer.text
+
+
+@given(values)
+def test_values_that_were_parsed_are_counted_the_same(value: object) -> None:
+    number = number_of(value)
+    check_fields(value, "a name of none", at_most=number)
+    if number > 1:
+        with pytest.raises(TooManyValues):
+            check_fields(value, "a name of none", at_most=number - 2)
+
+
+FIELDS: list[dict[str, object]] = [
+    {f"p{each}": each for each in range(MAX_FIELDS)},
+    {"writeSchema": ["a"] * MAX_FIELDS},
+    {"writes": [{"x": each} for each in range(MAX_FIELDS // 2 + 1)]},
+    {"writes": [{"schema": {"fields": [{"name": "a"}] * (MAX_FIELDS // 2)}}]},
+    {"route": {"field": "a", "to": {f"p{each}": {} for each in range(MAX_FIELDS)}}},
+]
+
+
+@pytest.mark.parametrize("fields", FIELDS)
+async def test_an_ingest_of_many_values_beside_its_records_is_refused(
+    client: httpx.AsyncClient, fields: dict[str, object]
+) -> None:
+    answer = await client.post("/ingest", json={"table": "lake.a.b", "records": [1]} | fields)
+    assert answer.status_code == 422
+    assert f"more than {MAX_FIELDS} values beside its records" in answer.text
+
+
+async def test_of_many_records_that_are_none_the_first_are_named(client: httpx.AsyncClient) -> None:
+    records = [{"a": 1}, *[[]] * 100_000]
+    answer = await client.post("/ingest", json={"table": "lake.a.b", "records": records})
+    assert answer.status_code == 422
+    pointers = [each["pointer"] for each in answer.json()["errors"]]
+    assert pointers == [f"/records/{each}" for each in range(1, MAX_FAULTS + 1)]
