@@ -63,5 +63,7 @@ def by_months(schema: Schema, date_key: str | None) -> PartitionSpec:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_text_has_the_same_rows_narrowed(name: str, texts: dict[str, str], tpcds: Harness) -> None:
-    checked = tpcds.check(texts[name])
-    assert bool(checked.applied) is (name not in UNFILTERED), checked.pruned.filters
+    tpcds.check(texts[name])
+    # By now it is known what the files hold: until it is, keys are applied to columns that may be of no use.
+    filters = tpcds.prune(texts[name]).filters
+    assert any(each.is_applied for each in filters) is (name not in UNFILTERED), filters
