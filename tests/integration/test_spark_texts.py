@@ -1,0 +1,224 @@
+"""Generated values of all types: what is answered, in every format, is what Spark's own CAST makes text of.
+
+Documented differences: moments have a `T`, an offset and six digits; intervals are ISO 8601; binary is
+base64; floating numbers are numbers.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import itertools
+import math
+import struct
+from ctypes import c_float
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as some
+
+from api.rendering.json_values import json_values
+from tests.integration.asking import JsonObject, ask
+from tests.integration.running import RunningGateway
+from tests.integration.spark_texts import KINDS, TOLD_WHOLE
+
+pytestmark = pytest.mark.integration
+
+# Few queries with many values: a query takes longer than all that is in it.
+GENERATED = settings(
+    max_examples=4,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+ROWS_AT_ONCE = 100
+
+
+def in_every_format(client: httpx.Client, answer: JsonObject) -> list[list[Any]]:
+    """The rows of JSON; those of CSV and Arrow have to say the same."""
+    rows: list[list[Any]] = answer["result"]["rows"]
+    path = f"/query/{answer['queryId']}/chunks/0"
+    table = pa.ipc.open_stream(client.get(f"{path}?format=ARROW_STREAM").content).read_all()
+    table.validate(full=True)
+    columns = [list(itertools.chain(*map(json_values, each.chunks))) for each in table.columns]
+    assert [list(row) for row in zip(*columns, strict=True)] == rows
+    _, *lines = csv.reader(io.StringIO(client.get(f"{path}?format=CSV").text, newline=""))
+    texts = [[each for each in row if isinstance(each, str)] for row in rows]
+    same = [
+        [field for field, each in zip(line, row, strict=True) if isinstance(each, str)]
+        for line, row in zip(lines, rows, strict=True)
+    ]
+    assert same == texts
+    return rows
+
+
+def values_and_texts(
+    client: httpx.Client, literals: list[str], sql_type: str, *, has_null: bool = True
+) -> list[list[Any]]:
+    """For each: the value, as it is answered, and Spark's text of it; and the same of NULL."""
+    values = [*literals, f"CAST(NULL AS {sql_type})"] if has_null else literals
+    listed = ", ".join(f"({number}, {each})" for number, each in enumerate(values))
+    sql = f"SELECT v, CAST(v AS STRING) FROM VALUES {listed} AS t(n, v) ORDER BY n"
+    rows = in_every_format(client, ask(client, sql, rowLimit=30_000))
+    if has_null:
+        assert rows.pop() == [None, None]
+    return rows
+
+
+@pytest.mark.parametrize("name", KINDS)
+@GENERATED
+@given(data=some.data())
+def test_a_value_is_answered_as_spark_writes_it(
+    name: str, running: RunningGateway, data: some.DataObject
+) -> None:
+    kind = KINDS[name]
+    drawn = data.draw(some.lists(kind.values, min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
+    literals = [kind.literal(each) for each in drawn]
+    for value, text in values_and_texts(running.client, literals, kind.sql_type, has_null=kind.has_null):
+        assert kind.text(value) == text
+
+
+@pytest.mark.parametrize(("sql_type", "code"), [("DOUBLE", ">d"), ("FLOAT", ">f")])
+@GENERATED
+@given(data=some.data())
+def test_a_floating_number_is_the_one_that_spark_has(
+    sql_type: str, code: str, running: RunningGateway, data: some.DataObject
+) -> None:
+    numbers = some.floats(width=64 if sql_type == "DOUBLE" else 32)
+    drawn = data.draw(some.lists(numbers, min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
+    literals = [f"CAST('{each!r}' AS {sql_type})".replace("inf'", "Infinity'") for each in drawn]
+    found = values_and_texts(running.client, literals, sql_type)
+    for number, (value, text) in zip(drawn, found, strict=True):
+        if math.isfinite(number):
+            assert isinstance(value, int | float)
+            assert struct.pack(code, value) == struct.pack(code, number)
+            assert sql_type == "DOUBLE" or c_float(float(text)).value == c_float(value).value
+            assert sql_type == "FLOAT" or float(text) == value
+        else:
+            assert value == text
+
+
+@GENERATED
+@given(data=some.data())
+def test_bytes_are_the_ones_that_spark_has(running: RunningGateway, data: some.DataObject) -> None:
+    drawn = data.draw(some.lists(some.binary(max_size=40), min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
+    listed = ", ".join(f"({number}, X'{each.hex()}')" for number, each in enumerate(drawn))
+    sql = f"SELECT v, hex(v) FROM VALUES {listed} AS t(n, v) ORDER BY n"
+    rows = in_every_format(running.client, ask(running.client, sql, rowLimit=30_000))
+    assert rows == [[base64.b64encode(each).decode(), each.hex().upper()] for each in drawn]
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A type of types. `kind` is array, map or struct; its parts are kinds by name, or such types."""
+
+    kind: str
+    parts: tuple[str | Nested, ...]
+
+
+PARTS = [name for name, kind in KINDS.items() if kind.has_null]
+
+
+def mostly(often: some.SearchStrategy[str], seldom: some.SearchStrategy[str]) -> some.SearchStrategy[str]:
+    return some.integers(0, 5).flatmap(lambda number: seldom if number == 5 else often)
+
+
+TYPES: some.SearchStrategy[str | Nested] = some.recursive(
+    some.sampled_from(["void", *PARTS]),
+    lambda below: some.one_of(
+        below.map(lambda part: Nested("array", (part,))),
+        some.tuples(some.sampled_from([each for each in PARTS if KINDS[each].is_key]), below).map(
+            lambda parts: Nested("map", parts)
+        ),
+        some.lists(below, min_size=1, max_size=3).map(lambda parts: Nested("struct", tuple(parts))),
+    ),
+    max_leaves=5,
+)
+
+
+def sql_type(kind: str | Nested) -> str:
+    if isinstance(kind, str):
+        return "VOID" if kind == "void" else KINDS[kind].sql_type
+    inside = [sql_type(each) for each in kind.parts]
+    if kind.kind == "struct":
+        return f"STRUCT<{', '.join(f'f{number}: {each}' for number, each in enumerate(inside))}>"
+    return f"{kind.kind.upper()}<{', '.join(inside)}>"
+
+
+def expressions(kind: str | Nested, *, is_optional: bool = True) -> some.SearchStrategy[str]:
+    null = some.just("NULL" if kind == "void" else f"CAST(NULL AS {sql_type(kind)})")
+    if kind == "void":
+        return null
+    filled = KINDS[kind].values.map(KINDS[kind].literal) if isinstance(kind, str) else _nested(kind)
+    return mostly(filled, null) if is_optional else filled
+
+
+def _nested(kind: Nested) -> some.SearchStrategy[str]:
+    empty = some.just(f"CAST({kind.kind}() AS {sql_type(kind)})")
+    match kind.kind:
+        case "array":
+            items = some.lists(expressions(kind.parts[0]), min_size=1, max_size=3)
+            return mostly(items.map(lambda found: f"array({', '.join(found)})"), empty)
+        case "map":
+            # Spark refuses a key that is there twice.
+            keys = expressions(kind.parts[0], is_optional=False)
+            entries = some.dictionaries(keys, expressions(kind.parts[1]), min_size=1, max_size=1)
+            return mostly(
+                entries.map(lambda found: f"map({', '.join(itertools.chain(*found.items()))})"), empty
+            )
+        case _:
+            fields = some.tuples(*map(expressions, kind.parts))
+            return fields.map(_struct)
+
+
+def _struct(values: tuple[str, ...]) -> str:
+    named = (f"'f{number}', {each}" for number, each in enumerate(values))
+    return f"named_struct({', '.join(named)})"
+
+
+def is_told_whole(kind: str | Nested) -> bool:
+    """Whether Spark's text of the whole is answered, since Arrow has no type for what is in it."""
+    return kind in TOLD_WHOLE if isinstance(kind, str) else any(map(is_told_whole, kind.parts))
+
+
+def told(value: Any, kind: str | Nested) -> str:
+    """An answer's value as Spark writes it."""
+    if value is None:
+        return "null"
+    if isinstance(kind, str):
+        return KINDS[kind].text(value)
+    match kind.kind:
+        case "array":
+            return f"[{', '.join(told(each, kind.parts[0]) for each in value)}]"
+        case "map":
+            pairs = (
+                value.items() if isinstance(value, dict) else [(each["key"], each["value"]) for each in value]
+            )
+            texts = (f"{told(key, kind.parts[0])} -> {told(each, kind.parts[1])}" for key, each in pairs)
+            return f"{{{', '.join(texts)}}}"
+        case _:
+            return f"{{{', '.join(told(*each) for each in zip(value.values(), kind.parts, strict=True))}}}"
+
+
+@pytest.mark.parametrize("row_limit", [10, 30_000])
+@settings(GENERATED, max_examples=8)
+@given(data=some.data())
+def test_nested_values_are_answered_as_spark_writes_them(
+    row_limit: int, running: RunningGateway, data: some.DataObject
+) -> None:
+    kinds = data.draw(some.lists(TYPES, min_size=12, max_size=12))
+    drawn = [data.draw(expressions(each)) for each in kinds]
+    selected = (f"{each} AS v{at}, CAST({each} AS STRING) AS t{at}" for at, each in enumerate(drawn))
+    sql = f"SELECT {', '.join(selected)} FROM range(1)"
+    answer = ask(running.client, sql, rowLimit=row_limit)
+    [row] = in_every_format(running.client, answer)
+    for kind, value, text in zip(kinds, row[::2], row[1::2], strict=True):
+        is_text = value is None or (isinstance(kind, Nested) and is_told_whole(kind))
+        assert text == (value if is_text else told(value, kind))
