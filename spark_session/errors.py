@@ -34,6 +34,7 @@ CATALOG_FAILURES = frozenset(
         "org.apache.iceberg.jdbc.UncheckedSQLException",
     }
 )
+STACK_OVERFLOW = "java.lang.StackOverflowError"
 _POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<position>\d+)\)?")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _PROPERTY = re.compile(r"\bspark\.\w+\.\w")
@@ -64,9 +65,14 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
         return ParameterMissing(f"The parameter {parameters.get('name', '')} has no value. Send one for it.")
     if isinstance(failure, AnalysisException) or condition == "SCHEMA_NOT_FOUND":
         return _no_catalog(text) or SqlInvalid(sentence(text))
+    return _of_task(text) or _no_catalog(text) or QueryFailed(sentence(text))
+
+
+def _of_task(text: str) -> GatewayError | None:
+    """What Spark says of a job that it broke off."""
     if "maxResultSize" in text:
         return ResultTooLarge()
-    return _no_catalog(text) or QueryFailed(sentence(text))
+    return _too_deep() if STACK_OVERFLOW in text else None
 
 
 def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
@@ -74,10 +80,16 @@ def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
     classes = {each.getClass().getName() for each in causes}
     if classes & CATALOG_FAILURES:
         return CatalogDown(_which_catalog(causes))
-    if "java.lang.StackOverflowError" in classes:
-        return QueryFailed("The query is too deep for the engine's stack.")
+    if STACK_OVERFLOW in classes:
+        return _too_deep()
     text = str(causes[-1].getMessage() or causes[-1].getClass().getSimpleName())
     return _no_catalog(text) or QueryFailed(sentence(text))
+
+
+def _too_deep() -> QueryFailed:
+    return QueryFailed(
+        "The query is too deep for the engine's stack: nest it less, or match shorter texts by its patterns."
+    )
 
 
 def _no_catalog(text: str) -> SqlInvalid | None:

@@ -156,6 +156,9 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         defaults["spark.sql.shuffle.partitions"] = "8"
         # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
         defaults["spark.sql.iceberg.read.adaptive-split-size.enabled"] = "false"
+        # A stack that overflows in a task, as in a regular expression, fails its query alone. Else Spark ends
+        # the JVM, which here is everybody's; a real lack of memory ends it by an option of its own.
+        defaults["spark.executor.killOnFatalError.depth"] = "0"
         # Without it every user of this machine could talk to the driver.
         defaults["spark.authenticate"] = "true"
         defaults["spark.driver.host"] = "127.0.0.1"

@@ -36,6 +36,7 @@ SETTINGS = {
     "SLUICE_ENGINE_UNRESPONSIVE_S": "15",
 }
 QUIET_S = 5.0
+LOOKS_EVERY_S = 0.5
 ATTACKS_FOR_S = 120.0
 NUMBERS = count(1)
 
@@ -60,6 +61,7 @@ class Place:
 
     def is_over(self) -> bool:
         """Cancels what the attack has left; whether nothing of it runs, or was given up, any more."""
+        wait(LOOKS_EVERY_S)
         try:
             left = [each for state in ("QUEUED", "RUNNING") for each in self._queries(state)]
             for query_id in left:

@@ -94,6 +94,21 @@ def test_values_alone_need_no_task(engine: SparkEngine) -> None:
     assert scheduler.numTotalJobs() == before
 
 
+DEEP = (
+    "SELECT rlike(repeat({}, 100000), '(a|b)*c') AS x",
+    "SELECT regexp_count(repeat({}, 100000), '(a|b)*c') AS x",
+)
+
+
+@pytest.mark.parametrize("sql", DEEP)
+def test_a_stack_that_overflows_fails_the_query_alone(engine: SparkEngine, sql: str) -> None:
+    session = engine.session
+    for text in (sql.format("'a'"), f"{sql.format('chr(97 + id)')} FROM range(0, 1)"):
+        with pytest.raises(QueryFailed, match="too deep for the engine's stack"):
+            run(engine, text)
+    assert engine.session is session
+
+
 def test_no_message_names_a_property_that_a_caller_cannot_set(engine: SparkEngine) -> None:
     failing = ("SELECT 1/0", "SELECT CAST('x' AS INT)", "SELECT array(1)[7]", "SELECT * FROM nowhere.a.b")
     for sql in failing:
