@@ -21,6 +21,7 @@ from bench import (
     micro_batch,
     ndjson,
     one_collection,
+    one_reading,
     one_round,
     pruning_step,
     select_one,
@@ -92,6 +93,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "one-collection": Measure(
             one_collection.__doc__ or "", one_collection.measure, one_collection.draw, tpcds_lake.load
         ),
+        "one-reading": Measure(one_reading.__doc__ or "", one_reading.measure, one_reading.draw),
         "pruning-step": Measure(
             pruning_step.__doc__ or "", pruning_step.measure, pruning_step.draw, tpcds_lake.load
         ),

@@ -112,6 +112,14 @@ class Engine(Protocol):
         """Stops the engine and all that runs on it."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeysAndRows:
+    """A filter's keys, and the rows that they are in, from one reading; None: the rows are not few."""
+
+    keys: DynamicFilteringData
+    rows: pa.Table | None
+
+
 class Relations(Protocol):
     """Rows of small tables that the engine keeps in memory."""
 
@@ -125,6 +133,15 @@ class Relations(Protocol):
 
         Raises:
             GatewayError: the engine failed, or was lost.
+        """
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        """Keeps rows that were read elsewhere, as if it had fetched them; None when they are too large.
+
+        Their columns are those of the query, in its order, of the types that the engine reads them as.
+
+        Raises:
+            GatewayError: there is no engine, or it failed.
         """
 
 
@@ -241,6 +258,23 @@ class KeyCollector(Protocol):
         self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
     ) -> DynamicFilteringData | None:
         """The keys, as the build's snapshots have them; None when another way must be taken.
+
+        Raises:
+            QueryCanceled: on the way.
+        """
+
+    def collect_with_rows(
+        self,
+        wanted: DynamicFilter,
+        relation: RelationQuery,
+        bounds: RelationBounds,
+        parameters: Parameters,
+        is_canceled: Callable[[], bool],
+    ) -> KeysAndRows | None:
+        """The keys and the rows of the relation that they are in, from one reading.
+
+        None, before anything is read, when the relation is not exactly what the keys are from, or its rows
+        do not come back as the engine reads them.
 
         Raises:
             QueryCanceled: on the way.

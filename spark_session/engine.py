@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from uuid import UUID, uuid4
 
+import pyarrow as pa
 import structlog
 
 from service.errors import (
@@ -104,17 +105,7 @@ class SparkEngine:
         Raises:
             GatewayError: the engine failed, was lost, or took longer than `within_s`.
         """
-        until_s = time.monotonic() + within_s
-        statement = Statement(
-            query_id=uuid4(),
-            sql=query.sql,
-            parameters=parameters,
-            catalog=None,
-            schema=None,
-            row_limit=bounds.max_rows,
-            byte_limit=bounds.max_bytes,
-            is_canceled=lambda: time.monotonic() > until_s,
-        )
+        statement = _reading(query, parameters, bounds, within_s)
         with self._session_for(statement) as session, self._called(session, statement):
             late = threading.Timer(within_s, self.cancel, [statement.query_id])
             late.start()
@@ -122,6 +113,18 @@ class SparkEngine:
                 return session.relations.fetch(query, parameters, bounds, str(statement.query_id))
             finally:
                 late.cancel()
+
+    def put(
+        self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds, within_s: float
+    ) -> HeldRelation | None:
+        """Takes rows into the engine's memory that were read elsewhere; None when they are too large.
+
+        Raises:
+            GatewayError: there is no engine within that time, it failed, or was lost.
+        """
+        statement = _reading(query, (), bounds, within_s)
+        with self._session_for(statement) as session, self._called(session, statement):
+            return session.relations.put(query, rows, bounds)
 
     def cancel(self, query_id: UUID) -> None:
         """See `service.ports.Engine`."""
@@ -267,3 +270,20 @@ class SparkEngine:
         session.children.close()
         session.catalogs.close()
         session.jvm.kill()
+
+
+def _reading(
+    query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+) -> Statement:
+    """The statement that a relation's rows come by, which nobody wants after that time."""
+    until_s = time.monotonic() + within_s
+    return Statement(
+        query_id=uuid4(),
+        sql=query.sql,
+        parameters=parameters,
+        catalog=None,
+        schema=None,
+        row_limit=bounds.max_rows,
+        byte_limit=bounds.max_bytes,
+        is_canceled=lambda: time.monotonic() > until_s,
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from spark_session.engine import SparkEngine
 
 # Small tables only: what takes longer costs more than it saves, and holds a thread that others wait for.
 FETCH_WITHIN_S = 60.0
+# A query waits for it, and needs it less than its keys.
+PUT_WITHIN_S = 5.0
 
 
 class EngineRelations:
@@ -26,3 +30,7 @@ class EngineRelations:
     ) -> HeldRelation | None:
         """See `service.ports.Relations`."""
         return self._engine.fetch(query, parameters, bounds, FETCH_WITHIN_S)
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        """See `service.ports.Relations`."""
+        return self._engine.put(query, rows, bounds, PUT_WITHIN_S)

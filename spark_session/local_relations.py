@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from cachetools import LRUCache
 from pyspark.sql import SparkSession
 
@@ -76,9 +77,26 @@ class LocalRelationStore:
             if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._kept.maxsize):
                 return None
             plan = self._java.relation(rows, frame._jdf.schema())
-            held = HeldRelation(query.fingerprint, len(rows), byte_count)
+            return self._keep(HeldRelation(query.fingerprint, len(rows), byte_count), plan)
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        """Keeps rows that were read elsewhere; None when they are too many or too large. Runs no job.
+
+        Raises:
+            Py4JJavaError: the engine has no such type, or no memory for them.
+        """
+        max_bytes = min(bounds.max_bytes, self._kept.maxsize)
+        if rows.num_rows > bounds.max_rows or rows.nbytes > max_bytes:
+            return None
+        plan = self._java.ofArrow(_stream(rows), max_bytes, ROW_BYTES)
+        if plan is None:
+            return None
+        byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
+        return self._keep(HeldRelation(query.fingerprint, rows.num_rows, byte_count), plan)
+
+    def _keep(self, held: HeldRelation, plan: JavaObject) -> HeldRelation:
         with self._lock:
-            self._kept[query.fingerprint] = _Kept(held, plan)
+            self._kept[held.fingerprint] = _Kept(held, plan)
         return held
 
     def bind(self, child: SparkSession, relations: Mapping[str, str]) -> None:
@@ -97,3 +115,10 @@ class LocalRelationStore:
         with self._lock:
             kept: _Kept | None = self._kept.get(fingerprint)
             return kept
+
+
+def _stream(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return bytes(sink.getvalue())

@@ -214,7 +214,10 @@ class DynamicFilteringData:
 
 @dataclass(frozen=True, slots=True)
 class FilterOutcome:
-    """What became of collecting one filter's keys. `byte_count` is that of the keys as they are cached."""
+    """What became of collecting one filter's keys. `byte_count` is that of the keys as they are cached.
+
+    `rows_read` is the fingerprint of the relation that came into memory with the keys, from the same reading.
+    """
 
     data: DynamicFilteringData
     source: FilterSource
@@ -222,6 +225,7 @@ class FilterOutcome:
     collection_ms: int = 0
     byte_count: int = 0
     note: str = ""
+    rows_read: str = ""
 
     @classmethod
     def none(cls, reason: Reason, note: str = "") -> FilterOutcome:

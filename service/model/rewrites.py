@@ -11,6 +11,7 @@ class RewriteKind(StrEnum):
 
     READ_OPTIONS = "READ_OPTIONS"
     LOCAL_RELATION = "LOCAL_RELATION"
+    ONE_READING = "ONE_READING"
     JOIN_DROPPED = "JOIN_DROPPED"
     NATIVE_PRUNING_OFF = "NATIVE_PRUNING_OFF"
     VIEW_OPENED = "VIEW_OPENED"
@@ -21,7 +22,8 @@ class RewriteRecord:
     """One rewrite as it is recorded and explained; `table` is empty when it is of the whole query.
 
     `mention` is the one that was rewritten, as a filter's probe tells its own; `filter_id` is the filter that
-    stands for a join that was dropped. Without them where there is none, and in records of former versions.
+    stands for a join that was dropped, or whose keys were read together with the rows in memory. Without them
+    where there is none, and in records of former versions.
     """
 
     kind: RewriteKind

@@ -33,10 +33,14 @@ class CollectBounds:
 
 
 class _Notes:
-    """Why the cache was of no use, heard before keys are collected: all that is known of late ones."""
+    """Why the cache was of no use, heard before keys are collected: all that is known of late ones.
+
+    And by filters' fingerprints, the relations that came into memory with their keys.
+    """
 
     def __init__(self) -> None:
         self._heard: dict[str, str] = {}
+        self.rows_read: dict[str, str] = {}
 
     def hear(self, wanted: DynamicFilter, note: str) -> None:
         self._heard[wanted.fingerprint] = note
@@ -159,7 +163,8 @@ class Collector:
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
             reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
             return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
-        return _applied(found, self._clock.elapsed_ms() - began_ms)
+        outcome = _applied(found, self._clock.elapsed_ms() - began_ms)
+        return replace(outcome, rows_read=notes.rows_read.get(wanted.fingerprint, ""))
 
     def _collected(
         self,
@@ -169,7 +174,9 @@ class Collector:
         notes: _Notes,
     ) -> DynamicFilteringData:
         """Read from the build side's files where that is possible: the engine needs ten times as long."""
-        keys = self._reader.collect(wanted, used_parameters(asked, wanted), asked.is_canceled)
+        parameters = used_parameters(asked, wanted)
+        keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
+        notes.rows_read[wanted.fingerprint] = rows_read
         if keys is None:
             feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
             obtained = (

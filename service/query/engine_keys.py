@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -16,6 +16,7 @@ from service.ports import Engine, EngineResult, Statement
 from service.pruning.fed_query import fed_query
 from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
+from service.query.one_reading import OneReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,11 +30,15 @@ LOOK_EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """For which query keys are collected. `within_s`: how long it waits, if not as the operator has set."""
+    """For which query keys are collected. `within_s`: how long it waits, if not as the operator has set.
+
+    `with_rows` are the relations that come into memory with the keys.
+    """
 
     parameters: Parameters
     is_canceled: Callable[[], bool]
     within_s: float | None = None
+    with_rows: OneReading = field(default_factory=OneReading)
 
 
 class EngineKeys:

@@ -13,7 +13,7 @@ import structlog
 from service.errors import GatewayError
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from service.ports import Relations
+from service.ports import KeysAndRows, Relations
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +52,37 @@ class LocalRelations:
             elif self._is_due(each.fingerprint):
                 self._start(each, parameters)
         return found
+
+    @property
+    def bounds(self) -> RelationBounds:
+        """How large a relation may be to be held."""
+        return self._bounds
+
+    def missing(self, wanted: Mapping[str, RelationQuery]) -> Mapping[str, RelationQuery]:
+        """Those that the engine does not hold, and might."""
+        with self._lock:
+            out = self._disabled | self._too_large.keys()
+        return {
+            key: each
+            for key, each in wanted.items()
+            if each.fingerprint not in out and self._relations.held(each.fingerprint) is None
+        }
+
+    def keep(self, relation: RelationQuery, read: KeysAndRows) -> bool:
+        """Gives the engine rows that were read with a filter's keys; whether it holds them now.
+
+        A failure leaves the rows to be read from their files.
+        """
+        held = None
+        try:
+            if read.rows is not None:
+                held = self._relations.put(relation, read.rows, self._bounds)
+        except GatewayError as failure:
+            log.info("relation_not_kept", code=failure.code, relation=relation.rows_of.predicate)
+            return False
+        if held is None:
+            self._refuse(relation.fingerprint)
+        return held is not None
 
     def _is_due(self, fingerprint: str) -> bool:
         with self._lock:

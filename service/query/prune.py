@@ -31,6 +31,7 @@ from service.query.collect import Collector
 from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
 from service.query.local_relations import LocalRelations
+from service.query.one_reading import OneReading, one_reading, one_reading_records
 from service.query.probe_knowledge import ProbeKnowledge
 from service.query.pruned_query import PrunedQuery, filter_record
 from service.query.pruning_bounds import PruningBounds
@@ -118,7 +119,13 @@ class Pruner:
                 worth.append(found)
             elif is_worth_narrowing(probe, at_least):
                 cached_only.append(found)
-        return self._collector.collect(worth, cached_only, asked.collecting)
+        collecting = replace(asked.collecting, with_rows=self._with_rows(detected, asked))
+        return self._collector.collect(worth, cached_only, collecting)
+
+    def _with_rows(self, detected: Detected, asked: _Asked) -> OneReading:
+        kinds = asked.bounds.rewrites.kinds
+        is_asked = {RewriteKind.ONE_READING, RewriteKind.LOCAL_RELATION} <= kinds
+        return one_reading(detected, self._relations) if is_asked else OneReading()
 
     def _rewritten(
         self,
@@ -141,7 +148,9 @@ class Pruner:
                 applied.append(AppliedFilter(placement, formed, len(outcome.data.values)))
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))
         held = self._held_relations(detected, asked)
-        return rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
+        found = rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
+        together = one_reading_records(detected, outcomes, found.rewrites)
+        return replace(found, rewrites=(*found.rewrites, *together))
 
     def _held_relations(
         self, detected: Detected, asked: _Asked

@@ -1,15 +1,20 @@
+import java.util.ArrayList;
 import java.util.Arrays;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.analysis.LocalTempView$;
 import org.apache.spark.sql.catalyst.analysis.SchemaUnsupported$;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
+import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CloseableIterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Rows that stay in the driver, and the views by which queries read them. */
@@ -36,6 +41,42 @@ public final class LocalRelations {
         scala.collection.immutable.Seq all =
             CollectionConverters.asScala(Arrays.asList((InternalRow[]) rows)).toSeq();
         return new LocalRelation(columns, all, false, NONE);
+    }
+
+    /** The rows of an Arrow stream as a relation; null when they take more than so many bytes, rowBytes apiece. */
+    public Object ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
+        scala.Tuple2 read = ArrowConverters$.MODULE$.fromIPCStream(stream);
+        StructType rowType = (StructType) read._2();
+        scala.collection.immutable.Seq columns =
+            (scala.collection.immutable.Seq) DataTypeUtils.toAttributes(rowType);
+        // What the stream's vectors hold is gone when they are closed.
+        UnsafeProjection copied = UnsafeProjection$.MODULE$.create(columns, columns);
+        ArrayList kept = new ArrayList();
+        long bytes = 0L;
+        CloseableIterator rows = (CloseableIterator) read._1();
+        try {
+            while (rows.hasNext()) {
+                UnsafeRow row = ((UnsafeRow) copied.apply(rows.next())).copy();
+                bytes += row.getSizeInBytes() + rowBytes;
+                if (bytes > maxBytes) {
+                    return null;
+                }
+                kept.add(row);
+            }
+        } finally {
+            rows.close();
+        }
+        return relation(kept.toArray(new InternalRow[kept.size()]), rowType);
+    }
+
+    /** What the rows of a relation take of memory. */
+    public long sizeOfRelation(Object relation) {
+        long bytes = 0L;
+        scala.collection.Iterator rows = ((LocalRelation) relation).data().iterator();
+        while (rows.hasNext()) {
+            bytes += ((UnsafeRow) rows.next()).getSizeInBytes();
+        }
+        return bytes;
     }
 
     /**

@@ -24,13 +24,15 @@ from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryCanceled
 from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
 from service.model.query import Parameter, Parameters
+from service.model.relations import RelationBounds, RelationQuery
 from service.model.tables import TableName
-from service.ports import KeyCollector
+from service.ports import KeyCollector, KeysAndRows
 from tests.fakes.clock import FakeClock
 from tests.fakes.key_collector import FakeKeyCollector
 
 DAYS, SALES = TableName("lake", "shop", "days"), TableName("lake", "shop", "sales")
 MAX_KEYS = 50
+FEW = RelationBounds(max_rows=10, max_bytes=10_000)
 _ROWS = {
     "k": [3, 1, 1, None, *range(1000, 1100)],
     "year": [2000, 2000, 2000, 2000, *[1999] * 100],
@@ -48,6 +50,22 @@ class Builds:
         self.collector = collector
         self._snapshot_id = snapshot_id
         self._tell = tell
+
+    def with_rows(
+        self, condition: str, rows: dict[str, list[Any]], bounds: RelationBounds = FEW, asked_rows: str = ""
+    ) -> KeysAndRows | None:
+        """Asks for `k` and rows under one condition, or the rows under another one; a fake is told these."""
+        asked = filter_of(self._snapshot_id, condition)
+        listed = ", ".join(f"`t0`.`{each}`" for each in rows)
+        sql = (
+            f"SELECT {listed} FROM `lake`.`shop`.`days` VERSION AS OF {self._snapshot_id} AS `t0`"
+            f" WHERE ({asked_rows or condition})"
+        )
+        relation = RelationQuery(Build((DAYS,), tuple(rows), "", (self._snapshot_id,)), sql, "r")
+        self._tell(asked.filtering_query, [each for each in rows["k"] if each is not None])
+        if isinstance(self.collector, FakeKeyCollector) and not asked_rows:
+            self.collector.put_rows(sql, pa.table(rows))
+        return self.collector.collect_with_rows(asked, relation, bounds, (), lambda: False)
 
     def collect(
         self,
@@ -133,6 +151,32 @@ def test_a_null_is_a_key_of_a_null_safe_filter(builds: Builds) -> None:
 def test_a_null_may_be_the_only_key(builds: Builds) -> None:
     found = builds.collect("`t0`.`name` = 'c'", [None], is_null_safe=True)
     assert found == DynamicFilteringData((), is_filtering=True, has_null=True)
+
+
+def test_rows_come_with_the_keys_also_those_without_one(builds: Builds) -> None:
+    expected: dict[str, list[Any]] = {"name": ["b", "a", "a", "c"], "k": [3, 1, 1, None]}
+    found = builds.with_rows("`t0`.`year` = 2000", expected)
+    assert found is not None
+    assert found.keys == DynamicFilteringData(((1,), (3,)), is_filtering=True)
+    assert found.rows is not None
+    assert found.rows.to_pydict() == expected
+
+
+@pytest.mark.parametrize("bounds", [RelationBounds(3, 10_000), RelationBounds(10, 20)])
+def test_of_rows_that_are_not_few_the_keys_are_left(builds: Builds, bounds: RelationBounds) -> None:
+    rows: dict[str, list[Any]] = {"name": ["b", "a", "a", "c"], "k": [3, 1, 1, None]}
+    found = builds.with_rows("`t0`.`year` = 2000", rows, bounds)
+    assert found == KeysAndRows(DynamicFilteringData(((1,), (3,)), is_filtering=True), None)
+
+
+def test_of_too_many_keys_there_are_no_rows(builds: Builds) -> None:
+    numbers = list(range(1000, 1100))
+    found = builds.with_rows("`t0`.`year` = 1999", {"k": numbers}, RelationBounds(1_000, 100_000))
+    assert found == KeysAndRows(DynamicFilteringData.not_filtering(exceeds_threshold=True), None)
+
+
+def test_rows_under_another_condition_are_no_matter_of_one_reading(builds: Builds) -> None:
+    assert builds.with_rows("`t0`.`year` = 2000", {"k": [3]}, asked_rows="`t0`.`year` = 1999") is None
 
 
 def test_keys_of_several_columns_are_distinct_together(

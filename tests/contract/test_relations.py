@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from service.errors import GatewayError
@@ -86,6 +87,27 @@ def test_what_was_not_read_for_the_longest_makes_room(relations: Relations) -> N
     assert relations.held("r0") is not None
     relations.fetch(rows("r3", 10), {}, BOUNDS)
     assert [relations.held(f"r{number}") is not None for number in range(4)] == [True, False, True, True]
+
+
+def table(count: int) -> pa.Table:
+    return pa.table({"id": pa.array(range(count), pa.int64()), "name": ["é"] * count})
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_rows_that_were_read_elsewhere_are_held_like_fetched_ones(relations: Relations, count: int) -> None:
+    held = relations.put(rows("given", count), table(count), BOUNDS)
+    assert held is not None
+    assert (held.fingerprint, held.row_count) == ("given", count)
+    assert 0 <= held.byte_count <= BOUNDS.max_bytes
+    assert relations.held("given") == held
+
+
+@pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=1_000)])
+def test_too_many_rows_or_bytes_from_elsewhere_are_not_held(
+    relations: Relations, bounds: RelationBounds
+) -> None:
+    assert relations.put(rows("too large", 11), table(11), bounds) is None
+    assert relations.held("too large") is None
 
 
 @pytest.mark.integration

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyarrow as pa
+
 from service.errors import QueryCanceled
 from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
 from service.model.query import Parameters
+from service.model.relations import RelationBounds, RelationQuery
+from service.ports import KeysAndRows
 
 
 class FakeKeyCollector:
     def __init__(self, max_keys: int = 1_000) -> None:
         self._max_keys = max_keys
         self._told: dict[str, tuple[Key, ...]] = {}
+        self._rows: dict[str, pa.Table] = {}
         self.collected: list[str] = []
 
     def put(self, filtering_query: str, keys: tuple[Key, ...]) -> None:
         self._told[filtering_query] = keys
+
+    def put_rows(self, relation_sql: str, rows: pa.Table) -> None:
+        """They can be read together with any keys that it was told."""
+        self._rows[relation_sql] = rows
+
+    def collect_with_rows(
+        self,
+        wanted: DynamicFilter,
+        relation: RelationQuery,
+        bounds: RelationBounds,
+        parameters: Parameters,
+        is_canceled: Callable[[], bool],
+    ) -> KeysAndRows | None:
+        rows = self._rows.get(relation.sql)
+        keys = None if rows is None else self.collect(wanted, parameters, is_canceled)
+        if rows is None or keys is None:
+            return None
+        are_few = rows.num_rows <= bounds.max_rows and rows.nbytes <= bounds.max_bytes
+        return KeysAndRows(keys, rows if are_few and keys.is_filtering else None)
 
     def collect(
         self,

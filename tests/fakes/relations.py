@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 
@@ -15,6 +17,7 @@ class FakeRelations:
         self.max_bytes = max_bytes
         self.row_counts: dict[str, int] = {}
         self.fetches: list[tuple[RelationQuery, Parameters]] = []
+        self.puts: list[RelationQuery] = []
         self._held: dict[str, HeldRelation] = {}
 
     def held(self, fingerprint: str) -> HeldRelation | None:
@@ -27,6 +30,9 @@ class FakeRelations:
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
     ) -> HeldRelation | None:
         self.fetches.append((query, parameters))
+        return self._keep(query, bounds)
+
+    def _keep(self, query: RelationQuery, bounds: RelationBounds) -> HeldRelation | None:
         count = self.row_counts.get(query.fingerprint, 1)
         if count > bounds.max_rows or count * BYTES_PER_ROW > bounds.max_bytes:
             return None
@@ -35,6 +41,11 @@ class FakeRelations:
         while sum(each.byte_count for each in self._held.values()) > self.max_bytes:
             del self._held[next(iter(self._held))]
         return held
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        self.puts.append(query)
+        self.row_counts[query.fingerprint] = rows.num_rows
+        return self._keep(query, bounds)
 
     def lose(self) -> None:
         """As when the engine was lost."""

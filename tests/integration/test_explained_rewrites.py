@@ -21,7 +21,8 @@ DROPPABLE = (
     "SELECT count(*) AS sales, sum(f.amount) AS amount FROM sales AS f "
     "JOIN calendar AS c ON f.day_key = c.day_key WHERE c.month = 2"
 )
-NAMED = DROPPABLE.replace("SELECT", "SELECT max(c.day_name) AS day_name,")
+# Of a month that no other query here asks for: its keys are in no cache.
+NAMED = DROPPABLE.replace("SELECT", "SELECT max(c.day_name) AS day_name,").replace("month = 2", "month = 3")
 TWICE = (
     "SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 2"
     " UNION ALL SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 4"
@@ -84,8 +85,14 @@ def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> No
 def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, NAMED, "LOCAL_RELATION")
     [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
-    rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}])"
+    rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
     assert relation["mention"] == 2
+    # Nobody has asked for them before: they came with the keys.
+    [together] = [each for each in found["rewrites"] if each["rewrite"] == "ONE_READING"]
+    told = (together["table"], together["mention"], together["filterId"], together["detail"])
+    detail = "its rows and the keys of day_key were collected in one reading"
+    assert told == ("lake.shop.calendar", 2, "df1", detail)
+    assert f"{rows}, collectedWith=[df1])" in found["plans"]["optimizedPhysical"]
     for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
         assert rows in plan
         assert plan.count("lake, shop, calendar") == 2

@@ -1,4 +1,4 @@
-"""Reading the query that collects keys, where it asks one table for columns of it."""
+"""Reading the queries for keys, and for rows, where they ask one table for columns of it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-_CLAUSES = {"distinct", "expressions", "from_", "where"}
+_CLAUSES = {"expressions", "from_", "where"}
 _TABLE_PARTS = {"this", "db", "catalog", "version", "alias"}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyQuery:
-    """`SELECT DISTINCT <columns> FROM <a table> VERSION AS OF <snapshot_id> WHERE <condition>`."""
+    """`SELECT DISTINCT <columns> FROM <a table> VERSION AS OF <snapshot_id> WHERE <condition>`.
+
+    One for rows is the same without DISTINCT.
+    """
 
     columns: tuple[exp.Column, ...]
     table_alias: str
@@ -30,14 +33,54 @@ def key_query(sql: str) -> KeyQuery | None:
     ('k', 'a', 7, 'a.v = 1')
     >>> key_query("SELECT DISTINCT a.k FROM t AS a, s AS b")
     """
+    return _one_table_query(sql, is_distinct=True)
+
+
+def row_query(sql: str) -> KeyQuery | None:
+    """What the query asks for that reads the rows of a small table; None when it is of any other shape.
+
+    >>> row_query("SELECT a.k, a.v FROM s.t VERSION AS OF 7 AS a").condition
+    >>> row_query("SELECT DISTINCT a.k FROM s.t VERSION AS OF 7 AS a")
+    """
+    return _one_table_query(sql, is_distinct=False)
+
+
+def have_same_rows(keys: KeyQuery, rows: KeyQuery, is_null_safe: bool) -> bool:
+    """Whether both read the same rows, but for those without a key where NULL is none.
+
+    >>> source = "FROM t VERSION AS OF 7 AS t0 WHERE"
+    >>> keys = key_query(f"SELECT DISTINCT t0.k {source} t0.v = 1 AND NOT t0.k IS NULL")
+    >>> rows = row_query(f"SELECT t0.k, t0.v {source} (t0.v = 1)")
+    >>> have_same_rows(keys, rows, is_null_safe=False), have_same_rows(keys, rows, is_null_safe=True)
+    (True, False)
+    """
+    have_keys = (exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in keys.columns)
+    left_out = frozenset() if is_null_safe else frozenset(map(_spelled, have_keys))
+    same = _conjuncts(keys.condition) - left_out == _conjuncts(rows.condition) - left_out
+    return same and (keys.table_alias, keys.snapshot_id) == (rows.table_alias, rows.snapshot_id)
+
+
+def _conjuncts(condition: exp.Expr | None) -> frozenset[str]:
+    if condition is None:
+        return frozenset()
+    parts = condition.unnest()
+    return frozenset(map(_spelled, parts.flatten() if isinstance(parts, exp.And) else (parts,)))
+
+
+def _spelled(condition: exp.Expr) -> str:
+    return condition.unnest().sql("spark", identify=True)
+
+
+def _one_table_query(sql: str, *, is_distinct: bool) -> KeyQuery | None:
     try:
         tree = sqlglot.parse_one(sql, read="spark")
     except SqlglotError:
         return None
-    if not (isinstance(tree, exp.Select) and _has_only(tree, _CLAUSES)):
+    clauses = _CLAUSES | {"distinct"} if is_distinct else _CLAUSES
+    if not (isinstance(tree, exp.Select) and _has_only(tree, clauses)):
         return None
     distinct, source = tree.args.get("distinct"), tree.args.get("from_")
-    if distinct is None or distinct.args.get("on") or source is None:
+    if source is None or (is_distinct and (distinct is None or distinct.args.get("on"))):
         return None
     selected = [each.unalias() for each in tree.expressions]
     columns = tuple(each for each in selected if isinstance(each, exp.Column))

@@ -77,7 +77,8 @@ class _Planner:
         relation = self.ran.relations.get(number)
         if relation is not None:
             table = ("table", tuple(relation.table.split(".")))
-            return PlanNode("LocalTableScan", (table, ("rows", (relation.detail,)))), conditions
+            attributes: Attributes = (table, ("rows", (relation.detail,)), *self._read_with(number))
+            return PlanNode("LocalTableScan", attributes), conditions
         filters = self.ran.filters.get(number, ())
         unread = (("read", ("nothing",)),) if number in self.ran.unread else ()
         if filters:
@@ -94,6 +95,11 @@ class _Planner:
             if is_table and is_built_by(build, build.tables[0], taken):
                 return build_plan(build), tuple(each for each in conditions if each not in taken)
         return self._renamed(node), conditions
+
+    def _read_with(self, number: int) -> Attributes:
+        """The filter whose keys were collected in the same reading."""
+        filter_id = self.ran.read_with.get(number)
+        return () if filter_id is None else (("collectedWith", (filter_id,)),)
 
     def _filters(self, filters: Sequence[FilterRecord]) -> Attributes:
         """Their ids, and the joins that they stand for."""

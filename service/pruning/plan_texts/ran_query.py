@@ -23,8 +23,9 @@ MAX_FILTERS_A_SCAN = 20
 class RanQuery:
     """What is known of the mentions of tables in `tree`, which are counted from 0.
 
-    `filters` are those applied to each, `relations` the rows in memory that were read instead, `unread` those
-    of which nothing was read. `dropped` are the joins that a filter stands for, by its id.
+    `filters` are those applied to each, `relations` the rows in memory that were read instead, and
+    `read_with` the filters whose keys came with these. Of `unread` ones nothing was read. `dropped` are the
+    joins that a filter stands for, by its id.
     """
 
     tree: exp.Query
@@ -32,6 +33,7 @@ class RanQuery:
     relations: Mapping[int, RewriteRecord] = field(default_factory=dict)
     dropped: Mapping[str, tuple[RewriteRecord, ...]] = field(default_factory=dict)
     unread: frozenset[int] = frozenset()
+    read_with: Mapping[int, str] = field(default_factory=dict)
 
 
 def ran_query(
@@ -63,6 +65,7 @@ def ran_query(
         {_place(each, gone): each for each in rewrites if each.kind is RewriteKind.LOCAL_RELATION},
         _dropped(rewrites),
         frozenset(_unread(tables, narrowed, scans)),
+        {_place(each, gone): each.filter_id for each in rewrites if each.kind is RewriteKind.ONE_READING},
     )
     if rewritten is not None:
         _unwrap(tables, narrowed)

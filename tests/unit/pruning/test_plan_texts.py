@@ -327,6 +327,16 @@ def test_rows_in_memory_are_no_scan() -> None:
         """)
 
 
+def test_rows_in_memory_say_which_keys_were_collected_with_them() -> None:
+    kinds = (RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING)
+    records = [RewriteRecord(each, "lake.tpcds.date_dim", "366 rows", 2, "df1") for each in kinds]
+    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},").replace(
+        "date_dim", "`date_dim_rows_1` AS `date_dim`"
+    )
+    plan = text(plans(FLIP, applied(), rewritten_sql=ran, rewrites=records).optimized_execution)
+    assert "LocalTableScan(table=[[lake, tpcds, date_dim]], rows=[366 rows], collectedWith=[df1])" in plan
+
+
 def test_keys_of_several_build_sides_come_from_all_of_them_and_not_from_their_join() -> None:
     days = applied().build
     both = replace(

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+
 from service.errors import EngineLost
-from service.model.filtering import Build
+from service.model.filtering import Build, DynamicFilteringData
 from service.model.query import Parameter
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.tables import TableName
+from service.ports import KeysAndRows
 from service.query.local_relations import LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
 
@@ -55,6 +59,46 @@ def test_one_query_that_mentions_a_table_twice_asks_once() -> None:
     later = Later()
     held(LocalRelations(FakeRelations(), later, BOUNDS), "a", "a")
     assert later.work() == 0
+
+
+FOUND = KeysAndRows(DynamicFilteringData(((1,),), is_filtering=True), pa.table({"k": [1, 1]}))
+
+
+def missing(relations: LocalRelations, *keys: str) -> set[str]:
+    return set(relations.missing({key: query(key) for key in keys}))
+
+
+def test_rows_that_came_with_keys_are_held_at_once() -> None:
+    later, engine = Later(), FakeRelations()
+    relations = LocalRelations(engine, later, BOUNDS)
+    assert missing(relations, "a", "b") == {"a", "b"}
+    assert relations.keep(query("a"), FOUND)
+    assert missing(relations, "a", "b") == {"b"}
+    assert held(relations, "a") == {"a"}
+    assert (later.work(), engine.fetches) == (0, [])
+
+
+def test_rows_that_are_not_few_are_asked_for_no_more() -> None:
+    relations = LocalRelations(FakeRelations(), Later(), RelationBounds(max_rows=1, max_bytes=10_000))
+    assert not relations.keep(query("a"), FOUND)
+    assert not relations.keep(query("b"), replace(FOUND, rows=None))
+    assert missing(relations, "a", "b") == set()
+
+
+def test_rows_that_a_lost_engine_cannot_take_are_missing_still() -> None:
+    class Lost(FakeRelations):
+        def put(self, *_: Any) -> HeldRelation | None:
+            raise EngineLost
+
+    relations = LocalRelations(Lost(), Later(), BOUNDS)
+    assert not relations.keep(query("a"), FOUND)
+    assert missing(relations, "a") == {"a"}
+
+
+def test_rows_that_a_verification_has_found_wrong_are_not_missing() -> None:
+    relations = LocalRelations(FakeRelations(), Later(), BOUNDS)
+    relations.disable(frozenset({"a"}))
+    assert missing(relations, "a") == set()
 
 
 def test_what_is_being_fetched_is_not_fetched_again() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
 import pytest
 from structlog.testing import capture_logs
 
 from service.model.filtering import FilterSource, Reason
 from service.model.query import PruningRequest, QueryRequest, QueryState
+from service.model.rewrites import RewriteKind
 from service.model.tables import TableAt, TableName
 from service.model.verification import Verification
 from service.ports import EngineResult, Statement
@@ -33,6 +35,10 @@ KEYS = (
     "SELECT DISTINCT `t0`.`day_key` AS `k0` FROM `lake`.`shop`.`calendar` VERSION AS OF 3 AS `t0`"
     " WHERE `t0`.`year` = 2000 AND NOT `t0`.`day_key` IS NULL"
 )
+ROWS = (
+    "SELECT `t0`.`day_key`, `t0`.`day`, `t0`.`year` FROM `lake`.`shop`.`calendar` VERSION AS OF 3 AS `t0`"
+    " WHERE (`t0`.`year` = 2000)"
+)
 NOBODY: Container[int] = ()
 
 
@@ -43,6 +49,8 @@ class Narrowing:
     late: Container[int] = NOBODY
     cache: FakeFilterCache = field(default_factory=FakeFilterCache)
     engine: FakeEngine = field(default_factory=FakeEngine)
+    # Nothing but filters: rows in memory would be in the text too, once they are there.
+    rewrites: frozenset[RewriteKind] = frozenset()
 
     def __post_init__(self) -> None:
         self.reader = FakeKeyCollector()
@@ -60,8 +68,7 @@ class Narrowing:
             reader=self.reader,
             # What is not there at once is late.
             collect_timeout_s=0,
-            # Nothing but filters: rows in memory would be in the text too, once they are there.
-            rewrites=frozenset(),
+            rewrites=self.rewrites,
         )
 
     def ran(self, is_verified: bool = False, sql: str = SQL) -> LiveQuery:
@@ -84,6 +91,18 @@ def test_keys_are_collected_and_then_cached() -> None:
     assert narrowing.sources(first) == [FilterSource.COLLECTED]
     assert narrowing.sources(second) == [FilterSource.CACHED]
     assert [each.sql.count("IN (3, 9)") for each in narrowing.engine.runs] == [1, 1]
+
+
+def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collected() -> None:
+    narrowing = Narrowing(rewrites=frozenset({RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING}))
+    narrowing.reader.put_rows(ROWS, pa.table({"day_key": [3, 9, 9]}))
+    first, second = narrowing.ran().record, narrowing.ran().record
+    assert [each.kind for each in first.rewrites] == [RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING]
+    [rows, together] = first.rewrites
+    assert (rows.mention, together.mention, together.filter_id) == (2, 2, "df1")
+    assert [each.kind for each in second.rewrites] == [RewriteKind.LOCAL_RELATION]
+    assert narrowing.reader.collected == [KEYS]
+    assert [len(each.relations) for each in narrowing.engine.runs] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""The rows that a query asks of one table, as they come from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import pyarrow as pa
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression
+from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+from sqlglot import exp
+
+from service.adapters.keys.key_literals import NotTranslatable
+from service.adapters.keys.key_query import KeyQuery
+from service.adapters.keys.row_filter import RowFilters, has_value
+from service.model.query import Parameters
+
+_KEY_TYPES = (BooleanType, DateType, DecimalType, IntegerType, LongType, StringType)
+# What Arrow hands to the engine is, of these types, what the engine reads from the file itself.
+_ROW_TYPES = (*_KEY_TYPES, BinaryType, DoubleType, FloatType, TimestampType, TimestamptzType)
+
+
+def key_pieces(
+    table: Table, query: KeyQuery, parameters: Parameters, is_null_safe: bool
+) -> Iterator[pa.Table]:
+    """The rows of a query for keys; those without a key only where NULL is one.
+
+    Raises:
+        NotTranslatable: only the engine can say what it means.
+    """
+    filters = RowFilters(query.table_alias, _fields(table), parameters)
+    keys = _keys(query, filters)
+    have_keys = AlwaysTrue() if is_null_safe else reduce(And, map(has_value, keys))
+    return _scanned(table, query, filters, keys, have_keys)
+
+
+def row_pieces(
+    table: Table, query: KeyQuery, rows_query: KeyQuery, parameters: Parameters
+) -> tuple[Sequence[NestedField], Sequence[NestedField], Iterator[pa.Table]]:
+    """The fields of the keys, those of the rows, and all rows, also those without a key.
+
+    Raises:
+        NotTranslatable: only the engine can say what it means, or the rows would not be as it reads them.
+    """
+    filters = RowFilters(query.table_alias, _fields(table), parameters)
+    keys, fields = _keys(query, filters), [filters.field(each) for each in rows_query.columns]
+    if not all(isinstance(each.field_type, _ROW_TYPES) for each in fields):
+        raise NotTranslatable
+    if not {each.field_id for each in keys} <= {each.field_id for each in fields}:
+        raise NotTranslatable
+    return keys, fields, _scanned(table, rows_query, filters, fields, AlwaysTrue())
+
+
+def _keys(query: KeyQuery, filters: RowFilters) -> Sequence[NestedField]:
+    keys = [filters.field(each) for each in query.columns]
+    # One column that is two keys is one of the files' columns, however it is asked for.
+    if len({each.field_id for each in keys}) != len(keys):
+        raise NotTranslatable
+    if not all(isinstance(each.field_type, _KEY_TYPES) for each in keys):
+        raise NotTranslatable
+    return keys
+
+
+def _scanned(
+    table: Table,
+    query: KeyQuery,
+    filters: RowFilters,
+    fields: Sequence[NestedField],
+    row_filter: BooleanExpression,
+) -> Iterator[pa.Table]:
+    """The fields of the rows that meet the query's condition, and the row filter besides."""
+    compared: list[NestedField] = []
+    if query.condition is not None:
+        row_filter = And(row_filter, filters.row_filter(query.condition))
+        compared = [filters.field(each) for each in query.condition.find_all(exp.Column)]
+    # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.
+    tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
+    # A column may be the partition's alone: PyIceberg 0.12 finds its value there only if the column is asked
+    # for, and else takes it for NULL.
+    read = Schema(*{each.field_id: each for each in (*fields, *compared)}.values())
+    scan = ArrowScan(table.metadata, table.io, read, row_filter)
+    wanted = schema_to_pyarrow(Schema(*fields), include_field_ids=False)
+    return (
+        pa.Table.from_batches([batch]).select(wanted.names).cast(wanted)
+        for batch in scan.to_record_batches(tasks)
+    )
+
+
+def _fields(table: Table) -> dict[str, NestedField]:
+    """The top-level fields that may be asked for, by their names in lower case."""
+    fields = table.schema().fields
+    names = [each.name.lower() for each in fields]
+    return {
+        each.name.lower(): each
+        for each in fields
+        # A dotted name would be one inside a struct to PyIceberg.
+        if names.count(each.name.lower()) == 1 and "." not in each.name and _has_one_type(table, each)
+    }
+
+
+def _has_one_type(table: Table, field: NestedField) -> bool:
+    """Files from before a type was widened compare with literals that their own type may not hold."""
+    return {
+        str(each.field_type)
+        for schema in table.metadata.schemas
+        for each in schema.fields
+        if each.field_id == field.field_id
+    } == {str(field.field_type)}

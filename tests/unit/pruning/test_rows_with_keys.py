@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from service.model.filtering import Build
+from service.model.relations import RelationQuery
+from service.model.tables import TableName
+from service.pruning.detection import Placement
+from service.pruning.local_relations import RelationPlacement
+from service.pruning.rows_with_keys import rows_with_keys
+from tests.fakes.filters import date_filter
+
+FILTER = date_filter()
+PROBE_END, BUILD_END = 10, 20
+PLACED = Placement(FILTER, PROBE_END)
+ROWS = replace(FILTER.build, columns=(*FILTER.build.columns, "d_day_name"))
+RELATION = RelationQuery(ROWS, "SELECT …", "rows")
+
+
+def found(rows_of: Build = ROWS, end: int = BUILD_END, build: Build = FILTER.build) -> dict[str, str]:
+    placed = replace(PLACED, filter=replace(FILTER, build=build))
+    relation = RelationPlacement(replace(RELATION, rows_of=rows_of), end)
+    return {key: each.fingerprint for key, each in rows_with_keys([placed], [relation]).items()}
+
+
+def test_rows_that_have_the_keys_are_read_with_them() -> None:
+    assert found() == {FILTER.fingerprint: "rows"}
+    upper = replace(ROWS, columns=tuple(each.upper() for each in ROWS.columns))
+    assert found(upper) == {FILTER.fingerprint: "rows"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"tables": (TableName("lake", "tpcds", "item"),)},
+        {"snapshot_ids": (8_888,)},
+        {"predicate": "d_year = 1999"},
+        {"columns": ("d_day_name",)},
+    ],
+    ids=["of another table", "of another snapshot", "under another condition", "without the keys"],
+)
+def test_other_rows_are_not(other: dict[str, Any]) -> None:
+    assert found(replace(ROWS, **other)) == {}
+
+
+def test_keys_of_several_build_sides_are_in_no_rows() -> None:
+    assert found(build=replace(FILTER.build, is_union=True)) == {}
+
+
+def test_a_table_that_is_narrowed_itself_is_read_from_its_files() -> None:
+    assert found(end=PROBE_END) == {}
