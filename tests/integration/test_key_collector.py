@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
@@ -17,6 +20,7 @@ from service.adapters.catalogs.table_facts import table_facts
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryFailed
 from service.model.filtering import Build, DynamicFilter, JoinType, Probe
+from service.model.relations import RelationBounds, RelationQuery
 from service.model.tables import TableName
 from service.ports import Statement
 from spark_session.engine import SparkEngine
@@ -88,6 +92,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 IMPORTED = "migrated"
 
 
+Rows = Counter[tuple[object, ...]]
+
+
 class Collectors:
     """The same keys, asked for by both ways."""
 
@@ -103,10 +110,24 @@ class Collectors:
         found = self._arrow.collect(asked, (), lambda: False)
         return None if found is None else found.values
 
+    def rows_by_arrow(self, asked: DynamicFilter) -> tuple[object, Rows] | None:
+        """The keys, and the rows that came with them."""
+        bounds = RelationBounds(10_000, 10**7)
+        found = self._arrow.collect_with_rows(asked, _relation(asked), bounds, (), lambda: False)
+        if found is None:
+            return None
+        assert found.rows is not None
+        return found.keys.values, _multiset(found.rows)
+
+    def rows_by_spark(self, asked: DynamicFilter) -> Rows:
+        return _multiset(self._run(_relation(asked).sql))
+
     def by_spark(self, asked: DynamicFilter) -> tuple[object, ...]:
-        sql = asked.filtering_query
+        return tuple(sorted((key,) for key in self._run(asked.filtering_query).column(0).to_pylist()))
+
+    def _run(self, sql: str) -> pa.Table:
         statement = Statement(uuid4(), sql, (), None, None, 10_000, 10**7, is_canceled=lambda: False)
-        return tuple(sorted((key,) for key in self._engine.run(statement).rows.column(0).to_pylist()))
+        return self._engine.run(statement).rows
 
     def filter_of(self, table: str, key: str, condition: str) -> DynamicFilter:
         name, facts = TableName("lake", "s", table), self._opened[table].facts
@@ -124,6 +145,20 @@ class Collectors:
         newest = max(folder.glob("v*.metadata.json"), key=lambda each: int(each.name[1:].split(".")[0]))
         opened = StaticTable.from_metadata(str(newest))
         return OpenedTable(opened, table_facts(TableName("lake", "s", table), opened))
+
+
+def _relation(asked: DynamicFilter) -> RelationQuery:
+    """The rows that the keys are from."""
+    columns = tuple(sorted(_LITERALS))
+    listed = ", ".join(f"`t0`.`{each}`" for each in columns)
+    key, predicate = asked.build.columns[0], asked.build.predicate
+    sql = asked.filtering_query.replace(f"DISTINCT `t0`.`{key}` AS `k0`", listed)
+    sql = sql.replace(f" {predicate} AND NOT `t0`.`{key}` IS NULL", f" ({predicate})")
+    return RelationQuery(replace(asked.build, columns=columns), sql, "r")
+
+
+def _multiset(rows: pa.Table) -> Rows:
+    return Counter(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +256,28 @@ def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: s
         assume("LIKE" not in condition)
         raise
     assert by_arrow == by_spark
+
+
+@given(
+    table=st.sampled_from(sorted(TABLES.keys() - {IMPORTED})),
+    key=st.sampled_from(sorted(_LITERALS)),
+    condition=_CONDITIONS,
+)
+@settings(
+    max_examples=EXAMPLES // 2,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_both_ways_give_the_same_rows(collectors: Collectors, table: str, key: str, condition: str) -> None:
+    asked = collectors.filter_of(table, key, condition)
+    by_arrow = collectors.rows_by_arrow(asked)
+    # What is read together is what is read for the keys alone.
+    assert (None if by_arrow is None else by_arrow[0]) == collectors.by_arrow(asked)
+    if by_arrow is None:
+        return
+    try:
+        by_spark = collectors.rows_by_spark(asked)
+    except QueryFailed:
+        assume("LIKE" not in condition)
+        raise
+    assert by_arrow[1] == by_spark
