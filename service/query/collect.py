@@ -177,6 +177,8 @@ class Collector:
         parameters = used_parameters(asked, wanted)
         keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
         notes.rows_read[wanted.fingerprint] = rows_read
+        if keys is None and not wanted.feeds:
+            keys = self._from_rows(wanted, asked, notes)
         if keys is None:
             feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
             obtained = (
@@ -184,6 +186,23 @@ class Collector:
             )
             return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
+
+    def _from_rows(
+        self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
+    ) -> DynamicFilteringData | None:
+        """The keys from rows that the engine reads for the join, where these have them and are few."""
+        relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted))
+        if relation is None:
+            return None
+        notes.rows_read[wanted.fingerprint] = relation.fingerprint
+        try:
+            return self._engine_keys.collect_from_rows(wanted, relation, asked)
+        except QueryCanceled:
+            raise
+        except GatewayError as failure:
+            # They may have made room for others already.
+            log.info("keys_not_in_rows", code=failure.code, fingerprint=wanted.fingerprint)
+            return None
 
 
 def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:

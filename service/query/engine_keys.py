@@ -12,8 +12,10 @@ from uuid import uuid4
 from service.errors import QueryFailed
 from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
 from service.model.query import Parameters
+from service.model.relations import RelationQuery
 from service.ports import Engine, EngineResult, Statement
 from service.pruning.fed_query import fed_query
+from service.pruning.held_query import held_query
 from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
 from service.query.one_reading import OneReading
@@ -26,6 +28,8 @@ KEY_BYTES = 16
 # Two keys for each stripe, with room to spare: part of the stripes would be none of the answer.
 FEW_BYTES = 1 << 20
 LOOK_EVERY_S = 0.2
+# What rows in memory are called where keys are asked of them.
+ROWS_NAME = "sluice_rows_of_keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,22 @@ class EngineKeys:
         result = self._run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
         if result.is_truncated:
             return self.ranges(wanted, asked)
-        keys = _keys(result.rows)
-        values = sorted(each for each in keys if None not in each)
-        has_null = wanted.is_null_safe and len(values) < len(keys)
-        return DynamicFilteringData(tuple(values), is_filtering=True, has_null=has_null)
+        return _distinct(result.rows, wanted.is_null_safe)
+
+    def collect_from_rows(
+        self, wanted: DynamicFilter, relation: RelationQuery, asked: Collecting
+    ) -> DynamicFilteringData | None:
+        """The keys, from rows that the engine holds; None when they do not come from these.
+
+        Raises:
+            GatewayError: as in `collect`.
+        """
+        sql = held_query(wanted.filtering_query, relation, ROWS_NAME)
+        if sql is None:
+            return None
+        statement = self._statement(wanted, asked, sql, self._max_filter_bytes // KEY_BYTES)
+        result = self._run(replace(statement, relations={ROWS_NAME: relation.fingerprint}))
+        return None if result.is_truncated else _distinct(result.rows, wanted.is_null_safe)
 
     def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
         """Between which values the keys lie, which are too many to be kept; NULL may be among them.
@@ -128,6 +144,13 @@ def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
     if not isinstance(asked.parameters, Mapping):
         return ()
     return {name: each for name, each in asked.parameters.items() if name in wanted.parameter_names}
+
+
+def _distinct(rows: pa.Table, is_null_safe: bool) -> DynamicFilteringData:
+    keys = set(_keys(rows))
+    values = sorted(each for each in keys if None not in each)
+    has_null = is_null_safe and len(values) < len(keys)
+    return DynamicFilteringData(tuple(values), is_filtering=True, has_null=has_null)
 
 
 def _keys(rows: pa.Table) -> list[Key]:

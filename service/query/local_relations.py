@@ -84,6 +84,11 @@ class LocalRelations:
             self._refuse(relation.fingerprint)
         return held is not None
 
+    def fetch(self, relation: RelationQuery, parameters: Parameters) -> bool:
+        """Has the engine read the rows, and waits for it; whether it holds them now."""
+        self._fetch(relation, parameters)
+        return self._relations.held(relation.fingerprint) is not None
+
     def _is_due(self, fingerprint: str) -> bool:
         with self._lock:
             if fingerprint in self._pending or fingerprint in self._too_large:

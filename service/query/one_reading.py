@@ -24,10 +24,14 @@ _STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_DROPPED}
 
 @dataclass(frozen=True, slots=True)
 class OneReading:
-    """The relations that come into memory with the keys of filters, whose fingerprints they are by."""
+    """The relations that come into memory with the keys of filters, whose fingerprints they are by.
+
+    Of several filters with keys from one relation, the first whose keys are collected brings it.
+    """
 
     relations: LocalRelations | None = None
     wanted: Mapping[str, RelationQuery] = field(default_factory=dict)
+    brought_by: dict[str, str] = field(default_factory=dict)
 
     def collect(
         self,
@@ -41,7 +45,7 @@ class OneReading:
         Raises:
             QueryCanceled: on the way.
         """
-        relation = self.wanted.get(found.fingerprint)
+        relation = self._relation_of(found)
         if relation is not None and self.relations is not None:
             bounds = self.relations.bounds
             read = reader.collect_with_rows(found, relation, bounds, parameters, is_canceled)
@@ -49,6 +53,21 @@ class OneReading:
                 is_kept = self.relations.keep(relation, read)
                 return read.keys, relation.fingerprint if is_kept else ""
         return reader.collect(found, parameters, is_canceled), ""
+
+    def fetch(self, found: DynamicFilter, parameters: Parameters) -> RelationQuery | None:
+        """The relation that has the keys, if the engine holds it now that it was asked to read it. Blocks."""
+        relation = self._relation_of(found)
+        if relation is None or self.relations is None:
+            return None
+        return relation if self.relations.fetch(relation, parameters) else None
+
+    def _relation_of(self, found: DynamicFilter) -> RelationQuery | None:
+        relation = self.wanted.get(found.fingerprint)
+        if relation is None:
+            return None
+        # Atomic, as several filters are collected at once.
+        first = self.brought_by.setdefault(relation.fingerprint, found.fingerprint)
+        return relation if first == found.fingerprint else None
 
 
 def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
@@ -68,7 +87,10 @@ def one_reading_records(
     detected: Detected, outcomes: Mapping[str, FilterOutcome], rewrites: Sequence[RewriteRecord]
 ) -> Iterator[RewriteRecord]:
     """What tells that rows in memory were collected with keys, for each mention that reads them."""
-    read = {each.rows_read: filter_id for filter_id, each in outcomes.items() if each.rows_read}
+    # No relation has the empty fingerprint, of those that brought none.
+    read: dict[str, str] = {}
+    for name, outcome in outcomes.items():
+        read.setdefault(outcome.rows_read, name)
     keys = {each.filter.filter_id: each for each in detected.detection.placements}
     mentions = {each.mention for each in rewrites if each.kind in _STANDS_FOR}
     for place in detected.detection.relations:

@@ -141,6 +141,27 @@ def test_a_cold_query_reads_the_dimension_once(
     assert rows_of(result.rows) == rows_of(written.rows) != rows_of(written.rows.slice(0, 0))
 
 
+@pytest.mark.parametrize(
+    "condition", ["length(d.said) = 0", "(d.said <> 'x' OR d.k = 5)", "d.said || '' = ''"]
+)
+@pytest.mark.parametrize("select", ["SELECT f.id, d.said, d.k", "SELECT f.id"], ids=["rows", "keys"])
+def test_a_condition_that_only_the_engine_reads_is_asked_once(
+    select: str, condition: str, made: Made, harness: Harness
+) -> None:
+    table = made()
+    sql = f"{select} {JOINED.format(table=table)} AND {condition}"
+    checked = harness.check(sql)
+    assert is_read_once(checked.pruned)
+    assert "by_k.k" in checked.applied
+    assert not any(each.table.endswith(table) for each in checked.narrowed.scans)
+    assert checked.narrowed.rows.num_rows
+
+
+def test_a_null_that_is_a_key_is_one_of_rows_that_the_engine_read(made: Made, harness: Harness) -> None:
+    sql = f"SELECT f.id, d.said FROM by_k f JOIN {made()} d ON f.k <=> d.k WHERE length(d.said) >= 0"
+    assert is_read_once(harness.check(sql).pruned)
+
+
 @pytest.mark.parametrize("column", EXACT)
 def test_rows_of_every_exact_type_are_those_of_the_files(column: str, made: Made, harness: Harness) -> None:
     table = made({column: EXACT[column]})
@@ -178,6 +199,18 @@ def test_rows_of_other_types_are_read_from_their_files(column: str, made: Made, 
 )
 def test_rows_without_a_key_are_there_where_a_join_needs_them(sql: str, made: Made, harness: Harness) -> None:
     assert is_read_once(harness.check(sql.format(d=made())).pruned)
+
+
+def test_two_keys_of_one_dimension_bring_its_rows_once(made: Made, harness: Harness) -> None:
+    table = made({"other": (IntegerType(), [2, 5, 5])})
+    sql = (
+        f"SELECT f.id, g.id AS g_id, d.other FROM {table} d JOIN by_k f ON f.k = d.k"
+        " JOIN sorted_by_k g ON g.k = d.other WHERE d.year = 1999"
+    )
+    checked = harness.check(sql)
+    assert {"by_k.k", "sorted_by_k.k"} <= checked.applied.keys()
+    together = [each for each in checked.pruned.rewrites if each.kind is RewriteKind.ONE_READING]
+    assert len(together) == 1
 
 
 def test_names_are_the_tables_own(made: Made, harness: Harness) -> None:
@@ -250,10 +283,11 @@ def test_it_can_be_switched_off(kind: RewriteKind, made: Made, harness: Harness,
 
 
 @pytest.mark.parametrize("bounds", [RelationBounds(3, 8 << 20), RelationBounds(30_000, 100)])
+@pytest.mark.parametrize("condition", ["d.k > 0", "length(d.said) >= 0"])
 def test_rows_that_are_not_few_are_read_from_their_files(
-    bounds: RelationBounds, made: Made, harness: Harness, pruner: Pruner
+    condition: str, bounds: RelationBounds, made: Made, harness: Harness, pruner: Pruner
 ) -> None:
     pruner._relations._bounds = bounds
-    checked = harness.check(f"SELECT f.id, d.said {JOINED.format(table=made())}")
+    checked = harness.check(f"SELECT f.id, d.said {JOINED.format(table=made())} OR {condition}")
     assert "by_k.k" in checked.applied
     assert not is_read_once(checked.pruned)

@@ -23,6 +23,10 @@ class FakeKeyCollector:
     def put(self, filtering_query: str, keys: tuple[Key, ...]) -> None:
         self._told[filtering_query] = keys
 
+    def forget(self, filtering_query: str) -> None:
+        """From now on another must collect them."""
+        del self._told[filtering_query]
+
     def put_rows(self, relation_sql: str, rows: pa.Table) -> None:
         """They can be read together with any keys that it was told."""
         self._rows[relation_sql] = rows

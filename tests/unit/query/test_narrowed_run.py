@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from structlog.testing import capture_logs
 
+from service.errors import QueryFailed
 from service.model.filtering import FilterSource, Reason
 from service.model.query import PruningRequest, QueryRequest, QueryState
 from service.model.rewrites import RewriteKind
@@ -40,6 +41,7 @@ ROWS = (
     " WHERE (`t0`.`year` = 2000)"
 )
 NOBODY: Container[int] = ()
+TOGETHER = frozenset({RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING})
 
 
 @dataclass
@@ -94,7 +96,7 @@ def test_keys_are_collected_and_then_cached() -> None:
 
 
 def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collected() -> None:
-    narrowing = Narrowing(rewrites=frozenset({RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING}))
+    narrowing = Narrowing(rewrites=TOGETHER)
     narrowing.reader.put_rows(ROWS, pa.table({"day_key": [3, 9, 9]}))
     first, second = narrowing.ran().record, narrowing.ran().record
     assert [each.kind for each in first.rewrites] == [RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING]
@@ -103,6 +105,30 @@ def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collec
     assert [each.kind for each in second.rewrites] == [RewriteKind.LOCAL_RELATION]
     assert narrowing.reader.collected == [KEYS]
     assert [len(each.relations) for each in narrowing.engine.runs] == [1, 1]
+
+
+def test_keys_that_only_the_engine_collects_come_from_the_rows_that_it_reads_for_the_join() -> None:
+    narrowing = Narrowing(rewrites=TOGETHER)
+    narrowing.reader.forget(KEYS)
+    query = narrowing.ran()
+    of_keys, of_query = narrowing.engine.runs
+    assert of_keys.sql == (
+        "SELECT `t0`.`day_key` AS `k0` FROM `sluice_rows_of_keys` AS `t0`"
+        " WHERE `t0`.`year` = 2000 AND NOT `t0`.`day_key` IS NULL"
+    )
+    assert list(of_keys.relations.values()) == list(of_query.relations.values())
+    assert [each.kind for each in query.record.rewrites] == [
+        RewriteKind.LOCAL_RELATION,
+        RewriteKind.ONE_READING,
+    ]
+
+
+def test_keys_that_cannot_be_had_from_rows_are_collected_from_the_files() -> None:
+    narrowing = Narrowing(rewrites=TOGETHER, engine=FakeEngine(QueryFailed("They made room for others.")))
+    narrowing.reader.forget(KEYS)
+    query = narrowing.ran()
+    assert narrowing.reasons(query) == [Reason.APPLIED]
+    assert [each.sql for each in narrowing.engine.runs[1:2]] == [KEYS]
 
 
 @pytest.mark.parametrize(

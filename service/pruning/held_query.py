@@ -1,0 +1,27 @@
+"""A query for keys, asked of rows in memory instead of the table that they come from."""
+
+from __future__ import annotations
+
+from service.model.relations import RelationQuery
+
+_DISTINCT = "SELECT DISTINCT "
+
+
+def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
+    """The same keys, some of them several times; None when the text does not read that table as the rows do.
+
+    >>> from service.model.filtering import Build
+    >>> from service.model.tables import TableName
+    >>> rows_of = Build((TableName("lake", "shop", "days"),), ("k",), "x = 1", (7,))
+    >>> source = "`lake`.`shop`.`days` VERSION AS OF 7 AS `t0`"
+    >>> rows = RelationQuery(rows_of, f"SELECT `t0`.`k` FROM {source} WHERE (`t0`.`x` = 1)", "r")
+    >>> held_query(f"SELECT DISTINCT `t0`.`k` AS `k0` FROM {source} WHERE `t0`.`x` = 1", rows, "days_rows")
+    'SELECT `t0`.`k` AS `k0` FROM `days_rows` AS `t0` WHERE `t0`.`x` = 1'
+    """
+    [table], [snapshot_id] = relation.rows_of.tables, relation.rows_of.snapshot_ids
+    named = ".".join(f"`{each.replace('`', '``')}`" for each in table.parts)
+    source = f" FROM {named} VERSION AS OF {snapshot_id} AS `t0`"
+    if not sql.startswith(_DISTINCT) or sql.count(source) != 1 or source not in relation.sql:
+        return None
+    # DISTINCT would take a job; without it, the engine answers while it plans.
+    return f"SELECT {sql.removeprefix(_DISTINCT)}".replace(source, f" FROM `{name}` AS `t0`")
