@@ -13,8 +13,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table
+from pyiceberg.types import DateType, LongType, NestedField, TimestamptzType
 
+from service.model.calendar import FIRST_DAY, LAST_DAY, day_of
 from tests.integration.asking import rows
 from tests.integration.log_tables import lines, named
 from tests.integration.readers import assert_read_alike
@@ -129,3 +132,59 @@ def test_a_letter_that_is_not_mended_becomes_one_again(gateway: httpx.Client, ta
         assert again.status_code == 200, again.text
         assert (again.json()["rejected"]["count"], len(again.json()["commits"])) == (1, 1)
     assert sorted(letters_of(gateway, table)) == sorted([*first, *first])
+
+
+@pytest.fixture
+def days_table(lake: SqlCatalog, new_name: str) -> Iterator[str]:
+    fields = [
+        NestedField(1, "id", LongType()),
+        NestedField(2, "d", DateType()),
+        NestedField(3, "z", TimestamptzType()),
+    ]
+    lake.create_table(new_name, Schema(*fields))
+    yield new_name
+    for each in (new_name, f"{new_name}__dead_letter"):
+        lake.drop_table(each)
+
+
+def test_letters_with_days_and_moments_of_far_years_are_sent_again(
+    gateway: httpx.Client, days_table: str
+) -> None:
+    far_day, far_moment = "+32768-01-01", "+55840-11-08T22:13:20+00:00"
+    sent = pa.table(
+        {
+            "id": [1, 2, 3],
+            "d": pa.array([LAST_DAY, day_of(far_day), FIRST_DAY], pa.int32()).view(pa.date32()),
+            "z": pa.array([0, 1, 1_700_000_000_000 * 10**6], pa.int64()).view(pa.timestamp("us", "UTC")),
+        }
+    )
+    sink = io.BytesIO()
+    pq.write_table(sent, sink)
+    asked = {"table": f"lake.{days_table}", "onError": "DEAD_LETTER"}
+
+    def send(form: str, content: bytes) -> int:
+        headers = {"Content-Type": CONTENT_TYPES[form]}
+        response = gateway.post("/ingest", params=asked, content=content, headers=headers)
+        assert response.status_code == 200, response.text
+        count: int = response.json()["rejected"]["count"]
+        return count
+
+    def letters() -> list[str]:
+        return [each for [each] in rows(gateway, f"SELECT payload FROM lake.{days_table}__dead_letter")]
+
+    assert send("PARQUET", sink.getvalue()) == 2
+    kept = sorted(letters(), key=lambda payload: str(json.loads(payload)["id"]))
+    assert [json.loads(each) for each in kept] == [
+        {"id": 2, "d": far_day, "z": "1970-01-01T00:00:00.000001+00:00"},
+        {"id": 3, "d": "0001-01-01", "z": far_moment},
+    ]
+    content = "\n".join(kept)
+    assert send("NDJSON", content.encode()) == 2
+    assert sorted(letters()) == sorted([*kept, *kept])
+    mended = content.replace(far_day, "2026-01-01").replace(far_moment, "2023-11-14T22:13:20+00:00")
+    assert send("NDJSON", mended.encode()) == 0
+    assert rows(gateway, f"SELECT * FROM lake.{days_table} ORDER BY id") == [
+        [1, "9999-12-31", "1970-01-01T00:00:00+00:00"],
+        [2, "2026-01-01", "1970-01-01T00:00:00.000001+00:00"],
+        [3, "0001-01-01", "2023-11-14T22:13:20+00:00"],
+    ]
