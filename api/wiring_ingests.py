@@ -55,7 +55,12 @@ def build_ingests(
         max_files=settings.ingest_commit_max_files,
         parallel_rounds=settings.ingest_parallel_commits,
     )
-    rounds = RoundBounds(settings.ingest_commit_max_ingests, settings.ingest_commit_max_bytes)
+    rounds = RoundBounds(
+        ingests=settings.ingest_commit_max_ingests,
+        byte_count=settings.ingest_commit_max_bytes,
+        joined_rows=settings.ingest_upsert_joined_rows,
+        joined_files=settings.ingest_upsert_joined_files,
+    )
     log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds)
     stack.callback(log.close)
     bounds = WriteBounds(

@@ -312,6 +312,11 @@ class UpsertNotPossible(CallerError):
 
     code = "UPSERT_NOT_POSSIBLE"
 
+    def __init__(self, detail: str | None = None, data_files: Collection[str] = ()) -> None:
+        super().__init__(detail)
+        self.data_files = frozenset(data_files)
+        """Files of the upserts that it is said of; none: of all."""
+
 
 class MaintenanceNotFound(CallerError):
     """The table has no maintenance with this id."""

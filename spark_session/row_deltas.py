@@ -73,7 +73,8 @@ class SparkRowDeltas:
             raise EngineLost from failure
         if told and not told.startswith("{"):
             log.error("row_delta_unreadable", table=str(delta.key.table), reason=told)
-            raise CommittableUnreadable
+            place = int(told.partition(" ")[0])
+            raise CommittableUnreadable(data_files=[(*delta.data_files, *delta.delete_files)[place]])
         return told or None
 
 

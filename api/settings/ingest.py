@@ -94,3 +94,17 @@ class IngestSettings(BaseModel):
         description="data files of a branch up to which the commit of an upsert compares its keys with each"
         " file's bounds and leaves out deletes that can delete nothing; with more files it keeps all deletes",
     )
+    ingest_upsert_joined_rows: int = Field(
+        1_000_000,
+        ge=0,
+        le=100_000_000,
+        description="rows of an upsert and of all that comes before it in the same commit, whose keys are"
+        " compared; more are commits of their own, with 0 each upsert is",
+    )
+    ingest_upsert_joined_files: int = Field(
+        1_000,
+        ge=0,
+        le=100_000,
+        description="data and delete files of an upsert and of all that comes before it in the same commit,"
+        " which are read to compare their keys; more are commits of their own",
+    )

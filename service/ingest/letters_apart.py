@@ -11,7 +11,7 @@ from service.model.writing import TableKey
 def check_letters_apart(request: IngestRequest) -> None:
     """Returns where no upsert is to a table that dead letters of the same request may go to.
 
-    What one request has for a table and branch is one snapshot, in which an upsert is alone.
+    Dead letters come in the order in which records are read, so nobody knows which of them it would replace.
 
     Raises:
         IngestInvalid: one is.
@@ -22,7 +22,7 @@ def check_letters_apart(request: IngestRequest) -> None:
     for each in request.writes:
         if each.is_upsert and each.key in letters:
             reason = (
-                f"{each.key.table} takes the dead letters of this request, and an upsert is alone in its"
-                " snapshot. Send the upsert in a request of its own."
+                f"{each.key.table} takes the dead letters of this request, which have no place in the order"
+                " of its writes. Send the upsert in a request of its own."
             )
             raise IngestInvalid(reason, [WriteFault(each.place, reason)])

@@ -178,7 +178,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
         if is_read and not tables.keys() >= {each.key for each in writes}:
             # A source may be large, and the request is refused whatever is in it.
             return ()
-        return resolve_targets(writes, tables, present.of(tables))
+        return resolve_targets(writes, tables, present.of(tables), are_routed=request.route is not None)
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
     # Somebody else may have changed a table since it was planned.

@@ -32,7 +32,8 @@ public final class RowDeltas {
 
     /**
      * Writes the manifests of one snapshot; its JSON. Nothing: the table's metadata is not the one at that
-     * location any more. Anything else says why a file's JSON cannot be read.
+     * location any more. Anything else says which file's JSON cannot be read, by its place among data and
+     * deletes, and why; see `unreadable`.
      */
     public String prepare(
         Object session, String name, String metadataLocation, String branch, List data, List deletes, Map summary
@@ -47,15 +48,16 @@ public final class RowDeltas {
             return "";
         }
         RowDelta delta = new BaseTable(new Standing(operations, base), name).newRowDelta();
+        int place = 0;
         try {
-            for (int i = 0; i < data.size(); i++) {
+            for (int i = 0; i < data.size(); i++, place++) {
                 delta.addRows((DataFile) file((String) data.get(i), base));
             }
-            for (int i = 0; i < deletes.size(); i++) {
+            for (int i = 0; i < deletes.size(); i++, place++) {
                 delta.addDeletes((DeleteFile) file((String) deletes.get(i), base));
             }
         } catch (RuntimeException failure) {
-            return "unreadable: " + failure;
+            return unreadable(place, failure);
         }
         Object[] names = summary.keySet().toArray();
         for (int i = 0; i < names.length; i++) {
@@ -67,7 +69,7 @@ public final class RowDeltas {
         } catch (RuntimeException failure) {
             String reason = undescribable(data, deletes, base);
             if (reason != null) {
-                return "unreadable: " + reason;
+                return reason;
             }
             throw failure;
         }
@@ -78,15 +80,16 @@ public final class RowDeltas {
      * be. So a fault of theirs, which stays, is told from one of the table or of its storage.
      */
     private static String undescribable(List data, List deletes, TableMetadata base) throws Exception {
+        int place = 0;
         try {
-            ManifestWriter rows = ManifestFiles.write(
-                base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
-            for (int i = 0; i < data.size(); i++) {
+            for (int i = 0; i < data.size(); i++, place++) {
+                ManifestWriter rows = ManifestFiles.write(
+                    base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
                 rows.add(file((String) data.get(i), base));
+                rows.close();
+                rows.toManifestFile();
             }
-            rows.close();
-            rows.toManifestFile();
-            for (int i = 0; i < deletes.size(); i++) {
+            for (int i = 0; i < deletes.size(); i++, place++) {
                 // Some are of earlier specs.
                 DeleteFile each = (DeleteFile) file((String) deletes.get(i), base);
                 ManifestWriter gone = ManifestFiles.writeDeleteManifest(
@@ -97,8 +100,12 @@ public final class RowDeltas {
             }
             return null;
         } catch (RuntimeException failure) {
-            return failure.toString();
+            return unreadable(place, failure);
         }
+    }
+
+    private static String unreadable(int place, RuntimeException failure) {
+        return place + " is unreadable: " + failure;
     }
 
     private static ContentFile file(String json, TableMetadata base) {

@@ -454,18 +454,51 @@ def test_a_round_has_no_more_ingests_and_bytes_than_the_operator_lets_it(
         each.close()
 
 
-def test_an_upsert_has_a_round_of_its_own_in_order_of_arrival(log: IngestLog) -> None:
-    kinds = [False, False, True, True, False, False]
-    ids = [accept(log, [write_result(is_upsert=each)]).ingest_id for each in kinds]
-    assert rounds(log) == [tuple(ids[:2]), (ids[2],), (ids[3],), tuple(ids[4:])]
+def test_appends_and_upserts_share_a_round_in_order_of_arrival(log: IngestLog) -> None:
+    kinds = [False, False, True, True, False, True, False]
+    results = [write_result(is_upsert=each) for each in kinds]
+    ids = [accept(log, [each]).ingest_id for each in results]
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert pending.committable.ingest_ids == tuple(ids)
+        assert pending.committable.write_results == tuple(results)
 
 
-def test_rows_of_an_upsert_come_in_one_result(real_log: PostgresIngestLog) -> None:
-    """Within one, duplicates are resolved; of two with the same key, both would be there."""
-    for second in (write_result(is_upsert=True), write_result()):
-        with pytest.raises(ValueError, match="alone"):
-            accept(real_log, [write_result(is_upsert=True), second])
-    assert accept(real_log, [write_result(is_upsert=True), write_result(ORDERS)])
+def test_an_upsert_and_what_comes_before_it_are_a_round_as_far_as_they_may_be_joined(
+    metrics_url: str,
+) -> None:
+    """Ten rows each; what is appended after the last upsert is compared with nothing."""
+    kinds = [False, True, True, False, False, False, True]
+    expected = {
+        0: [[0], [1], [2, 3, 4, 5], [6]],
+        20: [[0, 1], [2, 3, 4, 5], [6]],
+        30: [[0, 1, 2, 3, 4, 5], [6]],
+        70: [[0, 1, 2, 3, 4, 5, 6]],
+    }
+    for number, (limit, groups) in enumerate(expected.items()):
+        key = replace(LOGS, branch=f"branch-{number}")
+        for bounds in (RoundBounds(joined_rows=limit), RoundBounds(joined_files=limit // 10)):
+            log = PostgresIngestLog(metrics_url, round_bounds=bounds)
+            ids = [accept(log, [write_result(key, is_upsert=each)]).ingest_id for each in kinds]
+            assert rounds(log, key) == [tuple(ids[each] for each in group) for group in groups]
+            log.close()
+
+
+def test_several_results_of_an_ingest_keep_their_order(log: IngestLog) -> None:
+    results = [write_result(is_upsert=True), write_result(), write_result(is_upsert=True)]
+    accept(log, results)
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert pending.committable.write_results == tuple(results)
+
+
+def test_an_upsert_passes_nothing_and_nothing_passes_it(log: IngestLog) -> None:
+    """Appends for one schema may come before those for another one."""
+    sent = [(3, False), (4, False), (3, False), (3, True), (4, True), (4, False), (3, False)]
+    results = [write_result(schema_id=schema_id, is_upsert=upsert) for schema_id, upsert in sent]
+    ids = [accept(log, [each]).ingest_id for each in results]
+    expected = [(0, 2), (1,), (3,), (4, 5), (6,)]
+    assert rounds(log) == [tuple(ids[each] for each in group) for group in expected]
 
 
 def test_what_was_written_for_another_spec_or_schema_has_a_round_of_its_own(log: IngestLog) -> None:

@@ -9,7 +9,7 @@ from itertools import count
 from threading import Lock
 from uuid import UUID, uuid4
 
-from service.adapters.postgres.next_round import WaitingCommit, next_round
+from service.adapters.postgres.next_round import RoundSize, WaitingCommit, next_round
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
 from service.model.ingest import (
@@ -109,7 +109,8 @@ class FakeIngestLog:
         opened = [each for each in rows if each.round_id is not None]
         if opened:
             return [each for each in opened if each.round_id == opened[0].round_id]
-        chosen = {each.arrival for each in next_round([_waiting(each) for each in rows], max_files, 1 << 30)}
+        size = RoundSize(max_files, 1 << 30, joined_rows=1_000_000, joined_files=1_000)
+        chosen = {each.arrival for each in next_round([_waiting(each) for each in rows], size)}
         members = [each for each in rows if each.arrival in chosen]
         round_id = uuid4()
         for each in members:
@@ -221,4 +222,5 @@ def _waiting(row: _Row) -> WaitingCommit:
     layouts = {f"{each.schema_id}/{each.spec_id}" for each in targets}
     files = sum(len(each.data_files) + len(each.delete_files) for each in row.results)
     is_upsert = any(each.is_upsert for each in targets)
-    return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0)
+    records = sum(each.record_count for each in row.results)
+    return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0, records)

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,9 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType, StructType
+from sqlalchemy import URL, create_engine
 
+from service.adapters.postgres.advisory_lock import advisory_lock
 from tests.integration.asking import JsonObject, ask, explain, rows
 from tests.integration.running import READY_WITHIN_S, RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS
@@ -70,6 +73,13 @@ def send(gateway: httpx.Client, table: Table, *records: dict[str, Any], **body: 
     return answer
 
 
+def send_accepted(gateway: httpx.Client, table: Table, **body: Any) -> JsonObject:
+    response = gateway.post("/ingest", json={"table": named(table), "wait": "ACCEPTED"} | body)
+    assert response.status_code == 202, response.text
+    answer: JsonObject = response.json()
+    return answer
+
+
 def upsert(gateway: httpx.Client, table: Table, *records: dict[str, Any], **body: Any) -> JsonObject:
     return send(gateway, table, *records, mode="upsert", **body)
 
@@ -118,6 +128,93 @@ def test_whoever_upserts_at_once_each_key_is_there_once(gateway: httpx.Client, i
         list(clients.map(sent, range(8)))
     assert [each[0] for each in found(gateway, items, "id")] == list(range(6))
     assert len({each[0] for each in found(gateway, items, "note")}) == 1
+
+
+@contextmanager
+def committer_held(running: RunningGateway, table: Table) -> Iterator[None]:
+    """Nothing is committed to the table meanwhile: another replica seems to have its round."""
+    server = running.data_dir / "postgres"
+    port, password = int((server / "port").read_text()), (server / "password").read_text()
+    url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "sluice")
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with advisory_lock(engine, "lake", *table.name(), "main") as connection:
+        assert connection is not None
+        yield
+    engine.dispose()
+
+
+def committed(gateway: httpx.Client, accepted: JsonObject) -> JsonObject:
+    link = accepted["links"]["self"]
+    until(lambda: gateway.get(link).json()["state"] != "ACCEPTED")
+    answer: JsonObject = gateway.get(link).json()
+    assert answer["state"] == "COMMITTED", answer
+    return answer
+
+
+def test_six_upserts_at_once_are_one_snapshot(
+    running: RunningGateway, gateway: httpx.Client, flat: Table
+) -> None:
+    """Several write schemas and equality fields, an append among them, and a request that is sent twice."""
+    send(gateway, flat, row(1, note="old", price=1), row(2, note="old", price=2), row(9, note="old"))
+    upserts: list[dict[str, Any]] = [
+        {"records": [row(1, note="a"), row(3, note="a")], "equalityFields": ["id"]},
+        {
+            "records": [row(1, 2, price=7)],
+            "equalityFields": ["id"],
+            "writeSchema": ["price", "id", "day_key"],
+        },
+        {"records": [row(4, note="a")], "equalityFields": ["note"], "writeSchema": ["id", "day_key", "note"]},
+        {"records": [row(5, note=None)], "equalityFields": ["note", "day_key"]},
+        {"records": [row(6, 3), row(2, note="six")], "equalityFields": ["id"], "writeSchema": "infer"},
+        {"records": [row(6, 4, note="last")], "equalityFields": ["id"]},
+    ]
+    with committer_held(running, flat):
+        accepted = [
+            send_accepted(gateway, flat, mode="upsert", requestId=str(uuid4()), **each)
+            for each in upserts[:5]
+        ]
+        appended = send_accepted(gateway, flat, records=[row(6, note="appended")])
+        last = {"mode": "upsert", "requestId": str(uuid4()), **upserts[5]}
+        accepted += [appended, send_accepted(gateway, flat, **last)]
+        assert send_accepted(gateway, flat, **last)["ingestId"] == accepted[-1]["ingestId"]
+    answers = [committed(gateway, each) for each in accepted]
+    assert [each["commits"][0]["addedRecords"] for each in answers] == [2, 1, 1, 1, 2, 1, 1]
+    [snapshot] = {each["commits"][0]["snapshotId"] for each in answers}
+    assert len(flat.refresh().metadata.snapshots) == 2
+    assert flat.metadata.current_snapshot_id == snapshot
+    assert found(gateway, flat) == [
+        [1, 2, None, 7],
+        [2, 1, "six", None],
+        [4, 1, "a", None],
+        [5, 1, None, None],
+        [6, 4, "last", None],
+        [9, 1, "old", None],
+    ]
+
+
+def test_writes_of_one_request_take_effect_in_their_order(gateway: httpx.Client, flat: Table) -> None:
+    name, by_id = named(flat), {"mode": "upsert", "equalityFields": ["id"]}
+    writes = [
+        {"table": name, "records": [row(1, note="appended"), row(2, note="appended")]},
+        {"table": name, "records": [row(1, note="a"), row(3, note="a")], **by_id},
+        {"table": name, "records": [row(3, price=5)], "writeSchema": ["id", "price", "day_key"], **by_id},
+        {"table": name, "records": [row(4, note="a")], "mode": "upsert", "equalityFields": ["note"]},
+        {"table": name, "records": [row(2, note="again")]},
+    ]
+    response = gateway.post("/ingest", json={"writes": writes})
+    assert response.status_code == 200, response.text
+    [commit] = response.json()["commits"]
+    assert [each["records"] for each in commit["writeTargets"]] == [2, 2, 1, 1, 1]
+    assert [each.snapshot_id for each in flat.refresh().metadata.snapshots] == [commit["snapshotId"]]
+    expected = [
+        [2, 1, "again", None],
+        [2, 1, "appended", None],
+        [3, 1, None, 5],
+        [4, 1, "a", None],
+    ]
+    assert found(gateway, flat) == expected
+    # None of the rows was in the table before: there is nothing to delete, and every reader reads it.
+    assert len(flat.scan().to_arrow()) == len(expected)
 
 
 def test_what_is_refused_writes_nothing(gateway: httpx.Client, items: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pyiceberg.partitioning import PartitionSpec
@@ -14,7 +14,7 @@ from service.adapters.data_files.file_set import FileSet
 from service.adapters.data_files.pieces import chunks
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import written_batches
-from service.errors import SEND_ALONE_AGAIN, IngestInvalid, UpsertNotPossible
+from service.errors import SEND_ALONE_AGAIN, CommittableUnreadable, IngestInvalid, UpsertNotPossible
 from service.model.writing import WriteResult, WriteTarget
 
 # Keys are small, and rounds of several tables are committed at once.
@@ -31,8 +31,10 @@ def earlier_deletes(
     Source: the Iceberg table specification, "Scan Planning".
 
     Raises:
-        UpsertNotPossible: they are not.
-        WrittenFileMissing, CommittableUnreadable, StorageDown: the files of the results cannot be read.
+        UpsertNotPossible: they are not, of the upsert whose delete files the error names.
+        WrittenFileMissing, CommittableUnreadable: delete files cannot be read; the error names those of the
+            upsert.
+        StorageDown: the storage does not give them.
     """
     upserts = [each for each in results if each.delete_files]
     for spec in specs:
@@ -41,7 +43,7 @@ def earlier_deletes(
 
 
 def _written(
-    table: Table, spec: PartitionSpec, target: WriteTarget, delete_files: Iterable[str]
+    table: Table, spec: PartitionSpec, target: WriteTarget, delete_files: Sequence[str]
 ) -> list[str]:
     name = ".".join(table.name())
     try:
@@ -59,5 +61,8 @@ def _written(
     except IngestInvalid as error:
         raise UpsertNotPossible(
             f"{name} holds files of an earlier partition spec, which the deletes of this "
-            f"upsert do not reach: {error.detail} Compact it first. {SEND_ALONE_AGAIN}"
+            f"upsert do not reach: {error.detail} Compact it first. {SEND_ALONE_AGAIN}",
+            delete_files,
         ) from error
+    except CommittableUnreadable as error:
+        raise type(error)(error.detail, delete_files) from error

@@ -48,6 +48,7 @@ class SnapshotAppend:
     _updates: tuple[TableUpdate, ...]
     _requirements: tuple[TableRequirement, ...]
     _left_out: tuple[str, ...] = ()
+    _own: tuple[str, ...] = ()
 
     @classmethod
     def prepare(
@@ -105,15 +106,20 @@ class SnapshotAppend:
 
     def leaving_out(self, files: Iterable[str]) -> SnapshotAppend:
         """The same, of a committable with these files, in Iceberg's JSON, that it does not need."""
-        return replace(self, _left_out=tuple(files))
+        return replace(self, _left_out=(*self._left_out, *files))
+
+    def owning(self, files: Iterable[str]) -> SnapshotAppend:
+        """The same, with these files, in Iceberg's JSON, that were written for it alone."""
+        return replace(self, _own=(*self._own, *files))
 
     def remove_left_out(self) -> None:
         """Deletes the files that a snapshot which is in the table does without."""
         delete_files(self._table.io, locations_of(self._left_out))
 
     def discard(self) -> None:
-        """Deletes the manifests of a snapshot that never got into the table."""
+        """Deletes the manifests of a snapshot that never got into the table, and the files that it owns."""
         self._discard()
+        delete_files(self._table.io, locations_of(self._own))
 
 
 def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:

@@ -35,6 +35,7 @@ from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.needed_deletes import NeededDeletes
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
+from service.adapters.commits.superseding.without_superseded import without_superseded
 from service.adapters.data_files.content_files import data_file
 from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
@@ -147,6 +148,15 @@ class PyIcebergTableCommits:
     def _prepare(self, table: Table, committable: Committable) -> SnapshotAppend:
         if not _has_deletes(committable):
             return SnapshotAppend.prepare(table, committable, self._read_data_file, self._lists)
+        joined = without_superseded(table, committable, self._sync)
+        try:
+            prepared = self._prepare_upserts(table, joined.committable)
+        except BaseException:
+            joined.discard(table.io)
+            raise
+        return prepared.owning(joined.written).leaving_out(joined.left_out)
+
+    def _prepare_upserts(self, table: Table, committable: Committable) -> SnapshotAppend:
         assert self._row_deltas is not None
         # What comes with equality deletes was written here, whoever's files appends are.
         prepare_append = partial(SnapshotAppend.prepare, table, committable, data_file, self._lists)

@@ -99,15 +99,21 @@ def _stored(values: pa.Array) -> pa.Array:
 
 def grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
     """Row numbers, group by group and in their order, and where each group ends in them. NULLs are equal."""
+    codes = group_codes(keys)
+    order = pc.sort_indices(codes)
+    runs = pc.run_end_encode(codes.take(order), run_end_type=pa.int64())
+    return order, runs.run_ends.to_pylist()
+
+
+def group_codes(keys: Sequence[pa.Array]) -> pa.Array:
+    """A number for each row, the same for rows with equal keys; all from 0 on are there. NULLs are equal."""
     codes = _codes(keys[0])
     for key in keys[1:]:
         # Dense after every step: never larger than the number of rows, squared.
         further = _codes(key)
         width = pa.scalar((pc.max(further).as_py() or 0) + 1, pa.int64())
         codes = _codes(pc.add(pc.multiply(codes, width), further))
-    order = pc.sort_indices(codes)
-    runs = pc.run_end_encode(codes.take(order), run_end_type=pa.int64())
-    return order, runs.run_ends.to_pylist()
+    return codes
 
 
 def _codes(values: pa.Array) -> pa.Array:

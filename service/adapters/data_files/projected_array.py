@@ -5,22 +5,25 @@ PyIceberg's own projection makes empty lists of lists that are NULL, where struc
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pyarrow as pa
+from pyiceberg.conversions import from_json
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema
-from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
+from pyiceberg.types import IcebergType, ListType, MapType, NestedField, PrimitiveType, StructType
 
 
 def projected_columns(batch: pa.RecordBatch, found: Schema, wanted: Schema) -> pa.RecordBatch:
     """The wanted columns, in their order and with their names. Types of values stay those of the file.
 
-    A field that is not found is NULL.
+    A field that is not found is what it reads back as: its initial default, or else NULL.
     """
     places = {each.field_id: place for place, each in enumerate(found.fields)}
     arrays = [
         _projected(batch.column(places[each.field_id]), found.fields[places[each.field_id]], each)
         if each.field_id in places
-        else _nulls(each, batch.num_rows)
+        else _missing(each, batch.num_rows)
         for each in wanted.fields
     ]
     return pa.RecordBatch.from_arrays(arrays, names=[each.name for each in wanted.fields])
@@ -52,7 +55,7 @@ def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.St
         # Not with the NULLs of the struct in it: a required field has none, and they are kept by the mask.
         _projected(array.field(place), before.fields[place], each)
         if (place := places.get(each.field_id)) is not None
-        else _nulls(each, len(array))
+        else _missing(each, len(array))
         for each in now.fields
     ]
     names = [each.name for each in now.fields]
@@ -64,8 +67,17 @@ def _from_its_start(array: pa.Array) -> pa.Array:
     return array.take(pa.array(range(len(array)), pa.int64()))
 
 
-def _nulls(field: NestedField, count: int) -> pa.Array:
-    return pa.nulls(count, schema_to_pyarrow(field.field_type, include_field_ids=False))
+def _missing(field: NestedField, count: int) -> pa.Array:
+    kind = schema_to_pyarrow(field.field_type, include_field_ids=False)
+    default = field.initial_default
+    if default is None:
+        return pa.nulls(count, kind)
+    if isinstance(default, str) and isinstance(field.field_type, PrimitiveType):
+        default = from_json(field.field_type, default)
+    stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    value = default.bytes if isinstance(default, UUID) else default
+    repeated = pa.repeat(pa.scalar(value, stored), count)
+    return repeated if stored is kind else pa.ExtensionArray.from_storage(kind, repeated)
 
 
 def _names(kind: IcebergType) -> object:

@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from service.adapters.data_files.lane_order import LaneOrder
 from service.adapters.data_files.pieces import measured_pieces
 from service.adapters.data_files.target_files import TargetFiles, target_files
 from service.adapters.data_files.upsert_files import UpsertFiles, check_kept
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
-from service.model.writing import Destination, WriteResult, WriteTarget
+from service.model.writing import Destination, WriteResult
 
 
 def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteBounds) -> list[WriteResult]:
     """Puts each target's rows, which have its columns in its order, into files that no table knows of yet.
 
     Targets are those that rows come with, as they come. Of upserts the last row of each key is written, as in
-    `write_data_files`. Either all files are there in the end, or none.
+    `write_data_files`. Where an upsert comes between rows of a target for the same table and branch, they are
+    two results: results are in the order in which they count. Either all files are there in the end, or none.
 
     Raises:
         IngestInvalid: no files can be written for a target.
@@ -40,8 +42,9 @@ def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteB
 
 @dataclass(slots=True)
 class _Lane:
-    """One target's files, and the rows that wait for them."""
+    """One target's files, and the rows that wait for them. Lanes that began later have greater numbers."""
 
+    number: int
     files: TargetFiles | UpsertFiles
     batches: list[pa.RecordBatch] = field(default_factory=list)
     byte_count: int = 0
@@ -51,13 +54,14 @@ class _Fan:
     def __init__(self, bounds: WriteBounds) -> None:
         self._bounds = bounds
         # Those that were written to last come last.
-        self._lanes: OrderedDict[WriteTarget, _Lane] = OrderedDict()
-        self._targets: list[WriteTarget] = []
+        self._lanes: OrderedDict[int, _Lane] = OrderedDict()
+        self._order = LaneOrder()
         self._upserts: list[UpsertFiles] = []
         self._buffered_bytes = 0
 
     def add(self, destination: Destination, batch: pa.RecordBatch) -> None:
-        lane = self._lanes.get(destination.target) or self._new_lane(destination)
+        number = self._order.lane_of(destination.target)
+        lane = self._lanes.get(number) or self._new_lane(number, destination)
         for piece, piece_bytes in measured_pieces(batch, self._bounds.buffered_bytes):
             while self._buffered_bytes and self._buffered_bytes + piece_bytes > self._bounds.buffered_bytes:
                 # The largest, so that files are few and their row groups large.
@@ -67,26 +71,26 @@ class _Fan:
             self._buffered_bytes += piece_bytes
 
     def close(self) -> list[WriteResult]:
-        lanes = [self._lanes[target] for target in self._targets]
+        lanes = [self._lanes[number] for number in sorted(self._lanes)]
         # Those of which the first rows are in files already: what is open of them counts for all.
         begun = [each for each in lanes if each.files.open_count]
         for lane in begun:
             self._flush(lane)
-        results = {lane.files.target: lane.files.finish() for lane in begun}
-        others = [each for each in lanes if each.files.target not in results]
-        results |= {each.target: each for each in self._finished_at_once(others)}
-        ordered = (results[target] for target in self._targets)
+        results = {lane.number: lane.files.finish() for lane in begun}
+        others = [each for each in lanes if each.number not in results]
+        finished = zip(others, self._finished_at_once(others), strict=True)
+        results |= {lane.number: result for lane, result in finished}
+        ordered = (results[each.number] for each in lanes)
         return [each for each in ordered if each.record_count]
 
     def delete(self) -> None:
         for lane in self._lanes.values():
             lane.files.delete()
 
-    def _new_lane(self, destination: Destination) -> _Lane:
+    def _new_lane(self, number: int, destination: Destination) -> _Lane:
         state = WriterState.decoded(destination.table.state)
-        lane = _Lane(target_files(state, destination.target, self._bounds))
-        self._lanes[destination.target] = lane
-        self._targets.append(destination.target)
+        lane = _Lane(number, target_files(state, destination.target, self._bounds))
+        self._lanes[number] = lane
         if isinstance(lane.files, UpsertFiles):
             self._upserts.append(lane.files)
         return lane
@@ -117,7 +121,7 @@ class _Fan:
         self._check_kept()
         self._buffered_bytes -= lane.byte_count
         lane.batches, lane.byte_count = [], 0
-        self._lanes.move_to_end(lane.files.target)
+        self._lanes.move_to_end(lane.number)
 
     def _check_kept(self) -> None:
         check_kept(sum(each.kept_bytes for each in self._upserts), self._bounds)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import pyarrow_to_schema
 from pyiceberg.schema import Schema
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.kept_io import kept_io
 from service.adapters.data_files.projected_array import projected_columns
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
@@ -59,9 +59,11 @@ class ParquetWrittenRows:
 
 
 def written_batches(
-    state: WriterState, wanted: Schema, files: Iterable[str], table: str
+    state: WriterState, wanted: Schema, files: Iterable[str], table: str, batch_rows: int = _BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """Rows of a table's data files, or keys of its delete files, with the wanted columns in their order.
+
+    Other columns are not read.
 
     Raises:
         WrittenFileMissing: a file is not there.
@@ -72,9 +74,14 @@ def written_batches(
         with _opened(state, each, table) as (parquet, record_count):
             if parquet.metadata.num_rows != record_count:
                 raise CommittableUnreadable("A file has other rows than it was written with.")
-            found = _schema(parquet)
-            for batch in parquet.iter_batches(_BATCH_ROWS):
-                yield projected_columns(batch, found, wanted)
+            names = _names(_schema(parquet), wanted)
+            for batch in parquet.iter_batches(batch_rows, columns=names):
+                yield projected_columns(batch, pyarrow_to_schema(batch.schema), wanted)
+
+
+def _names(found: Schema, wanted: Schema) -> list[str]:
+    ids = {each.field_id for each in wanted.fields}
+    return [each.name for each in found.fields if each.field_id in ids]
 
 
 def _schema(parquet: pq.ParquetFile) -> Schema:
@@ -85,10 +92,9 @@ def _schema(parquet: pq.ParquetFile) -> Schema:
 def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, int]]:
     """The file, and the number of rows that it was said to have."""
     content = json.loads(file)
-    io = load_file_io(dict(state.io_properties), state.location)
     try:
         with (
-            io.new_input(content["file-path"]).open() as stream,
+            kept_io(state).new_input(content["file-path"]).open() as stream,
             pq.ParquetFile(stream) as parquet,
         ):
             yield parquet, content["record-count"]

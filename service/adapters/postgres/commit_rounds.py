@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from service.adapters.postgres.advisory_lock import advisory_lock
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.metrics_store import DURABLE
-from service.adapters.postgres.next_round import WaitingCommit, next_round
+from service.adapters.postgres.next_round import RoundSize, WaitingCommit, next_round
 from service.adapters.postgres.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.ingest_ports import OnRefused
@@ -38,10 +38,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RoundBounds:
-    """What one round has in memory at most: so many ingests, and what is written down of their files."""
+    """What one round has in memory at most: so many ingests, and what is written down of their files.
+
+    `joined_rows` and `joined_files` are what an upsert may be compared with, its own included.
+    """
 
     ingests: int = 10_000
     byte_count: int = 64 << 20
+    joined_rows: int = 1_000_000
+    joined_files: int = 1_000
 
 
 class PostgresCommitRounds:
@@ -135,9 +140,11 @@ def _open_round(connection: Connection, key: TableKey) -> UUID | None:
 def _new_round(connection: Connection, key: TableKey, max_files: int, bounds: RoundBounds) -> UUID | None:
     row = IngestCommitRow
     size = func.length(row.results)
-    statement = select(row.arrival, row.layout, row.is_upsert, row.file_count, size).where(is_waiting(key))
+    columns = (row.arrival, row.layout, row.is_upsert, row.file_count, size, row.record_count)
+    statement = select(*columns).where(is_waiting(key))
     found = connection.execute(statement.order_by(row.arrival).limit(bounds.ingests))
-    members = next_round([WaitingCommit(*each) for each in found], max_files, bounds.byte_count)
+    round_size = RoundSize(max_files, bounds.byte_count, bounds.joined_rows, bounds.joined_files)
+    members = next_round([WaitingCommit(*each) for each in found], round_size)
     if not members:
         return None
     round_id = uuid4()

@@ -44,8 +44,7 @@ def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[
     """The record's rows in `ingest_commits`, each with the results of its table and branch.
 
     Raises:
-        ValueError: a result is for a table and branch that the record does not have once, or beside the one
-            of an upsert: rows of a key in both would be in one snapshot.
+        ValueError: a result is for a table and branch that the record does not have once.
     """
     keys = [each.key for each in record.commits]
     if len(set(keys)) < len(keys) or not {each.target.key for each in results} <= set(keys):
@@ -100,8 +99,6 @@ def ingest_record(row: IngestRow) -> IngestRecord:
 
 
 def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
-    if len(results) > 1 and any(each.target.is_upsert for each in results):
-        raise ValueError("an upsert is alone with its table and branch in an ingest")
     layouts = {f"{each.target.table_uuid}/{each.target.schema_id}/{each.target.spec_id}" for each in results}
     return {
         "layout": " ".join(sorted(layouts)),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,33 +15,60 @@ class WaitingCommit:
     is_upsert: bool
     file_count: int
     byte_count: int
+    record_count: int
 
 
-def next_round(waiting: Sequence[WaitingCommit], max_files: int, max_bytes: int) -> Sequence[WaitingCommit]:
+@dataclass(frozen=True, slots=True)
+class RoundSize:
+    """What one round takes at most, unless a single ingest has more.
+
+    `byte_count` is of what is written down of files. `joined_rows` and `joined_files` are those of an upsert
+    and of all that comes before it in its round, since they are compared with each other.
+    """
+
+    files: int
+    byte_count: int
+    joined_rows: int
+    joined_files: int
+
+
+def next_round(waiting: Sequence[WaitingCommit], size: RoundSize) -> Sequence[WaitingCommit]:
     """Those that a new round takes, of all in order of arrival; one at least, if there are any.
 
-    An upsert has a round of its own: a row that it replaces must be in an older snapshot, and one that comes
-    after it in a younger one. What was written for another schema or partition spec has another round, so
-    that a table which has changed since refuses no ingest but those from before.
+    What was written for another schema or partition spec has another round, so that a table which has changed
+    since refuses no ingest but those from before.
 
-    >>> waiting = [WaitingCommit(n, "a", n == 3, 1, 100) for n in range(1, 5)]
-    >>> [each.arrival for each in next_round(waiting, 10, 1000)]
+    >>> waiting = [WaitingCommit(n, "a", n == 3, 1, 100, 10) for n in range(1, 5)]
+    >>> [each.arrival for each in next_round(waiting, RoundSize(10, 1000, 100, 100))]
+    [1, 2, 3, 4]
+    >>> [each.arrival for each in next_round(waiting, RoundSize(10, 1000, 20, 100))]
     [1, 2]
     """
-    if not waiting:
-        return []
-    first = waiting[0]
-    if first.is_upsert:
-        return [first]
-    joining = [each for each in _until_upsert(waiting) if each.layout == first.layout]
-    files = accumulate(each.file_count for each in joining)
-    sizes = accumulate(each.byte_count for each in joining)
-    fitting = zip(joining, files, sizes, strict=True)
-    return [each for each, count, size in fitting if count <= max_files and size <= max_bytes] or [first]
+    return list(_fitting(_in_order(waiting), size))
 
 
-def _until_upsert(waiting: Sequence[WaitingCommit]) -> Iterable[WaitingCommit]:
+def _in_order(waiting: Sequence[WaitingCommit]) -> Iterator[WaitingCommit]:
+    """Those of the first one's layout. Appends may change places; an upsert and another write may not."""
+    is_passed = False
     for each in waiting:
-        if each.is_upsert:
+        if each.layout == waiting[0].layout:
+            if each.is_upsert and is_passed:
+                return
+            yield each
+        elif each.is_upsert:
+            return
+        else:
+            is_passed = True
+
+
+def _fitting(waiting: Iterable[WaitingCommit], size: RoundSize) -> Iterator[WaitingCommit]:
+    files = byte_count = rows = 0
+    for place, each in enumerate(waiting):
+        files += each.file_count
+        byte_count += each.byte_count
+        rows += each.record_count
+        is_joined = each.is_upsert and place > 0
+        is_too_much = files > size.files or byte_count > size.byte_count
+        if place and (is_too_much or (is_joined and (rows > size.joined_rows or files > size.joined_files))):
             return
         yield each

@@ -111,10 +111,10 @@ class _Round:
                 ended = self._revised(refusal)
                 if ended is not None:
                     return ended
-            except (TableNotFound, UpsertNotPossible, WrittenFileMissing) as refusal:
+            except TableNotFound as refusal:
                 return self._refused(refusal)
-            except CommittableUnreadable as refusal:
-                ended = self._without_unreadable(refusal)
+            except (CommittableUnreadable, UpsertNotPossible) as refusal:
+                ended = self._without_faulty(refusal)
                 if ended is not None:
                     return ended
             else:
@@ -127,7 +127,7 @@ class _Round:
         return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
 
     def _refused(self, refusal: Refusal) -> CommitRound:
-        if isinstance(refusal, TableNotFound | WrittenFileMissing):
+        if isinstance(refusal, TableNotFound):
             self._require_final(refusal)
         self._pending.refused(refusal.code, refusal.detail)
         return self._ended(None, refusal, is_alike=not self._is_revised)
@@ -164,8 +164,10 @@ class _Round:
         details = [each.refusal for each in revisions if each.refusal is not None]
         return self._gone_on(revised, TableChanged(next(iter(details), refusal.detail)))
 
-    def _without_unreadable(self, refusal: CommittableUnreadable) -> CommitRound | None:
+    def _without_faulty(self, refusal: CommittableUnreadable | UpsertNotPossible) -> CommitRound | None:
         """None: the round goes on without the ingests whose files are at fault."""
+        if isinstance(refusal, WrittenFileMissing):
+            self._require_final(refusal)
         parts = self._pending.parts
         at_fault = [each.ingest_id for each in parts if has_files(each.write_results, refusal.data_files)]
         if len(at_fault) in (0, len(parts)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from service.errors import (
     CommittableUnreadable,
@@ -116,9 +117,9 @@ class Rewriting:
 
 
 def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
-    """One result for each upsert, as it was before."""
-    for target in dict.fromkeys(each.target for each in results):
-        own = [each for each in results if each.target == target]
+    """One result for each upsert, as it was before, in the order in which they count."""
+    for target, group in groupby(results, key=lambda each: each.target):
+        own = list(group)
         yield from [WriteResult.merged(target, own)] if target.is_upsert else own
 
 

@@ -1,4 +1,4 @@
-"""What of a request may be in one snapshot with an upsert."""
+"""What of a request whose records are routed may go to one table and branch as an upsert."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service.model.writing import TableKey, WriteTarget
 
 
 def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
-    """Returns where no other rows of the request may hold the keys of an upsert.
+    """Returns where no other routed rows may hold the keys of an upsert.
 
-    What one request has for a table and branch is one snapshot, and in it an equality delete takes no row
-    away: of two targets with rows of the same key, both would be there. Within one target the last wins.
+    Rows of one target keep the order of their records, and so do writes with records of their own. Records
+    that go to several targets by a route are read target by target: nobody knows any more which came last.
 
     Raises:
         IngestInvalid: an upsert is not alone.
@@ -23,7 +23,8 @@ def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
     for key, group in by_key.items():
         if len(group) > 1 and any(each.is_upsert for each in group):
             raise IngestInvalid(
-                f"{key.table} has writes of {len(group)} kinds in this request, one of them an upsert: "
-                "in a request, all upserts to a table have the same write schema and equality fields, and "
-                "nothing is appended to it. Send the others in requests of their own."
+                f"{key.table} has routes of {len(group)} kinds in this request, one of them an upsert: "
+                "all routes that upsert into a table have the same write schema and equality fields, and no "
+                "other one leads to it. Send the others in `writes` with `records` of their own, or in "
+                "requests of their own."
             )

@@ -19,9 +19,15 @@ NEWEST_FORMAT = 2
 
 
 def resolve_targets(
-    writes: Sequence[Write], tables: Mapping[TableKey, WritableTable], present: Sequence[Set[str]]
+    writes: Sequence[Write],
+    tables: Mapping[TableKey, WritableTable],
+    present: Sequence[Set[str]],
+    *,
+    are_routed: bool = False,
 ) -> tuple[Destination, ...]:
     """One for each write to these tables. `present` are the columns of its records, where they are asked for.
+
+    `are_routed`: the writes share their records, and each goes to one of them.
 
     Raises:
         IngestInvalid: a table cannot be written to in this way; with all that is wrong with all writes.
@@ -36,8 +42,9 @@ def resolve_targets(
                 check_sort_order(write, table)
             with refusal.gathering(), refused_at(write.place):
                 found.append(Destination(table, _placed_target(write, table, columns)))
-    with refusal.gathering():
-        check_one_upsert(each.target for each in found)
+    if are_routed:
+        with refusal.gathering():
+            check_one_upsert(each.target for each in found)
     refusal.check()
     return tuple(found)
 

@@ -84,19 +84,25 @@ class UpsertLakehouse(IngestLakehouse):
 
     engine: SparkEngine
 
-    def written(self, rows: Sequence[Row], keys: tuple[int, ...] = (1,), branch: str = "main") -> WriteResult:
+    def written(
+        self,
+        rows: Sequence[Row],
+        keys: tuple[int, ...] = (1,),
+        branch: str = "main",
+        columns: tuple[int, ...] | None = None,
+    ) -> WriteResult:
         """Files of an upsert; without keys, of an append."""
         table = self.table()
         key = TableKey(self.key.table, branch)
-        target = replace(target_of(table, key, None), is_upsert=bool(keys), equality_field_ids=keys)
-        columns = list(zip(*rows, strict=True))
-        batch = pa.record_batch(
-            {
-                "id": pa.array(columns[0], pa.int64()),
-                "day": pa.array(columns[1], pa.int32()),
-                "note": pa.array(columns[2], pa.string()),
-            }
-        )
+        target = replace(target_of(table, key, columns), is_upsert=bool(keys), equality_field_ids=keys)
+        values = list(zip(*rows, strict=True))
+        arrays = {
+            1: pa.array(values[0], pa.int64()),
+            2: pa.array(values[1], pa.int32()),
+            3: pa.array(values[2], pa.string()),
+        }
+        names = {1: "id", 2: "day", 3: "note"}
+        batch = pa.record_batch({names[each]: arrays[each] for each in columns or (1, 2, 3)})
         return write_data_files(writer_state(table), target, [batch], WriteBounds())
 
     def upsert(self, *rows: Row, keys: tuple[int, ...] = (1,)) -> IngestRecord:
@@ -205,11 +211,33 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
         (4, None, None),
         (4, 2, "again"),
     ]
-    # The two appends share a snapshot, and no upsert shares one.
-    assert lakehouse.snapshot_count() == 4
+    assert lakehouse.snapshot_count() == 1
+    more = [
+        lakehouse.upsert((3, 1, "replaced")),
+        lakehouse.append((9, 1, "e")),
+        lakehouse.upsert((3, 2, "f")),
+    ]
+    lakehouse.commit_all(*more)
+    assert lakehouse.rows()[2:] == [(3, 2, "f"), (4, None, None), (4, 2, "again"), (9, 1, "e")]
     summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
-    # The first one finds nothing that it could replace.
-    assert [each and each["added-equality-deletes"] for each in summaries] == [None, None, "2", None]
+    # The first round finds nothing that it could replace, so every reader can read it.
+    assert [each and each["added-equality-deletes"] for each in summaries] == [None, "2"]
+    # Files of rows that were replaced before anybody saw them are left nowhere.
+    assert data_files(lakehouse.table()) == {*live_files(lakehouse.table())}
+    found = [lakehouse.record(each).commits[0].snapshot_id for each in (*records, *more)]
+    ids = [each.snapshot_id for each in lakehouse.table().metadata.snapshots]
+    assert found == [ids[0]] * len(records) + [ids[1]] * len(more)
+
+
+def live_files(table: Table) -> set[Path]:
+    """All that the newest snapshot has, deletes too."""
+    head = table.current_snapshot()
+    assert head is not None
+    return {
+        Path(entry.data_file.file_path.removeprefix("file://"))
+        for manifest in head.manifests(table.io)
+        for entry in manifest.fetch_manifest_entry(table.io)
+    }
 
 
 def test_what_has_no_value_is_replaced_as_well(lakehouse: UpsertLakehouse) -> None:
@@ -316,6 +344,7 @@ def test_an_upsert_that_was_interrupted_is_committed_once(
     after = lakehouse.append((1, 1, "appended later"))
     lakehouse.commit_all(record, after)
     assert lakehouse.rows() == [(1, 1, "appended later"), (1, 1, "new"), (2, 1, "old")]
+    # What came after is no part of the round that was begun.
     assert lakehouse.snapshot_count() == 3
     assert lakehouse.states([record, after]) == {IngestState.COMMITTED}
 
@@ -363,7 +392,7 @@ def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse:
     assert [each[0] for each in found] == [0, 1, 2, 3]
     # Of one upsert, whichever was the last.
     assert len({each[1] for each in found}) == 1
-    assert lakehouse.snapshot_count() == 12
+    assert lakehouse.snapshot_count() <= 12
 
 
 def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse: UpsertLakehouse) -> None:
@@ -378,14 +407,16 @@ def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse
     assert lakehouse.rows() == [(1, 1, "a"), (1, 1, "b")]
 
 
+@pytest.mark.parametrize("has_rows", [False, True])
 def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after_it_is_committed(
-    lakehouse: UpsertLakehouse,
+    lakehouse: UpsertLakehouse, has_rows: bool
 ) -> None:
     """As gateways wrote them that did not see it: `truncate` had led out of the type."""
     columns = (NestedField(1, "id", LongType()), NestedField(2, "price", DecimalType(5, 2)))
     spec = PartitionSpec(PartitionField(2, 1000, TruncateTransform(100), "price_trunc"))
-    table = lakehouse.create("prices", Schema(*columns), spec)
-    key = TableKey(TableName("lake", "game", "prices"))
+    name = f"prices_{uuid4().hex}"
+    table = lakehouse.create(name, Schema(*columns), spec)
+    key = TableKey(TableName("lake", "game", name))
     upserts = replace(target_of(table, key, None), is_upsert=True, equality_field_ids=(1, 2))
     kinds = pa.schema({"id": pa.int64(), "price": pa.decimal128(5, 2)})
 
@@ -401,6 +432,8 @@ def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after
         record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(key, ()),))
         return lakehouse.log.accept(record, [made]), made
 
+    if has_rows:
+        lakehouse.commit_all(accepted(upserts, "1.00")[0])
     poison, files = accepted(upserts, "-9.00")
     assert all("-1000.00" in each for each in (*files.data_files, *files.delete_files))
     after, _ = accepted(upserts, "1.00")
@@ -756,6 +789,64 @@ def repartitioned(lakehouse: UpsertLakehouse, chosen: random.Random, now: str | 
         name = f"part_{uuid4().hex[:8]}"
         spec.add_field(wanted[0], wanted[1], name)
     return name
+
+
+COLUMNS = ((1, 2, 3), (3, 1), (2, 3, 1), None)
+KEYS_OF_ROWS = ((), (1,), (2,), (1, 2), (3,), (1, 3))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_waits_together_is_one_snapshot_with_the_rows_of_one_write_after_the_other(
+    lakehouse: UpsertLakehouse, seed: int
+) -> None:
+    """Several write schemas, equality fields, appends and NULLs in any order, beside a list of rows."""
+    chosen = random.Random(seed)
+    is_parted = seed % 2 == 1
+    if is_parted:
+        with lakehouse.table().update_spec() as spec:
+            spec.add_field("id", BucketTransform(2), "part")
+    expected: list[Row] = []
+    for turn in range(3):
+        records = []
+        for number in range(chosen.randint(2, 7)):
+            keys = chosen.choice([each for each in KEYS_OF_ROWS if not each or 1 in each or not is_parted])
+            columns = chosen.choice([each for each in COLUMNS if each is None or set(keys) <= set(each)])
+            notes = [f"{turn}.{number}", None, "x"]
+            rows: list[Row] = [
+                (
+                    chosen.randrange(5),
+                    chosen.choice([None, 1, 2]) if columns is None or 2 in columns else None,
+                    chosen.choice(notes),
+                )
+                for _ in range(chosen.randint(1, 4))
+            ]
+            records.append(lakehouse.accept_result(lakehouse.written(rows, keys, columns=columns)))
+            last = {tuple(row[key - 1] for key in keys): row for row in rows}
+            if keys:
+                expected = [row for row in expected if tuple(row[key - 1] for key in keys) not in last]
+            expected += last.values() if keys else rows
+        lakehouse.commit_all(*records)
+        assert lakehouse.snapshot_count() == turn + 1
+        assert sorted(lakehouse.rows(), key=repr) == sorted(expected, key=repr), (seed, turn)
+        assert len({lakehouse.record(each).commits[0].snapshot_id for each in records}) == 1
+
+
+def test_an_upsert_whose_deletes_reach_no_rows_of_an_earlier_spec_is_refused_out_of_its_round(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    partition(lakehouse, "day", IdentityTransform())
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
+    with lakehouse.table().update_spec() as spec:
+        spec.remove_field("day")
+        spec.add_field("id", BucketTransform(2), "part")
+    results = [([(1, 1, "a")], (1, 2)), ([(1, 1, "refused")], (1,)), ([(2, 1, "b")], (1, 2))]
+    records = [lakehouse.accept_result(lakehouse.written(*each)) for each in results]
+    lakehouse.commit_all(*records)
+    codes = [lakehouse.record(each).commits[0].error_code for each in records]
+    assert codes == [None, "UPSERT_NOT_POSSIBLE", None]
+    # What the refused one would have replaced is there.
+    assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
+    assert lakehouse.snapshot_count() == 2
 
 
 NO_ANSWER = 0

@@ -10,8 +10,15 @@ from contextlib import ExitStack
 import pytest
 
 from service.adapters.clock import SystemClock
-from service.errors import CatalogDown, CommittableUnreadable, TableChanged
+from service.errors import (
+    CatalogDown,
+    CommittableUnreadable,
+    TableChanged,
+    UpsertNotPossible,
+    WrittenFileMissing,
+)
 from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
 from service.model.ingest import IngestRecord, IngestState
@@ -306,6 +313,25 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_counted_also_where_the_roun
     committer.close(WITHIN_S)
     assert meters.failed_count == 1
     assert [(len(each.ingest_ids), code) for each, code in meters.rounds] == [(2, None)]
+
+
+@pytest.mark.parametrize("kind", [CommittableUnreadable, WrittenFileMissing, UpsertNotPossible])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_what_is_said_of_files_refuses_the_ingest_that_has_them_and_else_all(
+    log: FakeIngestLog,
+    commits: FakeTableCommits,
+    kind: type[CommittableUnreadable | UpsertNotPossible],
+    is_named: bool,
+) -> None:
+    all_results = [[write_result(is_upsert=number > 0)] for number in range(3)]
+    records = [accept(log, results) for results in all_results]
+    commits.failures = [kind(data_files=all_results[1][0].data_files if is_named else ())]
+    ended = commit_round(LOGS, log, commits, 100)
+    assert ended is not None
+    expected = [None, kind.code, None] if is_named else [kind.code] * 3
+    found = [log.find(each.ingest_id) for each in records]
+    assert [each and each.commits[0].error_code for each in found] == expected
+    assert len(commits.rounds) == int(is_named)
 
 
 def test_all_ingests_of_a_refused_round_are_counted(

@@ -48,9 +48,11 @@ def upsert(
     return Write(table.key, records, columns, place, is_upsert=True, equality_fields=fields or None)
 
 
-def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> list[WriteTarget]:
+def targets(
+    writes: Sequence[Write], tables: Mapping[TableKey, WritableTable], *, are_routed: bool = False
+) -> list[WriteTarget]:
     present = [{name for record in each.records for name in record} for each in writes]
-    return [each.target for each in resolve_targets(writes, tables, present)]
+    return [each.target for each in resolve_targets(writes, tables, present, are_routed=are_routed)]
 
 
 def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
@@ -190,14 +192,16 @@ def test_a_table_of_version_1_takes_none() -> None:
         targets([upsert("id", "day")], {TABLE.key: replace(TABLE, format_version=1)})
 
 
-def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
+def test_writes_of_a_request_may_be_upserts_of_several_kinds_but_routes_may_not() -> None:
     writes = [upsert("id", "day", place="/writes/0"), replace(upsert(), is_upsert=False)]
     other_columns = upsert("id", "day", columns=ColumnNames(("id", "day")))
     other_keys = upsert("id", "day", "note")
     for other in (writes[1], other_columns, other_keys):
+        first, second = targets([writes[0], other], {TABLE.key: TABLE})
+        assert first != second
         with pytest.raises(IngestInvalid, match="2 kinds"):
-            targets([writes[0], other], {TABLE.key: TABLE})
-    first, second = targets([writes[0], writes[0]], {TABLE.key: TABLE})
+            targets([writes[0], other], {TABLE.key: TABLE}, are_routed=True)
+    first, second = targets([writes[0], writes[0]], {TABLE.key: TABLE}, are_routed=True)
     assert first == second
     branch = replace(TABLE.key, branch="audit")
     elsewhere = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")))
@@ -207,7 +211,7 @@ def test_an_upsert_is_alone_with_its_table_and_branch_in_a_request() -> None:
         branch: replace(TABLE, key=branch),
         elsewhere.key: elsewhere,
     }
-    assert [each.is_upsert for each in targets(fine, tables)] == [True, True, False]
+    assert [each.is_upsert for each in targets(fine, tables, are_routed=True)] == [True, True, False]
 
 
 def test_the_record_of_an_ingest_says_by_which_fields_rows_were_replaced(ingests: FakeIngests) -> None:

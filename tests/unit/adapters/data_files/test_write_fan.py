@@ -140,11 +140,40 @@ def upserted(where: Destination) -> Destination:
     return replace(where, target=replace(where.target, is_upsert=True, equality_field_ids=(1,)))
 
 
+def on_a_branch(where: Destination) -> Destination:
+    return replace(where, target=replace(where.target, key=replace(where.target.key, branch="audit")))
+
+
+@EITHER
+def test_rows_around_an_upsert_are_results_of_their_own_in_the_order_in_which_they_count(
+    bounds: WriteBounds, tmp_path: Path
+) -> None:
+    plain, upsert = destination(tmp_path, 1), upserted(destination(tmp_path, 1))
+    elsewhere, other = on_a_branch(plain), upserted(destination(tmp_path, 1, 3))
+    sent = (plain, elsewhere, plain, upsert, upsert, plain, elsewhere, other, upsert)
+    rows = [
+        (where, named([turn]).select(["id", "name"][: len(where.target.write_schema_column_ids or ())]))
+        for turn, where in enumerate(sent)
+    ]
+    results = write_fan(rows, bounds)
+    expected = [
+        (plain, {0, 2}),
+        (elsewhere, {1, 6}),
+        (upsert, {3, 4}),
+        (plain, {5}),
+        (other, {7}),
+        (upsert, {8}),
+    ]
+    assert [each.target for each in results] == [where.target for where, _ in expected]
+    found = [{row["id"] for file in rows_of(each) for row in file} for each in results]
+    assert found == [ids for _, ids in expected]
+
+
 @EITHER
 def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(
     bounds: WriteBounds, tmp_path: Path
 ) -> None:
-    plain, upsert = destination(tmp_path, 1), upserted(destination(tmp_path, 1, 3))
+    plain, upsert = destination(tmp_path, 1), upserted(on_a_branch(destination(tmp_path, 1, 3)))
     rows = []
     for turn in range(40):
         rows.append((plain, only_ids(list(range(20)))))

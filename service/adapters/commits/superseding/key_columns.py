@@ -1,0 +1,67 @@
+"""The keys in files of a round: what a row has in the equality fields of an upsert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+
+from service.adapters.commits.writable_tables import writer_state
+from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.written_rows import written_batches
+from service.errors import CommittableUnreadable, WrittenFileMissing
+
+# Few, so that long texts do not take much more memory than the bound that batches are gathered within.
+BATCH_ROWS = 1_024
+_BAD_DESCRIPTION = (ValueError, LookupError, TypeError)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumns:
+    """The equality fields as the table has them now, whatever type a file has them in."""
+
+    state: WriterState
+    schema: Schema
+    kinds: tuple[pa.DataType, ...]
+    table: str
+
+    @staticmethod
+    def of(table: Table, field_ids: tuple[int, ...]) -> KeyColumns:
+        """Those with these ids; the table must have them."""
+        state = writer_state(table)
+        schema = file_schema(state.schema, field_ids)
+        kinds = tuple(_stored_type(each.type) for each in schema_to_pyarrow(schema, include_field_ids=False))
+        return KeyColumns(state, schema, kinds, ".".join(table.name()))
+
+    def batches(self, file: str) -> Iterator[list[pa.Array]]:
+        """The file's keys in the order of its rows, a column for each field.
+
+        A column that the file does not have is what it reads back as: NULL, or its initial default.
+
+        Raises:
+            WrittenFileMissing, CommittableUnreadable: the file is at fault, which the error names.
+            StorageDown: the storage does not give it.
+        """
+        try:
+            for batch in written_batches(self.state, self.schema, [file], self.table, BATCH_ROWS):
+                yield [_stored(*pair) for pair in zip(batch.columns, self.kinds, strict=True)]
+        except WrittenFileMissing as error:
+            raise WrittenFileMissing(error.detail, [file]) from error
+        except CommittableUnreadable as error:
+            raise CommittableUnreadable(error.detail, [file]) from error
+        except _BAD_DESCRIPTION as error:
+            raise CommittableUnreadable(data_files=[file]) from error
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType:
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _stored(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    values = column.storage if isinstance(column, pa.ExtensionArray) else column
+    return values if values.type.equals(kind) else values.cast(kind)

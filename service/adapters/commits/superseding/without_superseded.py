@@ -1,0 +1,121 @@
+"""A round whose writes may be one snapshot, since none of its rows is replaced by another one of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyiceberg.io import FileIO
+from pyiceberg.table import Table
+
+from service.adapters.commits.superseding.superseded_rows import superseded_rows
+from service.adapters.commits.writable_tables import writer_state
+from service.adapters.data_files.content_files import locations_of
+from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.file_set import delete_files
+from service.adapters.data_files.write import write_data_files
+from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.written_rows import written_batches
+from service.adapters.synced_files import Sync
+from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
+from service.model.writing import Committable, WriteResult, WriteTarget
+
+# Rounds of several tables are committed at once.
+_BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutSuperseded:
+    """The round to commit. `written` are files of it that belong to it alone, in the place of `left_out`."""
+
+    committable: Committable
+    written: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def discard(self, io: FileIO) -> None:
+        """Deletes what was written, for a round that is not committed."""
+        delete_files(io, locations_of(self.written))
+
+
+def without_superseded(table: Table, committable: Committable, sync: Sync) -> WithoutSuperseded:
+    """The round without the rows that a later upsert of it replaces; the table must take its files.
+
+    Iceberg's equality deletes reach older snapshots only. So a data file with such rows is written again
+    without them, and one that has no others is left out. Deletes stay, also those of an upsert whose rows are
+    all gone: they are for what the table has.
+
+    Raises:
+        WrittenFileMissing, CommittableUnreadable: a file is at fault, which the error names.
+        StorageDown: the storage does not give the files, or does not take them.
+    """
+    results = committable.write_results
+    if not any(each.target.is_upsert for each in results[1:]):
+        return WithoutSuperseded(committable)
+    superseded = superseded_rows(table, results, _BOUNDS.buffered_bytes)
+    made: list[WriteResult] = []
+    try:
+        for each in results:
+            made.append(_without(table, each, superseded))
+        written = _other_files(made, results)
+        sync(locations_of(written))
+    except BaseException as error:
+        delete_files(table.io, locations_of(_other_files(made, results)))
+        if isinstance(error, OSError):
+            raise StorageDown(f"The storage of {committable.key.table} does not take files.") from error
+        raise
+    left_out = _other_files(results, made)
+    return WithoutSuperseded(replace(committable, write_results=tuple(made)), written, left_out)
+
+
+def _other_files(results: Sequence[WriteResult], than: Sequence[WriteResult]) -> tuple[str, ...]:
+    known = {file for each in than for file in each.data_files}
+    return tuple(file for each in results for file in each.data_files if file not in known)
+
+
+def _without(table: Table, result: WriteResult, superseded: Mapping[str, pa.Int64Array]) -> WriteResult:
+    touched = [each for each in result.data_files if each in superseded]
+    if not touched:
+        return result
+    state, name = writer_state(table), ".".join(table.name())
+    target = _target_now(table, result.target)
+    rows = _remaining_rows(state, target, name, {each: superseded[each] for each in touched})
+    try:
+        written = write_data_files(state, target, rows, _BOUNDS)
+    except IngestInvalid as error:
+        raise CommittableUnreadable(error.detail, touched) from error
+    return replace(
+        result,
+        data_files=(*(each for each in result.data_files if each not in superseded), *written.data_files),
+        record_count=result.record_count - sum(len(superseded[each]) for each in touched),
+    )
+
+
+def _target_now(table: Table, target: WriteTarget) -> WriteTarget:
+    """The same columns of the schema that the table has now, as rows without deletes."""
+    column_ids = target.write_schema_column_ids
+    if column_ids is None and target.schema_id != table.schema().schema_id:
+        column_ids = tuple(each.field_id for each in table.schemas()[target.schema_id].fields)
+    return replace(
+        target,
+        schema_id=table.schema().schema_id,
+        is_upsert=False,
+        equality_field_ids=(),
+        write_schema_column_ids=column_ids,
+    )
+
+
+def _remaining_rows(
+    state: WriterState, target: WriteTarget, name: str, superseded: Mapping[str, pa.Int64Array]
+) -> Iterator[pa.RecordBatch]:
+    wanted = file_schema(state.schema, target.write_schema_column_ids)
+    for file, positions in superseded.items():
+        start = 0
+        for batch in written_batches(state, wanted, [file], name):
+            numbers = pa.array(range(start, start + batch.num_rows), pa.int64())
+            rest = batch.filter(pc.invert(pc.is_in(numbers, value_set=positions)))
+            if rest.num_rows:
+                yield rest
+            start += batch.num_rows

@@ -1,0 +1,38 @@
+"""Which rows of a target may be written together, so that writes keep the order in which they count."""
+
+from __future__ import annotations
+
+from service.model.writing import TableKey, WriteTarget
+
+
+class LaneOrder:
+    """Numbers for what is written together, in the order in which it begins.
+
+    Appends to a table and branch may change places with each other. An upsert replaces rows of what came
+    before it and of nothing that comes after, so it changes places with no other write.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._latest: dict[WriteTarget, int] = {}
+        self._last: dict[TableKey, int] = {}
+        self._last_upsert: dict[TableKey, int] = {}
+
+    def lane_of(self, target: WriteTarget) -> int:
+        """The number for the next rows of this target.
+
+        >>> from service.model.tables import TableName
+        >>> key = TableKey(TableName("lake", "shop", "items"))
+        >>> one, other, upsert = WriteTarget(key, 0, 0), WriteTarget(key, 1, 0), WriteTarget(key, 0, 0, True)
+        >>> order = LaneOrder()
+        >>> [order.lane_of(each) for each in (one, other, one, upsert, upsert, one, other, upsert)]
+        [0, 1, 0, 2, 2, 3, 4, 5]
+        """
+        others = self._last if target.is_upsert else self._last_upsert
+        number = self._latest.get(target, -1)
+        if number < 0 or number < others.get(target.key, -1):
+            number, self._count = self._count, self._count + 1
+            self._latest[target] = self._last[target.key] = number
+            if target.is_upsert:
+                self._last_upsert[target.key] = number
+        return number
