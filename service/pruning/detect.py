@@ -22,6 +22,7 @@ from service.pruning.computed_join import computed_join
 from service.pruning.converted_join import converted_join
 from service.pruning.detection import Detection, DetectionContext
 from service.pruning.droppable_joins import DroppableJoin, droppable_joins
+from service.pruning.has_joining_subqueries import has_joining_subqueries
 from service.pruning.inner_join import inner_join
 from service.pruning.is_resolved_alike import is_resolved_alike
 from service.pruning.key_plan import key_plan
@@ -113,6 +114,7 @@ class _Detector:
             ),
             tuple(self._relations),
             tuple(self._droppable),
+            has_joining_subqueries=has_joining_subqueries(self._root),
         )
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:

@@ -34,7 +34,8 @@ class Detection:
 
     `left_out` has a record for each mention of a known table that no candidate is on. `relations` are the
     tables whose rows may be in memory, `droppable` the joins that a filter may stand for. `unsure` are the
-    tables, by names in lower case, that cannot be told a snapshot wherever they are read.
+    tables, by names in lower case, that cannot be told a snapshot wherever they are read. Where the query
+    `has_joining_subqueries`, the engine joins by more than the candidates are made of.
     """
 
     placements: tuple[Placement, ...]
@@ -43,6 +44,7 @@ class Detection:
     relations: tuple[RelationPlacement, ...] = ()
     droppable: tuple[DroppableJoin, ...] = ()
     unsure: frozenset[TableName] = frozenset()
+    has_joining_subqueries: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,7 @@ def _is_covered(
     read = [(reference.end, facts) for reference, facts in _read(detected) if reference.end not in local]
     scans = [(end, facts) for end, facts in read if facts is not None]
     are_all_known = all(each.has_known_version for each in detected.parsed.references)
-    if len(scans) < len(read) or not are_all_known:
+    if len(scans) < len(read) or not are_all_known or detected.detection.has_joining_subqueries:
         return False
     narrowed: dict[tuple[int, str], bool] = {}
     for each in applied:

@@ -92,3 +92,28 @@ def test_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
     assert more_files(checked.written.scans, run.scans) == []
     [files] = [each.metrics.data_files for each in run.scans if each.table.endswith("by_k")]
     assert files.selected < files.total
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(SELECT count(*) FROM dim d WHERE g.at = d.day AND d.parent IS NULL) >= 1",
+        "(SELECT max(d.k) FROM dim d WHERE g.at = d.day AND d.year = 1999) > 0",
+        "EXISTS (SELECT 1 FROM dim d WHERE g.at = d.day AND d.year = 1999)",
+        "g.at IN (SELECT d.day FROM dim d WHERE d.year = 1999)",
+    ],
+)
+def test_joins_that_the_engine_makes_of_subqueries_still_prune(condition: str, harness: Harness) -> None:
+    """Beside a scan that has a filter of ours for all that the engine could prune it by."""
+    checked = harness.check(
+        "WITH c AS (SELECT f.id FROM by_prefix f JOIN parents p ON f.name = p.name WHERE p.year <= 2001)"
+        f" SELECT g.id FROM by_day_of_at g WHERE {condition}"
+    )
+    assert "by_prefix.name" in checked.applied
+
+
+def test_the_engine_prunes_what_a_subquery_reads_by_the_row_outside(harness: Harness) -> None:
+    harness.check(
+        "SELECT d.k FROM dim d JOIN by_k f ON f.k = d.k WHERE d.year = 1999"
+        " AND d.k IN (SELECT g.k FROM by_k g) AND (SELECT count(*) FROM by_tens t WHERE t.b = d.big_k) >= 0"
+    )

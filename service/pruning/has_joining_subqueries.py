@@ -1,0 +1,29 @@
+"""Does a query join by subqueries in its expressions?"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+
+def has_joining_subqueries(root: Scope) -> bool:
+    """Whether the engine may make a join of a subquery; or there is a LEFT SEMI join.
+
+    It prunes either side of such joins by the other; a value that is looked up with a column of the row
+    outside is one, too. A subquery that stands for one value of all rows is none.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> def has_any(condition):
+    ...     sql = f"SELECT f.x FROM f WHERE {condition}"
+    ...     return has_joining_subqueries(build_scope(parse_one(sql, read="spark")))
+    >>> has_any("f.x > (SELECT max(g.y) FROM g)"), has_any("(SELECT max(g.y) FROM g WHERE g.k = f.k) > 1")
+    (False, True)
+    >>> has_any("f.k IN (SELECT g.k FROM g)"), has_any("EXISTS (SELECT 1 FROM g)"), has_any("f.k IN (1, 2)")
+    (True, True, False)
+    """
+    tree = root.expression
+    compared = tree.find_all(exp.Exists, exp.Any, exp.All, exp.In)
+    is_compared = any(not isinstance(each, exp.In) or each.args.get("query") for each in compared)
+    is_semi = any(join.kind == "SEMI" for join in tree.find_all(exp.Join))
+    return is_compared or is_semi or any(each.is_correlated_subquery for each in root.traverse())
