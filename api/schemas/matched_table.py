@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.config import JsonDict
 
 from api.schemas.schema_json import SchemaJson
 from api.schemas.table_creation import CreateBody
@@ -26,8 +27,25 @@ _DROP_REQUIRED = (
 _CREATE = "makes the table from `schema` if it is missing, and the schemas around it; ignored if it is there"
 
 
+# What the validators below want, for those who make requests from the description.
+_EVOLVES_TO_A_SCHEMA: JsonDict = {
+    "anyOf": [
+        {"properties": {"evolve": {"const": False}}},
+        {"properties": {"schema": {"type": "object"}}, "required": ["schema"]},
+    ]
+}
+_DROPS_WHERE_IT_EVOLVES: JsonDict = {
+    "anyOf": [
+        {"properties": {"dropRequired": {"const": False}}},
+        {"properties": {"evolve": {"const": True}}, "required": ["evolve"]},
+    ]
+}
+
+
 class MatchedTable(StrictModel):
     """Without a schema the table is taken as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"allOf": [_EVOLVES_TO_A_SCHEMA, _DROPS_WHERE_IT_EVOLVES]})
 
     schema_: Annotated[SchemaJson | None, Field(alias="schema", description=_SCHEMA)] = None
     evolve: Annotated[bool, Field(description=_EVOLVE)] = False
