@@ -24,7 +24,10 @@ class SupervisionSettings(BaseModel):
         description="how long a canceled query may go on in the engine; then it is given up",
     )
     engine_max_given_up: int = Field(
-        4, ge=1, le=1024, description="calls and tasks given up, but running still, that replace the engine"
+        4,
+        ge=1,
+        le=1024,
+        description="calls and tasks that replace the engine when they go on engine_grace_s after that",
     )
     engine_given_up_timeout_s: float = Field(
         30.0, ge=1, le=86_400, description="how long a single one of them may run before that"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class EngineBounds:
     """How long what may last before the engine is called down, or replaced. Seconds.
 
-    `grace_s`: how soon a call or a task is back after it was asked to end; after that it is given up.
+    `grace_s`: how soon a call or a task is back after it was asked to end; after that it is given up. Those
+    that go on for as long again count for `max_given_up`.
     """
 
     probe_interval_s: float = 1.0
@@ -87,7 +88,9 @@ def _are_too_many(signs: Signs, bounds: EngineBounds) -> bool:
     given_up = (*signs.given_up_calls, *signs.given_up_tasks)
     has_no_slot = len(signs.given_up_tasks) >= signs.slots
     is_overdue = max(given_up, default=0.0) >= bounds.given_up_timeout_s
-    return has_no_slot or is_overdue or len(given_up) >= bounds.max_given_up
+    # Planning takes no notice of a cancellation: on a busy machine many harmless ones are late for a moment.
+    lasting = [each for each in given_up if each >= bounds.grace_s]
+    return has_no_slot or is_overdue or len(lasting) >= bounds.max_given_up
 
 
 def _given_up(signs: Signs) -> str:

@@ -10,7 +10,12 @@ import pytest
 from spark_session.supervision.verdict import EngineBounds, Signs, judge
 
 BOUNDS = EngineBounds(
-    probe_timeout_s=3, unresponsive_s=15, max_given_up=4, given_up_timeout_s=30, max_collection_percent=80
+    probe_timeout_s=3,
+    unresponsive_s=15,
+    grace_s=5,
+    max_given_up=4,
+    given_up_timeout_s=30,
+    max_collection_percent=80,
 )
 HEALTHY = Signs(0.0, None, (), (), slots=4, collection_share=0.1)
 
@@ -26,9 +31,11 @@ HEALTHY = Signs(0.0, None, (), (), slots=4, collection_share=0.1)
         ({"collection_share": None}, True, False),
         ({"collection_share": 0.79}, True, False),
         ({"collection_share": 0.8}, False, True),
-        ({"given_up_calls": (0.0, 0.0, 0.0)}, True, False),
-        ({"given_up_calls": (0.0, 0.0, 0.0, 0.0)}, False, True),
-        ({"given_up_calls": (0.0, 0.0), "given_up_tasks": (0.0, 0.0)}, False, True),
+        ({"given_up_calls": (5.0, 5.0, 5.0)}, True, False),
+        ({"given_up_calls": (5.0, 5.0, 5.0, 5.0)}, False, True),
+        ({"given_up_calls": (5.0, 5.0), "given_up_tasks": (5.0, 5.0)}, False, True),
+        # They may still end by themselves.
+        ({"given_up_calls": (0.0, 1.0, 2.0, 3.0, 4.0, 4.9, 5.0, 5.0, 5.0)}, True, False),
         ({"given_up_calls": (29.9,)}, True, False),
         ({"given_up_calls": (30.0,)}, False, True),
         ({"given_up_tasks": (30.0,)}, False, True),
