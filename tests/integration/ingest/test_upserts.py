@@ -223,7 +223,7 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
     # The first round finds nothing that it could replace, so every reader can read it.
     assert [each and each["added-equality-deletes"] for each in summaries] == [None, "2"]
     # Files of rows that were replaced before anybody saw them are left nowhere.
-    assert data_files(lakehouse.table()) == {*live_files(lakehouse.table())}
+    assert data_files(lakehouse.table()) == live_files(lakehouse.table())
     found = [lakehouse.record(each).commits[0].snapshot_id for each in (*records, *more)]
     ids = [each.snapshot_id for each in lakehouse.table().metadata.snapshots]
     assert found == [ids[0]] * len(records) + [ids[1]] * len(more)
@@ -349,6 +349,31 @@ def test_an_upsert_that_was_interrupted_is_committed_once(
     assert lakehouse.states([record, after]) == {IngestState.COMMITTED}
 
 
+@pytest.mark.parametrize("kind", [DiesBeforeTheSnapshot, DiesAfterTheSnapshot])
+def test_a_round_of_several_upserts_that_was_interrupted_is_committed_once(
+    lakehouse: UpsertLakehouse, kind: type[PyIcebergTableCommits]
+) -> None:
+    lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
+    records = [
+        lakehouse.append((5, 1, "appended"), (6, 1, "appended")),
+        lakehouse.upsert((1, 1, "a"), (5, 1, "a")),
+        lakehouse.upsert((5, 1, "b"), (7, 1, "b")),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        commit_round(lakehouse.key, lakehouse.log, lakehouse.new_commits(kind), 1_000)
+    after = lakehouse.upsert((7, 2, "later"))
+    lakehouse.commit_all(*records, after)
+    assert lakehouse.rows() == [
+        (1, 1, "a"),
+        (2, 1, "old"),
+        (5, 1, "b"),
+        (6, 1, "appended"),
+        (7, 2, "later"),
+    ]
+    assert lakehouse.snapshot_count() == 3
+    assert lakehouse.states([*records, after]) == {IngestState.COMMITTED}
+
+
 class LosesARace(PyIcebergTableCommits):
     """Somebody else commits right before, twice."""
 
@@ -376,6 +401,22 @@ def test_what_was_committed_in_between_is_replaced_too(lakehouse: UpsertLakehous
     folder = Path(lakehouse.table().location().removeprefix("file://")) / "metadata"
     # What the two attempts had written is gone: three lists of manifests, one for each snapshot.
     assert len(list(folder.glob("snap-*.avro"))) == 3
+
+
+def test_an_attempt_that_lost_a_race_leaves_no_files_of_a_round_of_several_upserts(
+    lakehouse: UpsertLakehouse,
+) -> None:
+    records = [lakehouse.upsert((1, 1, "a"), (2, 1, "a")), lakehouse.upsert((2, 1, "b"))]
+    commits = lakehouse.new_commits(LosesARace)
+    assert isinstance(commits, LosesARace)
+    commits.lakehouse = lakehouse
+    committer = lakehouse.start_committer(commits=commits)
+    for future in [committer.follow(each) for each in records]:
+        future.result(WITHIN_S)
+    assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
+    # Theirs twice and ours; the files that were written again for the lost attempts are gone.
+    assert lakehouse.snapshot_count() == 3
+    assert data_files(lakehouse.table()) == live_files(lakehouse.table())
 
 
 @in_both_catalogs
