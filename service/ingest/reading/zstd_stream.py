@@ -53,6 +53,9 @@ class _FirstBytes:
             self.first += found[: len(_MAGIC)]
         return found
 
+    def close(self) -> None:
+        """Arrow closes what it reads when it is done; the stream is closed by whoever opened it."""
+
 
 def _is_frame(first: bytes) -> bool:
     rest, kinds = _SKIPPED

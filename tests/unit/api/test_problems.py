@@ -98,7 +98,7 @@ async def test_a_wrong_field_is_named_by_a_pointer(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("body", [b"{", b"", b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"{", b"", b"\xff\xfe", b"[" * 10_000])
 async def test_what_is_not_json_is_a_400(client: httpx.AsyncClient, body: bytes) -> None:
     response = await client.post("/query", content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (400, "NOT_JSON")
