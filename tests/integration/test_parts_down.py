@@ -92,9 +92,12 @@ def _live_through_a_killed_jvm(guarded: Guarded) -> None:
 
 def test_a_query_that_ran_alone_on_a_lost_engine_is_not_run_again_by_itself(guarded: Guarded) -> None:
     text = f"{ENDLESS} OFFSET 0"
-    alone = started(guarded.alice, text)
     jvm = guarded.running.jvm()
     assert jvm is not None
+    alone = started(guarded.alice, text)
+    # A query that is RUNNING may not have come to the engine yet.
+    idle_s = jvm.cpu_times().user
+    until(lambda: jvm.cpu_times().user > idle_s + 2, within_s=60)
     jvm.kill()
     psutil.wait_procs([jvm], timeout=10)
     # One that comes meanwhile is answered by the new engine.
