@@ -85,7 +85,9 @@ def test_there_may_be_no_room_for_it_now_or_ever(directory: SpoolDirectory, tmp_
     assert has_all_its_room(directory)
 
 
-@pytest.mark.parametrize("data", [gzip.compress(WHOLE, mtime=0)[:-9], gzip.compress(WHOLE[:-9], mtime=0), b"rubbish"])
+@pytest.mark.parametrize(
+    "data", [gzip.compress(WHOLE, mtime=0)[:-9], gzip.compress(WHOLE[:-9], mtime=0), b"rubbish"]
+)
 def test_nothing_is_left_of_a_body_that_is_damaged(
     directory: SpoolDirectory, tmp_path: Path, data: bytes
 ) -> None:
