@@ -17,6 +17,7 @@ from service.pruning.inject import Narrowing, inject
 from service.pruning.is_readable_again import is_readable_again
 from service.pruning.local_relations import RelationPlacement
 from service.pruning.read_options import read_options
+from service.pruning.without_equalities import without_equalities
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import DroppedJoin, dropped_joins
@@ -64,12 +65,13 @@ def rewritten(
     names = _names_of(local, detected.parsed.sql, gone)
     narrowings = {end: each for end, each in pins.items() if end not in gone | names.keys()}
     options = _options(narrowings, applied, detected, bounds)
-    for end, pin in narrowings.items():
-        conditions = tuple(each.formed.condition for each in applied if each.end == end)
-        narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
-    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
     is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
     is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
+    for end, pin in narrowings.items():
+        found = (each.formed.condition for each in applied if each.end == end)
+        conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
+        narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
+    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
     edits = {span: text for each in dropped for span, text in each.edits.items()}
     sql = inject(detected.parsed, narrowings, edits)
     return replace(
@@ -263,7 +265,9 @@ def _says_all(applied: AppliedFilter) -> bool:
     if applied.formed.form is FilterForm.EMPTY:
         return True
     placement = applied.placement
-    return applied.formed.is_exact and placement.is_whole and not placement.is_shared
+    # Keys that were converted may match more: a day stands for all of its moments.
+    is_exact = applied.formed.is_exact and not placement.filter.is_converted
+    return is_exact and placement.is_whole and not placement.is_shared
 
 
 def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Detected) -> RewriteRecord:

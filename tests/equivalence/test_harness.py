@@ -117,3 +117,14 @@ def test_the_engine_prunes_what_a_subquery_reads_by_the_row_outside(harness: Har
         "SELECT d.k FROM dim d JOIN by_k f ON f.k = d.k WHERE d.year = 1999"
         " AND d.k IN (SELECT g.k FROM by_k g) AND (SELECT count(*) FROM by_tens t WHERE t.b = d.big_k) >= 0"
     )
+
+
+def test_a_single_key_costs_no_filter_of_the_engine(harness: Harness) -> None:
+    """Of `name IN ('Cy')` Spark infers a constant, and then no join is left to prune by."""
+    checked = harness.check(
+        "SELECT r1.b FROM by_name_bucket r1 JOIN (SELECT k, at_utc, name, year FROM dim) r2"
+        " ON r1.name = r2.name"
+        " WHERE r2.year = 1998 AND NOT (r1.at > DATE '1969-12-30') AND (r2.k, r2.at_utc) IN"
+        " (SELECT r4.b, r4.day FROM by_paid r4 WHERE r4.day = DATE '1970-01-01')"
+    )
+    assert "by_name_bucket.name" in checked.applied

@@ -1,0 +1,27 @@
+"""Single keys as lists, for queries that the engine prunes too."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def without_equalities(condition: exp.Expr) -> exp.Expr:
+    """The same rows, by a condition from which the engine infers no constant for the other side of a join.
+
+    Of `k = 'Cy'` and of `k IN ('Cy')` Spark infers `key = 'Cy'` on the build side, takes the join condition
+    away, and with it its own dynamic pruning of that join (`InferFiltersFromConstraints`). A list with NULL
+    in it matches no row more, and remains a list.
+
+    >>> from sqlglot import parse_one
+    >>> without_equalities(parse_one("(a = 1 AND b IN (2)) OR a IN (3, 4)")).sql()
+    '(a IN (1, NULL) AND b IN (2, NULL)) OR a IN (3, 4)'
+    """
+    return condition.copy().transform(_as_list, copy=False)
+
+
+def _as_list(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.EQ):
+        return exp.In(this=node.this, expressions=[node.expression, exp.null()])
+    if isinstance(node, exp.In) and len(node.expressions) == 1:
+        node.append("expressions", exp.null())
+    return node
