@@ -118,6 +118,7 @@ class Parts:
         catalogs = PyIcebergCatalogs(
             self.catalog_settings,
             SystemClock(),
+            facts_timeout_s=self.settings.catalog_facts_timeout_s,
             kept_bytes=self.settings.catalog_cache_max_bytes,
             sync=sync_files if self.settings.ingest_fsync else not_synced,
             engine_faults=lambda: self.engine.catalog_faults(),
@@ -135,7 +136,7 @@ class Parts:
             self.probe_values.listed,
             self.settings.dynamic_filtering_max_listed_files,
         )
-        return CatalogsWithSession(self.catalogs, own)
+        return CatalogsWithSession(self.catalogs, own, self.settings.catalog_facts_timeout_s)
 
     @cached_property
     def probe_values(self) -> ListedValues:

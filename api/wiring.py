@@ -234,7 +234,7 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
         is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
     )
-    views = BoundedViews(SparkViews(lambda: parts.engine.session))
+    views = BoundedViews(SparkViews(lambda: parts.engine.session), settings.catalog_facts_timeout_s)
     return Pruner(
         Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for, calls),
         collector,

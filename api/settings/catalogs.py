@@ -22,6 +22,12 @@ class CatalogSettings(BaseModel):
     catalog_cache_max_bytes: int = Field(
         128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
     )
+    catalog_facts_timeout_s: float = Field(
+        1.0,
+        ge=0.1,
+        le=60,
+        description="how long a query waits to hear what its tables and views are before it runs as written",
+    )
     parquet_tables: dict[TableOfSchema, ParquetFolder] = Field(
         {},
         description="table in `spark_catalog` to its folder: `location`, `partition_columns` with types",

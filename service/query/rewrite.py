@@ -56,7 +56,11 @@ def rewritten(
     A narrowed table is read from its files, also when its rows are in memory.
     """
     narrowed_ends = {each.end for each in applied}
-    local = {place.reference_end: place for place, _ in held if place.reference_end not in narrowed_ends}
+    local = {
+        place.reference_end: place
+        for place, rows in held
+        if place.reference_end not in narrowed_ends and _is_worth_a_place(rows, detected)
+    }
     if not applied and not local:
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
@@ -109,6 +113,15 @@ def rewritten(
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
         mentioned=_mentioned(detected) if applied else (),
     )
+
+
+def _is_worth_a_place(rows: HeldRelation, detected: Detected) -> bool:
+    """Whether the engine, reading the rows from memory, leaves out no less of other tables.
+
+    It leaves all of them out for an empty side of a join, but not where it makes that join of a subquery only
+    after it has looked for empty sides: then no filter is left by which it would prune either.
+    """
+    return rows.row_count > 0 or not detected.detection.has_joining_subqueries
 
 
 def _dropped(

@@ -12,7 +12,6 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from api.settings import Settings
 from api.wiring import build_gateway
-from service.adapters.catalogs.session_catalog import CatalogsWithSession
 from service.gateway import Gateway
 from spark_session.engine import SparkEngine
 from tests.equivalence.folders import jdbc_url, make_folders, make_others
@@ -64,12 +63,10 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         parquet_tables=make_folders(data_dir / "folders"),
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
+        # A query goes on without the facts of a table that takes longer; a test has to have them.
+        catalog_facts_timeout_s=60,
     )
     gateway = build_gateway(settings)
-    catalogs = gateway._ports.catalogs
-    assert isinstance(catalogs, CatalogsWithSession)
-    # A query goes on without the facts of a table that takes longer; a test has to have them.
-    catalogs._timeout_s = 60.0
     yield gateway
     gateway.close()
     del gateway

@@ -498,7 +498,7 @@ class _Writer:
                 "CAST({} AS BIGINT)",
                 "CAST({} AS DECIMAL(20, 4))",
                 "CAST(CAST({} AS BIGINT) AS INT)",
-                "CAST(CAST({} AS STRING) AS BIGINT)",
+                "CAST(CAST(CAST({} AS BIGINT) AS STRING) AS BIGINT)",
                 "CAST(CAST({} AS DECIMAL(30, 2)) AS BIGINT)",
             ),
             "moment": (

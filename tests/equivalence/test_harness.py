@@ -119,6 +119,15 @@ def test_the_engine_prunes_what_a_subquery_reads_by_the_row_outside(harness: Har
     )
 
 
+def test_no_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
+    """Spark looks for empty sides of joins before it makes a join of the IN."""
+    for _ in range(3):
+        harness.check(
+            "SELECT f.id FROM (SELECT * FROM thinned EXCEPT SELECT * FROM by_k) f"
+            " WHERE (f.k, f.name) IN (SELECT k, name FROM parents WHERE parent = 0)"
+        )
+
+
 def test_a_single_key_costs_no_filter_of_the_engine(harness: Harness) -> None:
     """Of `name IN ('Cy')` Spark infers a constant, and then no join is left to prune by."""
     checked = harness.check(

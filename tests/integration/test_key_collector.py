@@ -263,6 +263,7 @@ def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: s
     key=st.sampled_from(sorted(_LITERALS)),
     condition=_CONDITIONS,
 )
+@example(table="by_value", key="d", condition="(`t0`.`d` IS NULL AND `t0`.`d` IS NULL)")
 @settings(
     max_examples=EXAMPLES // 2,
     deadline=None,

@@ -218,7 +218,8 @@ def test_an_explanation_is_not_to_be_had_as_a_picture(gateway: httpx.Client) -> 
 def test_tables_are_listed_by_catalog_and_schema(gateway: httpx.Client) -> None:
     everything = _names(gateway.get("/tables"))
     assert {"lake.shop.sales", "lake.shop.calendar", "lake.shop_archive.sales_2019"} <= set(everything)
-    assert everything == sorted(everything)
+    # A schema may have the name of a table, and dots in its own.
+    assert everything == sorted(everything, key=lambda name: name.rpartition(".")[::2])
     archive = gateway.get("/tables", params={"catalog": "lake", "schema": "shop_archive"})
     assert _names(archive) == ["lake.shop_archive.sales_2019"]
     assert _names(gateway.get("/tables", params={"catalog": "no_such"})) == []

@@ -63,8 +63,10 @@ def have_same_rows(keys: KeyQuery, rows: KeyQuery, is_null_safe: bool) -> bool:
 def _conjuncts(condition: exp.Expr | None) -> frozenset[str]:
     if condition is None:
         return frozenset()
-    parts = condition.unnest()
-    return frozenset(map(_spelled, parts.flatten() if isinstance(parts, exp.And) else (parts,)))
+    whole = condition.unnest()
+    if not isinstance(whole, exp.And):
+        return frozenset((_spelled(whole),))
+    return frozenset(spelled for part in whole.flatten() for spelled in _conjuncts(part))
 
 
 def _spelled(condition: exp.Expr) -> str:
