@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from api.problems import errors_of
-from api.rendering.formats import render_json
+from api.rendering.formats import render
 from api.schemas.explanation import selection_answer
 from api.schemas.problem import ProblemError
 from api.schemas.query_answer import (
@@ -73,7 +73,7 @@ def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
         "chunkIndex": chunk.index,
         "rowOffset": chunk.row_offset,
         "rowCount": chunk.row_count,
-        "rows": orjson.Fragment(render_json(found.rows)),
+        "rows": orjson.Fragment(render(found.rows, ResultFormat.JSON)),
         "nextChunkLink": next_chunk_link(query_id, found, ResultFormat.JSON),
     }
 

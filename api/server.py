@@ -7,6 +7,7 @@ import errno
 import functools
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ from api.door import Door, GatewayFactory
 from api.settings import Settings
 from service.errors import CannotStart
 
+_SWITCH_INTERVAL_S = 0.001
+"""How long a thread keeps the interpreter while others wait. The event loop may wait for each of some twenty
+threads that parse and render: with Python's 5 ms, a tenth of a second for each event."""
 _ANSWERING_S = 5
 """What is left, after the gateway's bound, to answer those who waited for queries and commits."""
 
@@ -47,6 +51,7 @@ def serve(
     Raises:
         CannotStart: the address cannot be bound, or the factory raised it.
     """
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
     settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
     listening = bind(settings.host, settings.port)
     failures: list[CannotStart] = []

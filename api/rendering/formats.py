@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+from contextlib import nullcontext
 from typing import Any, assert_never
 
 import orjson
@@ -17,20 +19,27 @@ MEDIA_TYPES = {
     ResultFormat.ARROW_STREAM: "application/vnd.apache.arrow.stream",
 }
 
+_LARGE_BYTES = 256 * 1024
+_turn = threading.Lock()
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^$|^\s|\s$')
 
 
 def render(rows: pa.Table, format: ResultFormat, is_first: bool = True) -> bytes:  # noqa: A002
-    """The rows in this format. JSON: an array of arrays. CSV: the first chunk alone has the header."""
-    match format:
-        case ResultFormat.JSON:
-            return render_json(rows)
-        case ResultFormat.CSV:
-            return render_csv(rows, has_header=is_first)
-        case ResultFormat.ARROW_STREAM:
-            return render_arrow(rows)
-        case _:
-            assert_never(format)
+    """The rows in this format. JSON: an array of arrays. CSV: the first chunk alone has the header.
+
+    Large tables are rendered one at a time: each takes several times its size in memory, and the interpreter
+    from the event loop and from all other threads.
+    """
+    with _turn if rows.nbytes > _LARGE_BYTES else nullcontext():
+        match format:
+            case ResultFormat.JSON:
+                return render_json(rows)
+            case ResultFormat.CSV:
+                return render_csv(rows, has_header=is_first)
+            case ResultFormat.ARROW_STREAM:
+                return render_arrow(rows)
+            case _:
+                assert_never(format)
 
 
 def render_json(rows: pa.Table) -> bytes:

@@ -5,6 +5,7 @@ import decimal
 import io
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.rendering.formats import render_arrow, render_csv, render_json
+from api.rendering import formats
+from api.rendering.formats import render, render_arrow, render_csv, render_json
 from api.rendering.json_values import json_values
 from service.model.calendar import PER_SECOND, date_text, moment_of
+from service.model.results import ResultFormat
 
 DAY = datetime.date(2000, 2, 29)
 NIGHT = datetime.datetime(2000, 2, 29, 23, 59, 58)
@@ -157,3 +160,13 @@ def test_moments_in_other_zones_are_told_in_utc_where_arrow_cannot_write_them() 
 def test_csv_writes_the_same_days() -> None:
     table = pa.table({"d": pa.array([11_248_738, 0], pa.int32()).view(pa.date32())})
     assert render_csv(table) == b"d\r\n+32768-01-01\r\n1970-01-01\r\n"
+
+
+def test_large_tables_are_rendered_one_at_a_time_and_small_ones_meanwhile() -> None:
+    large, small = pa.table({"a": ["x" * 1000] * 1000}), pa.table({"a": [1]})
+    with ThreadPoolExecutor(1) as pool:
+        with formats._turn:
+            waiting = pool.submit(render, large, ResultFormat.CSV)
+            assert render(small, ResultFormat.JSON) == b"[[1]]"
+            assert not wait([waiting], timeout=0.1).done
+        assert waiting.result(10) == render_csv(large)
