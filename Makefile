@@ -29,7 +29,7 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm
 
 soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} $(BIN)/pytest tests/equivalence/test_generated.py -s
@@ -43,6 +43,9 @@ drill: $(DEV) ## each hostile input, while another caller asks and sends; prints
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
+chart: $(DEV) ## write the parts of helm/sluice that follow from the settings and from its values
+	@$(BIN)/python -m helm.generate
+
 setup: $(DEV) ## only install: .venv with the locked dependencies
 
 $(RUNTIME): requirements.lock pyproject.toml
@@ -53,18 +56,20 @@ $(RUNTIME): requirements.lock pyproject.toml
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEV): $(RUNTIME) requirements-dev.lock
+$(DEV): $(RUNTIME) requirements-dev.lock requirements-chart.lock
 	@echo "installing what tests and checks need …"
 	@$(PIP) --require-hashes -r requirements-dev.lock || $(NO_REGISTRY)
+	@$(PIP) --require-hashes --no-deps -r requirements-chart.lock || $(NO_REGISTRY)
 	@touch $@
 
 lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an index
 	@$(PIP) uv
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
 
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill bench setup lock clean
+.PHONY: help demo serve test check soak drill bench chart setup lock clean

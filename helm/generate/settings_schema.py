@@ -1,0 +1,85 @@
+"""The parts of the values' schema that follow from the settings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from api.settings import Settings
+from helm.generate.chart_settings import mapping_settings, secret_settings, value_settings
+
+Schema = dict[str, Any]
+
+_SECRET_NAME = (
+    r"([Pp]assword|[Pp]asswd|[Ss]ecret|[Tt]oken|[Cc]redential|[Aa]ccess[.-]?[Kk]ey([.-]id)?|[Ss]ecret[.-][Kk]ey"
+    r"|[Aa]ccount[.-]key|connection-string|jaas\.config)$"
+)
+_PASSWORD_IN_ADDRESS = "://[^/@]*:[^/@]+@"
+_SECRET_KEY = {"$ref": "#/$defs/secretKey"}
+# A port below it needs a right that the pod has not.
+_LOWEST_PORT = 1024
+
+
+def with_settings(values_schema: str) -> str:
+    """The values' schema with its settings as they are now; what it says of other values stays."""
+    schema: Schema = json.loads(values_schema)
+    properties: Schema = schema["properties"]
+    properties["settings"] = _settings()
+    properties["secretSettings"] = _object(dict.fromkeys(secret_settings(), _SECRET_KEY))
+    properties["secretProperties"] = _object({name: _entries(name) for name in mapping_settings()})
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _settings() -> Schema:
+    whole = Settings.model_json_schema()
+    found = {name: _plain(whole["properties"][name], whole["$defs"]) for name in value_settings()}
+    found["port"]["minimum"] = _LOWEST_PORT
+    for name in mapping_settings():
+        if name in found:
+            found[name] = _without_secrets(found[name])
+    # A value of null takes back what an earlier file of values gave.
+    return _object({name: {"anyOf": [each, {"type": "null"}]} for name, each in found.items()})
+
+
+def _entries(name: str) -> Schema:
+    entries: Schema = {"type": "object", "additionalProperties": _SECRET_KEY}
+    return {"type": "object", "additionalProperties": entries} if name == "catalogs" else entries
+
+
+def _without_secrets(schema: Schema) -> Schema:
+    """The same for a mapping, whose entries must be none that look like secrets."""
+    inner = [
+        key for key in ("additionalProperties", "patternProperties") if isinstance(schema.get(key), dict)
+    ]
+    if schema.get("additionalProperties") == {"type": "string"}:
+        value = {"type": "string", "not": {"pattern": _PASSWORD_IN_ADDRESS}}
+        names = {"not": {"pattern": _SECRET_NAME}}
+        return schema | {"additionalProperties": value, "propertyNames": names}
+    found = dict(schema)
+    for key in inner:
+        found[key] = {each: _without_secrets(of) for each, of in schema[key].items()}
+    return found
+
+
+def _plain(schema: Schema, definitions: Schema) -> Schema:
+    """The schema with its references written out, and without what is of no use to Helm."""
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = target | {key: value for key, value in schema.items() if key != "$ref"}
+    found: Schema = {}
+    for key, value in schema.items():
+        if key in ("title", "default", "format", "writeOnly"):
+            continue
+        if key in ("properties", "patternProperties"):
+            found[key] = {name: _plain(each, definitions) for name, each in value.items()}
+        elif key == "anyOf":
+            found[key] = [_plain(each, definitions) for each in value]
+        else:
+            found[key] = _plain(value, definitions) if isinstance(value, dict) else value
+    if "patternProperties" in found:
+        found["additionalProperties"] = False
+    return found
+
+
+def _object(properties: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": False, "properties": properties}

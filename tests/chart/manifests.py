@@ -1,0 +1,132 @@
+"""What the chart makes of values, and how Kubernetes would read it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from helm.generate.files import CHART
+from tests.chart.helm_program import helm_program
+
+Manifest = dict[str, Any]
+
+RELEASE, NAMESPACE = "trial", "lake"
+SETS_OF_VALUES = {each.name.removesuffix("-values.yaml"): each for each in sorted((CHART / "ci").iterdir())}
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The manifests of one set of values."""
+
+    manifests: tuple[Manifest, ...]
+
+    def one(self, kind: str, ending: str = "") -> Manifest:
+        """The only manifest of this kind whose name ends so."""
+        [found] = [each for each in self.of(kind) if each["metadata"]["name"] == f"{RELEASE}-sluice{ending}"]
+        return found
+
+    def of(self, kind: str) -> list[Manifest]:
+        """All of one kind."""
+        return [each for each in self.manifests if each["kind"] == kind]
+
+    def pods(self) -> Iterator[Manifest]:
+        """The specifications of all pods that come of them, those of executors included."""
+        for each in self.manifests:
+            if each["kind"] in ("StatefulSet", "Job"):
+                yield each["spec"]["template"]["spec"]
+        yield from (pod["spec"] for pod in self.executor_pods())
+
+    def executor_pods(self) -> Iterator[Manifest]:
+        """The template that Spark makes executors from, where there is one."""
+        for each in self.of("ConfigMap"):
+            if "executor.yaml" in each["data"]:
+                yield yaml.safe_load(each["data"]["executor.yaml"])
+
+    @property
+    def gateway(self) -> Manifest:
+        """The gateway's container."""
+        container: Manifest = self.gateway_pod["containers"][0]
+        return container
+
+    @property
+    def gateway_pod(self) -> Manifest:
+        """The gateway's pod."""
+        pod: Manifest = self.one("StatefulSet")["spec"]["template"]["spec"]
+        return pod
+
+
+def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs helm, and waits for its end."""
+    program = helm_program()
+    assert program is not None
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=120)
+
+
+@cache
+def rendered(set_of_values: str) -> Rendered:
+    """What one of the chart's own sets of values makes."""
+    return render("--values", str(SETS_OF_VALUES[set_of_values]))
+
+
+def render(*arguments: str) -> Rendered:
+    """What helm makes with these arguments."""
+    done = template(*arguments)
+    assert done.returncode == 0, done.stderr
+    return Rendered(tuple(each for each in yaml.safe_load_all(done.stdout) if each))
+
+
+def template(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`helm template` as it is."""
+    return helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, *arguments)
+
+
+def environment_in_pod(container: Manifest, secrets: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """The variables as a process in the container has them: references resolved, `$$` a `$`."""
+    found: dict[str, str] = {}
+
+    def resolved(match: re.Match[str]) -> str:
+        return "$" if match[1] is None else found.get(match[1], match[0])
+
+    for each in container["env"]:
+        if "value" in each:
+            found[each["name"]] = _REFERENCE.sub(resolved, each["value"])
+        elif "fieldRef" in each["valueFrom"]:
+            found[each["name"]] = f"{RELEASE}-sluice-0"
+        else:
+            reference = each["valueFrom"]["secretKeyRef"]
+            found[each["name"]] = secrets[reference["name"], reference["key"]]
+    return found
+
+
+def secret_references(manifests: Sequence[Manifest]) -> set[tuple[str, str]]:
+    """All (name, key) of Secrets that variables come from."""
+    return {
+        (reference["name"], reference["key"])
+        for each in _mappings(list(manifests))
+        for reference in [each.get("secretKeyRef")]
+        if isinstance(reference, dict)
+    }
+
+
+def _mappings(node: object) -> Iterator[dict[str, Any]]:
+    children: list[object] = []
+    if isinstance(node, dict):
+        yield node
+        children = list(node.values())
+    elif isinstance(node, list):
+        children = node
+    for each in children:
+        yield from _mappings(each)
+
+
+def path_of(name: str) -> Path:
+    """A file of the chart."""
+    return CHART / name
