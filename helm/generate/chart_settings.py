@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from typing import Any
 
-from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from api.settings import Settings
@@ -36,39 +37,34 @@ def secret_settings() -> list[str]:
 
 def mapping_settings() -> list[str]:
     """Those of them that are mappings, whose single entries may come from Secrets."""
-    return [name for name in secret_settings() if kind_of(Settings.model_fields[name]) == "mapping"]
+    return [name for name in secret_settings() if kind_of(name) == "mapping"]
 
 
-def kind_of(field: FieldInfo) -> str:
+@cache
+def json_schema() -> dict[str, Any]:
+    """The settings as a JSON schema."""
+    return Settings.model_json_schema()
+
+
+def kind_of(name: str) -> str:
     """How the environment has it: as an `integer`, a `text`, a `mapping`, or else as `json`.
 
-    >>> [kind_of(Settings.model_fields[each]) for each in ("port", "spark_master", "spark_conf", "rewrites")]
+    >>> [kind_of(each) for each in ("port", "spark_master", "spark_conf", "rewrites")]
     ['integer', 'text', 'mapping', 'json']
     """
-    types = set(_types(Settings.model_json_schema(), _schema_of(field)))
-    for kind, name in (("integer", "integer"), ("string", "text"), ("object", "mapping")):
-        if types - {"null"} == {kind}:
-            return name
-    return "json"
+    types = set(_types(json_schema()["properties"][name])) - {"null"}
+    kinds = {"integer": "integer", "string": "text", "object": "mapping"}
+    return kinds.get(types.pop(), "json") if len(types) == 1 else "json"
 
 
 def _is_secret(field: FieldInfo) -> bool:
-    return "SecretStr" in str(field.annotation) or field.annotation is SecretStr
+    return "SecretStr" in str(field.annotation)
 
 
-def _schema_of(field: FieldInfo) -> object:
-    schema = Settings.model_json_schema()["properties"]
-    return next(schema[name] for name, each in Settings.model_fields.items() if each is field)
-
-
-def _types(whole: dict[str, object], schema: object) -> Iterable[str]:
-    if not isinstance(schema, dict):
-        return
+def _types(schema: dict[str, Any]) -> Iterable[str]:
     if "$ref" in schema:
-        definitions = whole["$defs"]
-        assert isinstance(definitions, dict)
-        yield from _types(whole, definitions[schema["$ref"].rpartition("/")[2]])
+        yield from _types(json_schema()["$defs"][schema["$ref"].rpartition("/")[2]])
     if "type" in schema:
         yield schema["type"]
     for each in schema.get("anyOf", ()):
-        yield from _types(whole, each)
+        yield from _types(each)

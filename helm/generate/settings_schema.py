@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from api.settings import Settings
-from helm.generate.chart_settings import mapping_settings, secret_settings, value_settings
+from helm.generate.chart_settings import json_schema, mapping_settings, secret_settings, value_settings
 
 Schema = dict[str, Any]
 
@@ -31,7 +30,7 @@ def with_settings(values_schema: str) -> str:
 
 
 def _settings() -> Schema:
-    whole = Settings.model_json_schema()
+    whole = json_schema()
     found = {name: _plain(whole["properties"][name], whole["$defs"]) for name in value_settings()}
     found["port"]["minimum"] = _LOWEST_PORT
     for name in mapping_settings():

@@ -18,7 +18,7 @@ _HEAD = """{{- /* Written by `make chart` from api/settings: do not edit. */ -}}
 
 def settings_template() -> str:
     """The template, a line for each setting."""
-    lines = "".join(_line(name, kind_of(field)) for name, field in chart_settings().items())
+    lines = "".join(_line(name, kind_of(name)) for name in chart_settings())
     defaults = json.dumps({name: Settings.model_fields[name].default for name in _TIMES})
     return (
         f"{_HEAD}{lines}{{{{- end }}}}\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -88,8 +88,11 @@ def template(*arguments: str) -> subprocess.CompletedProcess[str]:
     return helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, *arguments)
 
 
-def environment_in_pod(container: Manifest, secrets: Mapping[tuple[str, str], str]) -> dict[str, str]:
-    """The variables as a process in the container has them: references resolved, `$$` a `$`."""
+def environment_in_pod(container: Manifest, secret_of: Callable[[str], str]) -> dict[str, str]:
+    """The variables as a process in the container has them: references resolved, `$$` a `$`.
+
+    `secret_of` has the Secret's value for a variable's name.
+    """
     found: dict[str, str] = {}
 
     def resolved(match: re.Match[str]) -> str:
@@ -101,22 +104,13 @@ def environment_in_pod(container: Manifest, secrets: Mapping[tuple[str, str], st
         elif "fieldRef" in each["valueFrom"]:
             found[each["name"]] = f"{RELEASE}-sluice-0"
         else:
-            reference = each["valueFrom"]["secretKeyRef"]
-            found[each["name"]] = secrets[reference["name"], reference["key"]]
+            assert each["valueFrom"]["secretKeyRef"]["key"]
+            found[each["name"]] = secret_of(each["name"])
     return found
 
 
-def secret_references(manifests: Sequence[Manifest]) -> set[tuple[str, str]]:
-    """All (name, key) of Secrets that variables come from."""
-    return {
-        (reference["name"], reference["key"])
-        for each in _mappings(list(manifests))
-        for reference in [each.get("secretKeyRef")]
-        if isinstance(reference, dict)
-    }
-
-
-def _mappings(node: object) -> Iterator[dict[str, Any]]:
+def mappings_in(node: object) -> Iterator[dict[str, Any]]:
+    """All mappings in a manifest, the outer ones first."""
     children: list[object] = []
     if isinstance(node, dict):
         yield node
@@ -124,7 +118,7 @@ def _mappings(node: object) -> Iterator[dict[str, Any]]:
     elif isinstance(node, list):
         children = node
     for each in children:
-        yield from _mappings(each)
+        yield from mappings_in(each)
 
 
 def path_of(name: str) -> Path:

@@ -1,0 +1,206 @@
+"""What holds for every set of values: no rights, no secrets in the open, and times and ports that agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from api.settings import Settings
+from api.stop_deadline import STOPPED_WITHIN_S
+from tests.chart.manifests import Manifest, Rendered, mappings_in, rendered
+
+MEMORY = re.compile(r"(\d+)([KMGT]i?)?")
+IN_BYTES = {"Mi": 1024**2, "Gi": 1024**3}
+
+
+def containers(made: Rendered) -> Iterator[Manifest]:
+    for pod in made.pods():
+        yield from pod["containers"]
+        yield from pod.get("initContainers", ())
+
+
+def setting(made: Rendered, name: str) -> str:
+    """What the pod says of it, or its default."""
+    found = {each["name"]: each.get("value") for each in made.gateway["env"]}
+    return str(found.get(f"SLUICE_{name.upper()}") or Settings.model_fields[name].default)
+
+
+def test_nothing_runs_as_root(made: Rendered) -> None:
+    for pod in made.pods():
+        security = pod["securityContext"]
+        assert security["runAsNonRoot"]
+        assert security["runAsUser"] > 0
+        assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+
+
+def test_containers_have_no_rights_and_a_root_that_is_read_only(made: Rendered) -> None:
+    for container in containers(made):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+
+
+def test_volumes_are_the_clusters_own_and_bounded(made: Rendered) -> None:
+    for pod in made.pods():
+        for volume in pod["volumes"]:
+            assert "hostPath" not in volume
+            assert "sizeLimit" in volume.get("emptyDir", {"sizeLimit": ""})
+
+
+def test_every_container_says_what_it_takes(made: Rendered) -> None:
+    executors = [pod["spec"] for pod in made.executor_pods()]
+    for pod in made.pods():
+        # Spark writes those of executors itself.
+        for container in [] if pod in executors else pod["containers"]:
+            assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+            assert "memory" in container["resources"]["limits"]
+
+
+def test_the_heap_leaves_room_for_the_rest(made: Rendered) -> None:
+    amount, unit = MEMORY.fullmatch(made.gateway["resources"]["limits"]["memory"]).groups()  # type: ignore[union-attr]
+    heap = setting(made, "spark_driver_memory")
+    assert int(amount) * IN_BYTES[unit] >= int(heap[:-1]) * 1024**3 + 2 * 1024**3
+
+
+def test_only_a_driver_that_starts_executors_may_speak_to_the_api(made: Rendered) -> None:
+    is_kubernetes = setting(made, "spark_master").startswith("k8s://")
+    assert made.gateway_pod["automountServiceAccountToken"] is is_kubernetes
+    assert len(made.of("Role")) == len(made.of("RoleBinding")) == int(is_kubernetes)
+    for pod in made.pods():
+        assert pod is made.gateway_pod or pod["automountServiceAccountToken"] is False
+    assert all(each["automountServiceAccountToken"] is False for each in made.of("ServiceAccount"))
+
+
+def test_a_driver_has_rights_in_its_namespace_alone() -> None:
+    made = rendered("k8s-executors")
+    assert not made.of("ClusterRole")
+    assert not made.of("ClusterRoleBinding")
+    [rule] = made.one("Role", "-driver")["rules"]
+    assert set(rule["resources"]) == {"pods", "configmaps", "services", "persistentvolumeclaims"}
+    assert "*" not in rule["verbs"]
+    [subject] = made.one("RoleBinding", "-driver")["subjects"]
+    assert subject["name"] == made.gateway_pod["serviceAccountName"]
+    [executor] = made.executor_pods()
+    assert executor["spec"]["automountServiceAccountToken"] is False
+
+
+def test_secrets_are_references_alone(made: Rendered) -> None:
+    assert not made.of("Secret")
+    for config_map in made.of("ConfigMap"):
+        text = str(config_map["data"])
+        assert not re.search(r"(?i:password|credential|secret)|SLUICE_", text)
+    for each in mappings_in(list(made.manifests)):
+        if isinstance(each.get("value"), str):
+            assert not re.search(r"://[^/@$]*:[^/@$]+@", each["value"])
+
+
+def test_the_drain_is_shorter_than_the_grace(made: Rendered) -> None:
+    grace = made.gateway_pod["terminationGracePeriodSeconds"]
+    pause = made.gateway["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert pause >= made.gateway["readinessProbe"]["periodSeconds"]
+    # The last is when the process ends by force; Kubernetes must not be faster.
+    assert pause + float(setting(made, "shutdown_timeout_s")) + STOPPED_WITHIN_S < grace
+
+
+def test_a_longer_drain_has_a_longer_grace() -> None:
+    grace = [
+        rendered(each).gateway_pod["terminationGracePeriodSeconds"] for each in ("smallest", "production")
+    ]
+    assert grace == [60, 150]
+
+
+def test_probes_wait_for_the_answer(made: Rendered) -> None:
+    gateway = made.gateway
+    for probe in (gateway["startupProbe"], gateway["readinessProbe"]):
+        assert probe["httpGet"] == {"path": "/readyz", "port": "http"}
+        assert probe["timeoutSeconds"] > float(setting(made, "health_timeout_s"))
+    assert gateway["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "http"}
+    assert gateway["startupProbe"]["periodSeconds"] * gateway["startupProbe"]["failureThreshold"] >= 600
+
+
+def test_ports_agree(made: Rendered) -> None:
+    ports = {each["name"]: each["containerPort"] for each in made.gateway["ports"]}
+    assert ports["http"] == int(setting(made, "port"))
+    for service in (made.one("Service"), made.one("Service", "-driver")):
+        assert {each["targetPort"] for each in service["spec"]["ports"]} <= ports.keys()
+    headless = {each["name"]: each["port"] for each in made.one("Service", "-driver")["spec"]["ports"]}
+    assert headless == ports
+    for rule in made.one("NetworkPolicy")["spec"]["ingress"]:
+        assert {each["port"] for each in rule["ports"]} <= ports.keys()
+
+
+@pytest.mark.parametrize("set_of_values", ["k8s-executors", "standalone", "air-gapped"])
+def test_spark_is_told_the_ports_that_are_open(set_of_values: str) -> None:
+    made = rendered(set_of_values)
+    ports = {each["name"]: str(each["containerPort"]) for each in made.gateway["ports"]}
+    [conf] = [each["value"] for each in made.gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]
+    assert f'"spark.driver.port":"{ports["driver"]}"' in conf
+    assert f'"spark.driver.blockManager.port":"{ports["blocks"]}"' in conf
+
+
+def test_only_executors_reach_the_drivers_ports(made: Rendered) -> None:
+    mode = setting(made, "spark_master").partition(":")[0]
+    rules = made.one("NetworkPolicy")["spec"]["ingress"]
+    found = [each for each in rules if {"port": "driver"} in each["ports"]]
+    assert len(found) == (1 if mode in ("k8s", "spark") else 0)
+    for rule in found:
+        [peer] = rule["from"]
+        if mode == "k8s":
+            [pod] = made.executor_pods()
+            assert peer["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    gateway = made.one("StatefulSet")["spec"]
+    labels = gateway["template"]["metadata"]["labels"]
+    assert made.one("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    for pod in made.executor_pods():
+        assert not gateway["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_selectors_find_their_pods(made: Rendered) -> None:
+    found = [each["spec"]["template"]["metadata"]["labels"] for each in made.of("StatefulSet")]
+    for service in made.of("Service"):
+        assert sum(service["spec"]["selector"].items() <= each.items() for each in found) == 1
+    for each in made.of("PodDisruptionBudget"):
+        assert each["spec"]["selector"] == made.one("StatefulSet")["spec"]["selector"]
+
+
+def test_what_is_named_is_there(made: Rendered) -> None:
+    accounts = {each["metadata"]["name"] for each in made.of("ServiceAccount")}
+    assert made.gateway_pod["serviceAccountName"] in accounts | {"data-reader"}
+    made_here = {each["metadata"]["name"] for each in made.of("ConfigMap")}
+    named = [each["configMap"]["name"] for each in made.gateway_pod["volumes"] if "configMap" in each]
+    assert set(named) <= made_here | {"authority"}
+    claims = {each["metadata"]["name"] for each in made.of("PersistentVolumeClaim")}
+    for each in mappings_in(list(made.manifests)):
+        assert each.get("claimName", "") in claims | {""}
+    for mount in made.gateway["volumeMounts"]:
+        assert mount["name"] in {each["name"] for each in made.gateway_pod["volumes"]}
+
+
+def test_the_autoscaler_sets_the_number_alone() -> None:
+    made = rendered("production")
+    assert "replicas" not in made.one("StatefulSet")["spec"]
+    scaler = made.one("HorizontalPodAutoscaler")["spec"]
+    assert scaler["scaleTargetRef"]["kind"] == "StatefulSet"
+    assert scaler["scaleTargetRef"]["name"] == made.one("StatefulSet")["metadata"]["name"]
+    queue, cpu = scaler["metrics"]
+    assert queue["pods"]["metric"]["selector"] == {"matchLabels": {"state": "QUEUED"}}
+    assert cpu["containerResource"]["container"] == made.gateway["name"]
+
+
+def test_a_single_gateway_may_be_evicted() -> None:
+    assert not rendered("smallest").of("PodDisruptionBudget")
+    assert len(rendered("production").of("PodDisruptionBudget")) == 1
+
+
+def test_the_migration_comes_before_the_gateways() -> None:
+    [job] = rendered("production").of("Job")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    # Nothing of the release is there yet.
+    pod = job["spec"]["template"]["spec"]
+    assert "serviceAccountName" not in pod
+    assert all("configMap" not in each for each in pod["volumes"])
