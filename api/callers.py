@@ -19,6 +19,7 @@ calling: ContextVar[str] = ContextVar("calling", default=ANONYMOUS)
 OPEN_PATHS = frozenset(
     {
         "/healthz",
+        "/livez",
         "/readyz",
         "/docs",
         "/openapi.json",

@@ -24,7 +24,7 @@ from service.errors import (
     TooManyIngests,
 )
 from service.gateway import Gateway
-from service.model.health import PartHealth, PartState, Readiness
+from service.model.health import Liveness, PartHealth, PartState, Readiness
 
 GatewayFactory = Callable[[], Gateway]
 IsCanceled = Callable[[], bool]
@@ -118,6 +118,12 @@ class Door:
             raise ClientGone from None
         finally:
             watching.cancel()
+
+    def liveness(self) -> Liveness:
+        """Whether the process can still help itself. A start and a stop have bounds of their own."""
+        if self._closing is not None or self._gateway is None:
+            return Liveness()
+        return self._gateway.liveness()
 
     async def readiness(self) -> Readiness:
         """How the parts are doing; while the gateway is built, that its engine is starting."""

@@ -125,6 +125,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         result_ttl_ms=settings.result_ttl_s * 1000,
         shutdown_timeout_s=settings.shutdown_timeout_s,
         health_timeout_s=settings.health_timeout_s,
+        engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
     )
     ingests = build_ingests(
         settings,

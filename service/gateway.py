@@ -26,7 +26,7 @@ from service.ingest.streaming.streams import Streams
 from service.maintenance.maintenances import Maintenances
 from service.model.explanation import Explanation
 from service.model.filtering import CachedFilter
-from service.model.health import Readiness, Vitals
+from service.model.health import Liveness, Readiness, Vitals
 from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest, ResultFormat
@@ -81,6 +81,7 @@ class GatewayBounds:
     result_ttl_ms: int
     shutdown_timeout_s: float
     health_timeout_s: float = 2.0
+    engine_max_down_s: float = 315.0
 
 
 class Gateway:
@@ -300,6 +301,10 @@ class Gateway:
         given_up = self._workers.given_up + self._plannings.given_up
         vitals = Vitals(self._ports.engine.health(), given_up)
         return self._meters.exposition(open_queries(self._book.open()), vitals)
+
+    def liveness(self) -> Liveness:
+        """Whether this process can still help itself. At once: no part is asked."""
+        return Liveness(self._ports.engine.health().down_s, self._bounds.engine_max_down_s)
 
     def readiness(self) -> Readiness:
         """Every part by name. Required are the engine and a worker: without them nothing can be answered.

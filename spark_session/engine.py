@@ -52,6 +52,7 @@ class SparkEngine:
         self._suspects = Suspects(self._bounds.quarantine_s)
         self._lost_because = ""
         self._lost_count = 0
+        self._last_up_s = time.monotonic()
         self._has_failed_start = False
         self._changed = threading.Condition()
         self._closing = threading.Event()
@@ -135,13 +136,17 @@ class SparkEngine:
     def health(self) -> PartHealth:
         """See `service.ports.Engine`."""
         watch = self._watch
+        lost_count, down_s = self._lost_count, time.monotonic() - self._last_up_s
         if watch is None or watch.is_gone:
             detail = f"A new session is being started. {self._lost_because}".strip()
-            return PartHealth("engine", PartState.STARTING, detail, True, lost_count=self._lost_count)
+            return PartHealth(
+                "engine", PartState.STARTING, detail, True, lost_count=lost_count, down_s=down_s
+            )
         verdict = watch.verdict()
-        state = PartState.UP if verdict.is_up else PartState.DOWN
         given_up_count = verdict.given_up_count
-        return PartHealth("engine", state, verdict.detail, True, given_up_count, self._lost_count)
+        if verdict.is_up:
+            return PartHealth("engine", PartState.UP, verdict.detail, True, given_up_count, lost_count)
+        return PartHealth("engine", PartState.DOWN, verdict.detail, True, given_up_count, lost_count, down_s)
 
     def catalog_faults(self) -> Mapping[str, str]:
         """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
@@ -252,7 +257,12 @@ class SparkEngine:
         watch.session.jvm.is_dead_within(WATCH_INTERVAL_S)
         if watch.is_gone:
             self._lose(watch, "Its process ended.")
-        elif (verdict := watch.verdict()).must_be_replaced:
+            return
+        verdict = watch.verdict()
+        if verdict.is_up:
+            # Here and nowhere else: a watcher that hangs lets the engine's time run out, too.
+            self._last_up_s = time.monotonic()
+        elif verdict.must_be_replaced:
             # What hangs is why, and none of the queries beside it.
             culprits = watch.given_up_texts() if verdict.given_up_count else None
             self._note_loss(watch.session, culprits)

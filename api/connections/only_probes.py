@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.errors import TooManyConnections
 from api.problems import problem_response
 
-PROBES = frozenset({"/healthz", "/readyz"})
+PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class OnlyProbes:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from api.edge import EdgeOfApp
-from api.schemas.health import HealthAnswer, ReadinessAnswer, readiness_answer
+from api.schemas.health import (
+    HealthAnswer,
+    LivenessAnswer,
+    ReadinessAnswer,
+    liveness_answer,
+    readiness_answer,
+)
 
 router = APIRouter(tags=["health"])
 
@@ -14,6 +20,17 @@ router = APIRouter(tags=["health"])
 async def healthz() -> HealthAnswer:
     """The process answers, whatever its parts do."""
     return HealthAnswer()
+
+
+@router.get(
+    "/livez", responses={503: {"model": LivenessAnswer, "description": "Nothing but a restart helps."}}
+)
+async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
+    """Whether the process should go on; 503 when its engine was down for too long and was not replaced."""
+    # Only memory is looked at: the engine is not asked.
+    liveness = edge.door.liveness()
+    response.status_code = 200 if liveness.is_alive else 503
+    return liveness_answer(liveness)
 
 
 @router.get(

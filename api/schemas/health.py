@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from api.schemas.wire import WireModel
-from service.model.health import PartState, Readiness
+from service.model.health import Liveness, PartState, Readiness
 
 
 class ReadyStatus(StrEnum):
@@ -23,6 +23,20 @@ class HealthAnswer(WireModel):
     status: Literal["UP"] = "UP"
 
 
+class LiveStatus(StrEnum):
+    """STUCK: nothing but a restart of the process helps."""
+
+    UP = "UP"
+    STUCK = "STUCK"
+
+
+class LivenessAnswer(WireModel):
+    """Whether the process should go on."""
+
+    status: LiveStatus
+    detail: str
+
+
 class PartAnswer(WireModel):
     """How one part is doing."""
 
@@ -35,6 +49,14 @@ class ReadinessAnswer(WireModel):
 
     status: ReadyStatus
     parts: dict[str, PartAnswer]
+
+
+def liveness_answer(liveness: Liveness) -> LivenessAnswer:
+    """The liveness in the wire's words."""
+    if liveness.is_alive:
+        return LivenessAnswer(status=LiveStatus.UP, detail="")
+    detail = f"The engine has been down for {liveness.engine_down_s:.0f} s, and none could be started."
+    return LivenessAnswer(status=LiveStatus.STUCK, detail=detail)
 
 
 def readiness_answer(readiness: Readiness) -> ReadinessAnswer:

@@ -41,6 +41,12 @@ class SupervisionSettings(BaseModel):
     engine_collection_window_s: float = Field(
         15.0, ge=1, le=3600, description="over how much time that part is measured"
     )
+    liveness_patience_s: float = Field(
+        300.0,
+        ge=1,
+        le=86_400,
+        description="how long, beyond engine_unresponsive_s, the engine may be down before `/livez` says 503",
+    )
     health_timeout_s: float = Field(
         2.0, ge=0.1, le=60, description="how long `/readyz` waits for what a part says of itself"
     )

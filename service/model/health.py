@@ -19,7 +19,7 @@ class PartHealth:
     """One part by name; `detail` says what is wrong, without addresses or secrets.
 
     `given_up_count`: what runs on in it although nobody waits for it; `lost_count`: how often it had to be
-    started anew.
+    started anew; `down_s`: for how long it has not been up, where that is known.
     """
 
     name: str
@@ -28,6 +28,7 @@ class PartHealth:
     is_required: bool = False
     given_up_count: int = 0
     lost_count: int = 0
+    down_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,23 @@ class Vitals:
 
     engine: PartHealth
     given_up_workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Alive as long as the engine is not down for longer than its replacement could take."""
+
+    engine_down_s: float = 0.0
+    engine_max_down_s: float = 0.0
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process can still help itself.
+
+        >>> Liveness(100, 315).is_alive, Liveness(316, 315).is_alive, Liveness().is_alive
+        (True, False, True)
+        """
+        return self.engine_down_s <= self.engine_max_down_s
 
 
 @dataclass(frozen=True, slots=True)

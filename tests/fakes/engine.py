@@ -46,6 +46,7 @@ class FakeEngine:
         self.cancels: list[UUID] = []
         self.missed_cancels = 0
         self.is_closed = False
+        self.down_s = 0.0
         self._is_held = False
         self._canceled: set[UUID] = set()
         self._changed = threading.Condition()
@@ -82,7 +83,9 @@ class FakeEngine:
             self._changed.notify_all()
 
     def health(self) -> PartHealth:
-        return PartHealth("engine", PartState.DOWN if self.is_closed else PartState.UP, is_required=True)
+        is_down = self.is_closed or self.down_s > 0
+        state = PartState.DOWN if is_down else PartState.UP
+        return PartHealth("engine", state, is_required=True, down_s=self.down_s)
 
     def close(self) -> None:
         with self._changed:

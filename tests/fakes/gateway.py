@@ -24,7 +24,7 @@ from service.errors import (
 from service.gateway import Gateway, ResultChunk, Submission
 from service.model.explanation import PLANNED, Explanation
 from service.model.filtering import CachedFilter
-from service.model.health import PartHealth, PartState, Readiness
+from service.model.health import Liveness, PartHealth, PartState, Readiness
 from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
@@ -98,6 +98,7 @@ class FakeGateway(Gateway):
         self.queries: dict[UUID, Query] = {}
         self.refusal: Exception | None = None
         self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
+        self.alive = Liveness()
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
         self.stopped: list[Planning] = []
@@ -265,6 +266,9 @@ class FakeGateway(Gateway):
 
     def forget_filters(self, fingerprint: str | None = None) -> int:
         return self.filter_cache.forget(fingerprint)
+
+    def liveness(self) -> Liveness:
+        return self.alive
 
     def readiness(self) -> Readiness:
         return Readiness(self.parts)

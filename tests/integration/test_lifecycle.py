@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from shutil import which
 from uuid import uuid4
 
 import httpx
@@ -106,6 +108,41 @@ def test_a_stop_ends_in_time_although_the_engine_does_not_answer(folder: Path) -
         assert psutil.wait_procs([jvm], timeout=30)[1] == []
     finally:
         gateway.kill()
+
+
+@pytest.mark.timeout(300)
+def test_a_gateway_that_cannot_start_an_engine_asks_to_be_restarted(folder: Path) -> None:
+    java = folder / "java"
+    java.symlink_to(_java_home())
+    patience = {"SLUICE_ENGINE_UNRESPONSIVE_S": "20", "SLUICE_LIVENESS_PATIENCE_S": "1"}
+    gateway = RunningGateway.start(folder / "stuck", SETTINGS | patience | {"JAVA_HOME": str(java)})
+    try:
+        assert gateway.client.get("/livez").json() == {"status": "UP", "detail": ""}
+        java.unlink()
+        jvm = gateway.jvm()
+        assert jvm is not None
+        jvm.kill()
+        stuck = until(lambda: _stuck(gateway), within_s=120)
+        assert stuck["status"] == "STUCK"
+        assert "none could be started" in str(stuck["detail"])
+        assert gateway.client.get("/healthz").status_code == 200
+        java.symlink_to(_java_home())
+        until(lambda: gateway.client.get("/livez").status_code == 200, within_s=120)
+        assert rows(gateway.client, "SELECT 1") == [[1]]
+    finally:
+        gateway.kill()
+
+
+def _stuck(gateway: RunningGateway) -> dict[str, object]:
+    response = gateway.client.get("/livez")
+    found: dict[str, object] = response.json() if response.status_code == 503 else {}
+    return found
+
+
+def _java_home() -> Path:
+    program = Path(os.environ["JAVA_HOME"]) / "bin" / "java" if "JAVA_HOME" in os.environ else which("java")
+    assert program is not None
+    return Path(program).resolve().parents[1]
 
 
 def test_a_store_that_was_not_migrated_keeps_the_gateway_from_starting(guarded: Guarded) -> None:

@@ -130,7 +130,7 @@ def test_without_a_known_token_nobody_gets_in(guarded: Guarded) -> None:
 
 
 def test_probes_and_the_description_need_no_token(guarded: Guarded) -> None:
-    for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
+    for path in ("/healthz", "/livez", "/readyz", "/docs", "/openapi.json"):
         assert guarded.running.client.get(path).status_code == 200
 
 

@@ -602,6 +602,12 @@ class SlowParts:
         self.store, self.filter_cache, self.catalogs = Store(), Cache(), Catalogs()
 
 
+def test_the_process_is_alive_until_its_engine_was_down_for_too_long(house: House) -> None:
+    for down_s, is_alive in ((0.0, True), (315.0, True), (315.5, False), (0.0, True)):
+        house.engine.down_s = down_s
+        assert house.gateway.liveness().is_alive is is_alive
+
+
 def test_the_parts_are_asked_at_once(build: Build) -> None:
     parts = SlowParts()
     house = build(store=parts.store, filter_cache=parts.filter_cache, catalogs=parts.catalogs)

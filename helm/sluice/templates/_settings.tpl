@@ -51,6 +51,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "engine_quarantine_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_max_collection_percent" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_collection_window_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "liveness_patience_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "health_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "query_workers" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_queued_queries" "kind" "integer") }}

@@ -42,7 +42,7 @@ async def test_a_token_names_its_caller_and_hides_the_queries_of_others(
     assert (own.status_code, foreign.status_code) == (200, 404)
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/docs", "/openapi.json"])
 async def test_probes_and_the_documentation_need_no_token(running: Running, path: str) -> None:
     async with running(Settings(api_tokens=TOKENS)) as client:
         assert (await client.get(path)).status_code == 200

@@ -123,7 +123,7 @@ def test_who_may_ask_what_is_described(tokens: dict[str, str]) -> None:
     assert description["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
     for path, operations in description["paths"].items():
         for operation in operations.values():
-            is_open = path in ("/healthz", "/readyz")
+            is_open = path in ("/healthz", "/livez", "/readyz")
             needed: list[dict[str, list[str]]] = [{"bearer": []}] if tokens else [{}, {"bearer": []}]
             assert operation["security"] == ([] if is_open else needed)
             assert is_open or {"400", "401", "408", "414", "431", "503"} <= set(operation["responses"])

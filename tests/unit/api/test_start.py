@@ -13,7 +13,7 @@ from api.server import bind, serve
 from api.settings import Settings
 from service.errors import CannotStart
 from service.gateway import Gateway
-from service.model.health import PartHealth, PartState
+from service.model.health import Liveness, PartHealth, PartState
 from tests.fakes.gateway import FakeGateway
 
 
@@ -31,6 +31,7 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client,
     ):
         alive = await client.get("/healthz")
+        may_go_on = await client.get("/livez")
         ready = await client.get("/readyz")
         query = await client.post("/query", json={"sql": "select 1"})
         numbers = await client.get("/metrics")
@@ -39,6 +40,7 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
         ready_then = await client.get("/readyz")
         numbers_then = await client.get("/metrics")
     assert alive.status_code == 200
+    assert (may_go_on.status_code, may_go_on.json()["status"]) == (200, "UP")
     assert numbers.status_code == 200
     assert {"sluice_ready 0.0", "process_open_fds"} <= set(numbers.text.replace("fds ", "fds\n").splitlines())
     assert "sluice_ready 1.0" in numbers_then.text.splitlines()
@@ -48,6 +50,18 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
     assert query.headers["retry-after"]
     assert (ready_then.status_code, ready_then.json()["status"]) == (200, "READY")
     assert gateway.is_closed
+
+
+@pytest.mark.anyio
+async def test_an_engine_that_stays_down_has_the_process_restarted(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    gateway.alive = Liveness(engine_down_s=315, engine_max_down_s=315)
+    assert (await client.get("/livez")).json() == {"status": "UP", "detail": ""}
+    gateway.alive = Liveness(engine_down_s=316, engine_max_down_s=315)
+    response = await client.get("/livez")
+    assert (response.status_code, response.json()["status"]) == (503, "STUCK")
+    assert response.json()["detail"] == "The engine has been down for 316 s, and none could be started."
 
 
 @pytest.mark.anyio

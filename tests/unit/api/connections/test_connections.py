@@ -60,7 +60,7 @@ def test_while_every_connection_waits_for_its_query_probes_are_answered(
     assert (refused.status, refused.code) == (503, "TOO_MANY_CONNECTIONS")
     assert refused.headers["retry-after"]
     assert refused.headers["connection"] == "close"
-    for probe in (b"/healthz", b"/readyz"):
+    for probe in (b"/healthz", b"/livez", b"/readyz"):
         answer = clients().ask(probe)
         assert (answer.status, answer.headers["connection"]) == (200, "close")
 
