@@ -65,7 +65,7 @@ def test_the_migration_takes_its_environment(made: Rendered, monkeypatch: pytest
 
 def test_what_is_not_given_is_left_to_the_image() -> None:
     names = {each["name"] for each in rendered("smallest").gateway["env"]}
-    assert names == {"POD_NAME", "SLUICE_ALLOW_UNAUTHENTICATED"}
+    assert names == {"POD_NAME", "SLUICE_ALLOW_UNAUTHENTICATED", "SLUICE_QUERY_WORKERS"}
 
 
 def test_values_arrive_as_they_were_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import yaml
 
 from api.settings import Settings
 from api.stop_deadline import STOPPED_WITHIN_S
-from tests.chart.manifests import Manifest, Rendered, mappings_in, rendered
+from tests.chart.manifests import (
+    SETS_OF_VALUES,
+    Manifest,
+    Rendered,
+    helm,
+    mappings_in,
+    path_of,
+    render,
+    rendered,
+)
 
 MEMORY = re.compile(r"(\d+)([KMGT]i?)?")
 IN_BYTES = {"Mi": 1024**2, "Gi": 1024**3}
@@ -59,6 +71,9 @@ def test_every_container_says_what_it_takes(made: Rendered) -> None:
         for container in [] if pod in executors else pod["containers"]:
             assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
             assert "memory" in container["resources"]["limits"]
+    asked, most = (made.gateway["resources"][each] for each in ("requests", "limits"))
+    assert asked["memory"] == most["memory"]
+    assert int(asked["cpu"]) <= int(most["cpu"])
 
 
 def test_the_heap_leaves_room_for_the_rest(made: Rendered) -> None:
@@ -204,3 +219,80 @@ def test_the_migration_comes_before_the_gateways() -> None:
     pod = job["spec"]["template"]["spec"]
     assert "serviceAccountName" not in pod
     assert all("configMap" not in each for each in pod["volumes"])
+
+
+def test_gateways_are_spread_unless_the_operator_says_otherwise() -> None:
+    spread = rendered("production").gateway_pod["topologySpreadConstraints"]
+    assert {each["topologyKey"] for each in spread} == {
+        "topology.kubernetes.io/zone",
+        "kubernetes.io/hostname",
+    }
+    selector = rendered("production").one("StatefulSet")["spec"]["selector"]
+    assert all(each["labelSelector"] == selector for each in spread)
+    assert "topologySpreadConstraints" not in rendered("air-gapped").gateway_pod
+
+
+def test_images_come_from_the_registry_that_is_named() -> None:
+    digest = rendered("production").gateway["image"].partition("@")[2]
+    for set_of_values, registry in (
+        ("production", "registry.example/"),
+        ("air-gapped", "registry.internal:5000/"),
+    ):
+        made = rendered(set_of_values)
+        for pod in made.pods():
+            for container in (*pod["containers"], *pod.get("initContainers", ())):
+                # Spark names that of executors.
+                assert container.get("image", registry).startswith(registry)
+    assert len(digest) == len("sha256:") + 64
+    [conf] = [each for each in rendered("air-gapped").gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]
+    assert '"spark.kubernetes.container.image":"registry.internal:5000/mirror/sluice:0.1.0"' in conf["value"]
+    assert '"spark.kubernetes.container.image.pullSecrets":"mirror"' in conf["value"]
+
+
+def test_what_the_operator_adds_is_there(tmp_path: Path) -> None:
+    values = tmp_path / "values.json"
+    added = {"name": "added", "image": "busybox", "command": ["true"]}
+    toleration = {"key": "gateways", "operator": "Exists"}
+    values.write_text(
+        json.dumps(
+            {
+                "settings": {"allow_unauthenticated": True, "port": 9090},
+                "fullnameOverride": "lakehouse",
+                "commonLabels": {"team": "data"},
+                "podLabels": {"tier": "edge"},
+                "podAnnotations": {"note": "it"},
+                "initContainers": [added],
+                "extraContainers": [added],
+                "extraEnv": [{"name": "TZ", "value": "UTC"}],
+                "extraVolumes": [{"name": "extra", "emptyDir": {"sizeLimit": "1Mi"}}],
+                "extraVolumeMounts": [{"name": "extra", "mountPath": "/extra"}],
+                "nodeSelector": {"pool": "gateways"},
+                "tolerations": [toleration],
+                "affinity": {"nodeAffinity": {}},
+                "priorityClassName": "high",
+            }
+        )
+    )
+    made = render("--values", str(values))
+    [gateways] = made.of("StatefulSet")
+    template = gateways["spec"]["template"]
+    pod = template["spec"]
+    assert gateways["metadata"]["name"] == "lakehouse"
+    assert template["metadata"]["labels"].items() >= {"team": "data", "tier": "edge"}.items()
+    assert template["metadata"]["annotations"]["note"] == "it"
+    assert pod["initContainers"] == [added]
+    assert pod["containers"][1] == added
+    assert {"name": "TZ", "value": "UTC"} in pod["containers"][0]["env"]
+    assert pod["containers"][0]["ports"][0]["containerPort"] == 9090
+    assert {"name": "extra", "mountPath": "/extra"} in pod["containers"][0]["volumeMounts"]
+    assert pod["volumes"][-1]["name"] == "extra"
+    assert (pod["nodeSelector"], pod["tolerations"]) == ({"pool": "gateways"}, [toleration])
+    assert (pod["affinity"], pod["priorityClassName"]) == ({"nodeAffinity": {}}, "high")
+
+
+def test_names_fit_however_long_the_releases_name_is() -> None:
+    done = helm("template", "r" * 53, str(path_of("")), "--values", str(SETS_OF_VALUES["trial"]))
+    names = [each["metadata"]["name"] for each in yaml.safe_load_all(done.stdout) if each]
+    assert done.returncode == 0
+    # A service's name, and a pod's with its number, are labels of DNS.
+    assert max(map(len, names)) <= 58

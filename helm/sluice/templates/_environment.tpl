@@ -22,9 +22,9 @@ valueFrom:
 {{- if eq .name "spark_conf" }}
 {{- include "sluice.spark-conf" .root }}
 {{- else if and (eq .name "metrics_store_url") .root.Values.postgresql.enabled }}
-{{- toJson (printf "postgresql+psycopg://sluice:$(POSTGRES_PASSWORD)@%s-postgresql:5432/sluice" .root.Release.Name) }}
+{{- toJson (printf "postgresql+psycopg://sluice:$(POSTGRES_PASSWORD)@%s:5432/sluice" (include "trial.name" (list .root "postgresql"))) }}
 {{- else if and (eq .name "filter_cache_url") .root.Values.valkey.enabled }}
-{{- toJson (printf "redis://:$(VALKEY_PASSWORD)@%s-valkey:6379/0" .root.Release.Name) }}
+{{- toJson (printf "redis://:$(VALKEY_PASSWORD)@%s:6379/0" (include "trial.name" (list .root "valkey"))) }}
 {{- end }}
 {{- end }}
 

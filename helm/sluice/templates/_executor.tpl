@@ -52,7 +52,7 @@ spec:
         sizeLimit: {{ .Values.executors.scratchSize }}
     - name: tmp
       emptyDir:
-        sizeLimit: {{ .Values.tmpSize }}
+        sizeLimit: {{ .Values.executors.scratchSize }}
     # Spark keeps its shuffle files in volumes of this name.
     - name: spark-local-dir-1
       emptyDir:

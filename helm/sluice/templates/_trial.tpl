@@ -1,3 +1,8 @@
+{{- /* Takes the root and a server's name. A service's name has 63 letters at most. */ -}}
+{{- define "trial.name" -}}
+{{- printf "%s-%s" ((index . 0).Release.Name | trunc 40 | trimSuffix "-") (index . 1) }}
+{{- end }}
+
 {{- define "trial.labels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -13,7 +18,7 @@ app.kubernetes.io/component: trial
 {{- /* Service, network policy and set of one server. Takes {root, port, path, environment, container}. */ -}}
 {{- define "trial.server" -}}
 {{- $root := .root }}
-{{- $name := printf "%s-%s" $root.Release.Name $root.Chart.Name }}
+{{- $name := include "trial.name" (list $root $root.Chart.Name) }}
 {{- if not $root.Values.passwordSecret }}
 {{- fail (printf "Name the Secret with its password in %s.passwordSecret." $root.Chart.Name) }}
 {{- end }}
