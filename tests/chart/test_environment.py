@@ -86,6 +86,15 @@ def test_single_entries_come_from_secrets(monkeypatch: pytest.MonkeyPatch) -> No
     assert settings.ingest_source_properties["s3.access-key-id"] == LETTERS
 
 
+def test_a_catalogs_entry_may_have_any_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    entries = {"key": {"name": "catalog", "key": "key"}, "name": {"name": "catalog", "key": "name"}}
+    given = {"settings": {"allow_unauthenticated": True}, "secretProperties": {"catalogs": {"lake": entries}}}
+    values = tmp_path / "values.json"
+    values.write_text(json.dumps(given))
+    settings = settings_of(render("--values", str(values)).gateway, monkeypatch)
+    assert settings.catalogs == {"lake": {"key": LETTERS, "name": LETTERS}}
+
+
 def test_dollars_are_no_references(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given = {"default_schema": "a$(POD_NAME)$$b", "spark_conf": {"spark.app.name": "$(POD_NAME)"}}
     values = tmp_path / "values.json"

@@ -51,7 +51,8 @@ valueFrom:
 {{- if $is_given }}{{- $own = fromJson (include "sluice.literal" (toJson $given)) }}{{- end }}
 {{- $mapping = mergeOverwrite $mapping $own }}
 {{- range $key, $entry := default dict $entries }}
-{{- if hasKey $entry "key" }}
+{{- /* A catalog's entries lie one level deeper, and one of them may be called key. */}}
+{{- if and (hasKey $entry "key") (kindIs "string" (get $entry "key")) }}
 {{- $variable := include "sluice.entry-variable" (list $.name $key) }}
 - name: {{ $variable }}
   {{- include "sluice.secret-source" $entry | nindent 2 }}
