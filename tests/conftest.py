@@ -11,7 +11,13 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.class_archive import ARCHIVE, java_options, make_archive
 
-TOGETHER = {"contract": "sessions", "equivalence": "sessions", "integration": "gateways", "drill": "drill"}
+TOGETHER = {
+    "chart": "chart",
+    "contract": "sessions",
+    "equivalence": "sessions",
+    "integration": "gateways",
+    "drill": "drill",
+}
 """By folder; all others need nothing that takes long to start."""
 OF_THEIR_OWN = frozenset(
     f"test_{each}.py"
