@@ -27,6 +27,7 @@ OF_THEIR_OWN = frozenset(
         "demo_data",
         "embedded_servers",
         "engine",
+        "executor_pods",
         "kafka_streams",
         "key_collector",
         "large_bodies",

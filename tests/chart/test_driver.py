@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.java_gateway import launch_gateway
 
 from tests.chart.kubernetes_api import KubernetesApi, served
-from tests.chart.manifests import NAMESPACE, Manifest, environment_in_pod, rendered
+from tests.chart.manifests import NAMESPACE, environment_in_pod, rendered
+from tests.chart.pod_processes import Processes
 from tests.chart.test_environment import secret_of
 
 pytestmark = [
@@ -24,41 +21,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),
 ]
 DRIVER = "trial-sluice-0"
-
-
-class Processes:
-    """Runs the only container of each pod as a process of this machine."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.running: list[subprocess.Popen[bytes]] = []
-        self.pods: list[Manifest] = []
-
-    def start(self, pod: Manifest) -> None:
-        [container] = pod["spec"]["containers"]
-        environment = {each["name"]: each["value"] for each in container["env"] if "value" in each}
-        environment |= {
-            "SPARK_EXECUTOR_POD_IP": "127.0.0.1",
-            "SPARK_EXECUTOR_POD_NAME": pod["metadata"]["name"],
-            "SPARK_LOCAL_DIRS": str(self._folder),
-            "HOME": str(self._folder),
-            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
-        }
-        if "JAVA_HOME" in os.environ:
-            environment["JAVA_HOME"] = os.environ["JAVA_HOME"]
-        with (self._folder / f"{pod['metadata']['name']}.log").open("wb") as log:
-            command = [*container["command"], *container["args"]]
-            self.running.append(
-                subprocess.Popen(
-                    command, env=environment, cwd=self._folder, stdout=log, stderr=subprocess.STDOUT
-                )
-            )
-        self.pods.append(pod)
-
-    def stop(self) -> None:
-        for each in self.running:
-            each.kill()
-            each.wait()
 
 
 @pytest.fixture(scope="module")

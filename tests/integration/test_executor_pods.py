@@ -1,0 +1,67 @@
+"""A gateway with the chart's environment: its queries run on executors that it has started as pods."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.chart.helm_program import helm_program
+from tests.chart.kubernetes_api import KubernetesApi, served
+from tests.chart.manifests import NAMESPACE, environment_in_pod, rendered
+from tests.chart.pod_processes import Processes
+from tests.chart.test_environment import secret_of
+from tests.integration.asking import readiness, rows
+from tests.integration.running import RunningGateway, until
+
+pytestmark = pytest.mark.integration
+
+POD = "trial-sluice-0"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+HERE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.port": "0",
+    "spark.driver.blockManager.port": "0",
+    "spark.blockManager.port": "0",
+    "spark.kubernetes.executor.apiPollingInterval": "1s",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.executor.instances": "1",
+    "spark.executor.cores": "2",
+    "spark.executor.memory": "512m",
+}
+
+
+@pytest.mark.skipif(helm_program() is None, reason="there is no helm for this machine")
+@pytest.mark.timeout(400)
+def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -> None:
+    made = rendered("k8s-executors")
+    conf = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
+    [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
+    (tmp_path / "executor.yaml").write_text(template["data"]["executor.yaml"])
+    conf |= HERE | {"spark.kubernetes.executor.podTemplateFile": str(tmp_path / "executor.yaml")}
+    processes = Processes(tmp_path)
+    api = KubernetesApi(processes.start)
+    api.put(PODS, {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": POD}, "spec": {"containers": []}})
+    with served(api) as address:
+        settings = {"SLUICE_SPARK_MASTER": f"k8s://{address}", "SLUICE_SPARK_CONF": json.dumps(conf)}
+        gateway = RunningGateway.start(tmp_path / "data", settings | {"SLUICE_SPARK_DRIVER_MEMORY": "1g"})
+        try:
+            assert readiness(gateway.client)[0] == 200
+            sql = "SELECT sum(id), count(DISTINCT id % 7) FROM range(0, 1000, 1, 4)"
+            assert rows(gateway.client, sql) == [[499_500, 7]]
+            assert {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in processes.pods} == {
+                "executor"
+            }
+            # A lost engine is replaced by one with executors of its own, by the same rights.
+            jvm = gateway.jvm()
+            assert jvm is not None
+            jvm.kill()
+            until(lambda: len(processes.pods) > 1, within_s=120)
+            assert rows(gateway.client, sql) == [[499_500, 7]]
+        finally:
+            gateway.kill()
+            processes.stop()
+    [rule] = made.one("Role", "-driver")["rules"]
+    for verb, resource, namespace in api.asked:
+        assert (verb in rule["verbs"], resource in rule["resources"], namespace) == (True, True, NAMESPACE)
