@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import yaml
 
-from helm.generate.files import generated_files
+from helm.generate.files import CHART, generated_files
 from helm.generate.readme import described_values
 from tests.chart.manifests import path_of
 
@@ -20,6 +21,12 @@ def test_what_is_checked_in_is_what_is_written() -> None:
 
 def test_it_is_the_same_each_time() -> None:
     assert generated_files() == generated_files()
+
+
+def test_the_chart_is_of_this_version() -> None:
+    project = tomllib.loads((CHART.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    chart = yaml.safe_load(path_of("Chart.yaml").read_text(encoding="utf-8"))
+    assert chart["appVersion"] == project["version"]
 
 
 def test_every_value_is_described() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
 
 from tests.chart.helm_program import helm_program
 from tests.chart.kubernetes_api import KubernetesApi, served
@@ -13,6 +16,7 @@ from tests.chart.manifests import NAMESPACE, environment_in_pod, rendered
 from tests.chart.pod_processes import Processes
 from tests.chart.test_environment import secret_of
 from tests.integration.asking import readiness, rows
+from tests.integration.conftest import embedded_catalog
 from tests.integration.running import RunningGateway, until
 
 pytestmark = pytest.mark.integration
@@ -44,8 +48,13 @@ def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -
     api = KubernetesApi(processes.start)
     api.put(PODS, {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": POD}, "spec": {"containers": []}})
     with served(api) as address:
-        settings = {"SLUICE_SPARK_MASTER": f"k8s://{address}", "SLUICE_SPARK_CONF": json.dumps(conf)}
-        gateway = RunningGateway.start(tmp_path / "data", settings | {"SLUICE_SPARK_DRIVER_MEMORY": "1g"})
+        settings = {
+            "SLUICE_SPARK_MASTER": f"k8s://{address}",
+            "SLUICE_SPARK_CONF": json.dumps(conf),
+            "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+            "SLUICE_INGEST_SOURCE_PREFIXES": (tmp_path / "inbox").as_uri(),
+        }
+        gateway = RunningGateway.start(tmp_path / "data", settings)
         try:
             assert readiness(gateway.client)[0] == 200
             sql = "SELECT sum(id), count(DISTINCT id % 7) FROM range(0, 1000, 1, 4)"
@@ -53,6 +62,7 @@ def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -
             assert {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in processes.pods} == {
                 "executor"
             }
+            _check_that_executors_write(gateway, tmp_path / "inbox")
             # A lost engine is replaced by one with executors of its own, by the same rights.
             jvm = gateway.jvm()
             assert jvm is not None
@@ -65,3 +75,18 @@ def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -
     [rule] = made.one("Role", "-driver")["rules"]
     for verb, resource, namespace in api.asked:
         assert (verb in rule["verbs"], resource in rule["resources"], namespace) == (True, True, NAMESPACE)
+
+
+def _check_that_executors_write(gateway: RunningGateway, inbox: Path) -> None:
+    """By the Python that is first on the path of their container, which has the gateway's packages."""
+    inbox.mkdir()
+    for number in range(4):
+        lines = (json.dumps({"id": number * 100 + each}) for each in range(100))
+        (inbox / f"{number}.ndjson").write_text("\n".join(lines))
+    with closing(embedded_catalog(gateway.data_dir)) as lake:
+        lake.create_namespace("shop")
+        table = lake.create_table("shop.from_executors", Schema(NestedField(1, "id", LongType())))
+        source = {"uri": f"{inbox.as_uri()}/*.ndjson", "format": "ndjson"}
+        answer = gateway.client.post("/ingest", json={"table": "lake.shop.from_executors", "source": source})
+        assert answer.status_code == 200, answer.text
+        assert sorted(table.refresh().scan().to_arrow()["id"].to_pylist()) == list(range(400))
