@@ -38,13 +38,15 @@ HERE = {
 
 @pytest.mark.skipif(helm_program() is None, reason="there is no helm for this machine")
 @pytest.mark.timeout(400)
-def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -> None:
+def test_queries_run_on_executors_that_the_gateway_has_started(folder: Path) -> None:
+    place = folder / "executor-pods"
+    place.mkdir()
     made = rendered("k8s-executors")
     conf = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
     [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
-    (tmp_path / "executor.yaml").write_text(template["data"]["executor.yaml"])
-    conf |= HERE | {"spark.kubernetes.executor.podTemplateFile": str(tmp_path / "executor.yaml")}
-    processes = Processes(tmp_path)
+    (place / "executor.yaml").write_text(template["data"]["executor.yaml"])
+    conf |= HERE | {"spark.kubernetes.executor.podTemplateFile": str(place / "executor.yaml")}
+    processes = Processes(place)
     api = KubernetesApi(processes.start)
     api.put(PODS, {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": POD}, "spec": {"containers": []}})
     with served(api) as address:
@@ -52,9 +54,9 @@ def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -
             "SLUICE_SPARK_MASTER": f"k8s://{address}",
             "SLUICE_SPARK_CONF": json.dumps(conf),
             "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-            "SLUICE_INGEST_SOURCE_PREFIXES": (tmp_path / "inbox").as_uri(),
+            "SLUICE_INGEST_SOURCE_PREFIXES": (place / "inbox").as_uri(),
         }
-        gateway = RunningGateway.start(tmp_path / "data", settings)
+        gateway = RunningGateway.start(place / "data", settings)
         try:
             assert readiness(gateway.client)[0] == 200
             sql = "SELECT sum(id), count(DISTINCT id % 7) FROM range(0, 1000, 1, 4)"
@@ -62,13 +64,14 @@ def test_queries_run_on_executors_that_the_gateway_has_started(tmp_path: Path) -
             assert {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in processes.pods} == {
                 "executor"
             }
-            _check_that_executors_write(gateway, tmp_path / "inbox")
+            _check_that_executors_write(gateway, place / "inbox")
             # A lost engine is replaced by one with executors of its own, by the same rights.
             jvm = gateway.jvm()
             assert jvm is not None
             jvm.kill()
             until(lambda: len(processes.pods) > 1, within_s=120)
             assert rows(gateway.client, sql) == [[499_500, 7]]
+            assert gateway.stop() == 0
         finally:
             gateway.kill()
             processes.stop()

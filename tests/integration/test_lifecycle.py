@@ -129,6 +129,7 @@ def test_a_gateway_that_cannot_start_an_engine_asks_to_be_restarted(folder: Path
         java.symlink_to(_java_home())
         until(lambda: gateway.client.get("/livez").status_code == 200, within_s=120)
         assert rows(gateway.client, "SELECT 1") == [[1]]
+        assert gateway.stop() == 0
     finally:
         gateway.kill()
 
