@@ -24,6 +24,7 @@ from api.connections.descriptors import with_descriptors
 from api.connections.protocol import BoundedProtocol
 from api.connections.unread_answers import UnreadAnswers
 from api.door import Door, GatewayFactory
+from api.memory import give_back_large_blocks
 from api.settings import Settings
 from service.errors import CannotStart
 
@@ -52,6 +53,7 @@ def serve(
         CannotStart: the address cannot be bound, or the factory raised it.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    give_back_large_blocks()
     settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
     listening = bind(settings.host, settings.port)
     failures: list[CannotStart] = []

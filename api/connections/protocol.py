@@ -19,6 +19,7 @@ from api.connections.lingering import Lingering, LingeringTransport
 from api.connections.only_probes import OnlyProbes
 from api.connections.peers import UNKNOWN, peer_of
 from api.connections.refusals import refusal_bytes
+from api.connections.still_there import IfStillThere
 from api.connections.unread_answers import UnreadAnswer, UnreadAnswers
 from api.errors import HeadersTooSlow, TooManyConnections
 from service.errors import GatewayError
@@ -128,7 +129,8 @@ class BoundedProtocol(CountedProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answered = cycle
-        super()._start_asgi_task(cycle, app)
+        still_there: Any = IfStillThere(app, lambda: cycle.disconnected)
+        super()._start_asgi_task(cycle, still_there)
 
     def on_response_complete(self) -> None:
         """A request is answered; the next one may wait already."""
