@@ -80,6 +80,19 @@ def migrate() -> None:
 
 
 @app.command()
+def jars(
+    is_all: Annotated[
+        bool, typer.Option("--all", help="also those for tables in S3, for Kafka, and for the demo's data")
+    ] = False,
+) -> None:
+    """Fetches what `serve` would fetch at its first start, into SLUICE_JARS_DIR. May be run again."""
+    with _one_sentence_errors():
+        from api.commands.jars import jars as run
+
+        run(is_all=is_all)
+
+
+@app.command()
 def config(
     is_describing: Annotated[bool, typer.Option("--describe", help="every setting with its meaning")] = False,
 ) -> None:

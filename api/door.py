@@ -151,6 +151,8 @@ class Door:
             self._gateway = await to_thread.run_sync(self._factory, limiter=self._builders)
         except CannotStart as error:
             self._on_failed_start(error)
+        except ShuttingDown:
+            _log.info("the gateway was stopped before it had started")
         except Exception:  # noqa: BLE001
             # The outermost edge of the start: a defect must end the process too, not leave it half alive.
             _log.exception("the gateway failed to start")

@@ -14,6 +14,7 @@ import structlog
 
 import migrations
 from api.settings import Settings
+from api.wiring_jars import engine_jars
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.session_catalog import CATALOG as SESSION_CATALOG
 from service.adapters.catalogs.session_catalog import CatalogsWithSession
@@ -32,11 +33,7 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.ports import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.kafka_jars import KAFKA_JARS, names_connector
-from spark_session.object_store_jars import object_store_jars
 from spark_session.parquet_tables import ParquetTable
-from spark_session.pinned_jars import pinned_jars
 from spark_session.session_tables import SparkSessionTables
 from spark_session.settings import SparkSettings
 from spark_session.supervision.verdict import EngineBounds
@@ -69,6 +66,12 @@ class Parts:
                 f"The folder {path} cannot be made ({error.strerror}): set SLUICE_DATA_DIR to one that can."
             ) from error
         return path
+
+    @cached_property
+    def jars_folder(self) -> Path:
+        """Where jars are looked for, and fetched to."""
+        given = self.settings.jars_dir
+        return self.folder("jars") if given is None else given.expanduser().absolute()
 
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
@@ -220,13 +223,12 @@ def _say(step: str) -> None:
 
 
 def _spark_settings(settings: Settings, parts: Parts) -> SparkSettings:
-    jars = settings.spark_jars or tuple(map(str, _jars(settings, parts)))
     properties: dict[str, str] = {}
     for name, catalog in parts.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
     return SparkSettings(
         master=settings.spark_master,
-        jars=jars,
+        jars=tuple(map(str, _jars(settings, parts))),
         log_dir=parts.folder("logs"),
         catalogs=properties,
         catalog_names=tuple(parts.catalog_settings),
@@ -271,12 +273,12 @@ def _query_bounds(settings: Settings) -> QueryBounds:
 
 def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
     _say("Resolving Spark's jars")
-    into, packages = parts.folder("jars"), settings.spark_packages + settings.spark_extra_packages
-    jars = resolve(packages, into)
-    jars += object_store_jars(packages, parts.catalog_settings.values(), into)
-    if not settings.stream_kafka_servers or names_connector(packages):
-        return jars
-    return (*jars, *pinned_jars(KAFKA_JARS, into))
+    return engine_jars(
+        settings,
+        parts.catalog_settings.values(),
+        parts.jars_folder,
+        is_reading_kafka=bool(settings.stream_kafka_servers),
+    )
 
 
 def _session_catalog_properties(settings: Settings, parts: Parts) -> dict[str, str]:

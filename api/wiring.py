@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import migrations
 from api.parts import Parts
 from api.settings import Settings
 from api.wiring_ingests import build_ingests
+from api.wiring_jars import demo_jars, fetched_jars
 from api.wiring_maintenance import build_maintenances
+from api.wiring_stores import await_given_stores, await_metrics_store
 from api.wiring_streams import build_streams, large_inputs
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
@@ -44,23 +48,24 @@ from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
 from service.query.run import QueryPorts
 from spark_session.engine_relations import EngineRelations
-from spark_session.jars import check_java, resolve
+from spark_session.jars import check_java
 from spark_session.row_deltas import SparkRowDeltas
 from spark_session.table_upkeep import SparkTableUpkeep
 from spark_session.views import SparkViews
 
 RELATION_FETCHERS = 2
 COLLECTED_AFTER = 10_000
-TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 
 
-def build_gateway(settings: Settings) -> Gateway:
+def build_gateway(settings: Settings, stopping: threading.Event | None = None) -> Gateway:
     """Starts every part, and returns once a real query has run.
 
     Raises:
         CannotStart: a part cannot start; those that had started are stopped again.
+        ShuttingDown: the process is to stop, and the start still waited for others.
     """
     check_java()
+    await_given_stores(settings, stopping or threading.Event())
     stack = ExitStack()
     try:
         gateway = _gateway(settings, Parts(settings, stack))
@@ -88,7 +93,7 @@ def load_demo_data(
     java = check_java()
     with ExitStack() as stack:
         parts = Parts(settings, stack)
-        jars = resolve(TPCDS_PACKAGES, parts.folder("jars"))
+        jars = demo_jars(parts.jars_folder)
         catalog = parts.catalogs.pyiceberg(settings.default_catalog)
         wanted = tables or tuple(table_schemas())
         return load_tpcds(catalog, schema, scale, wanted, jars, java, parts.folder("tpcds"), tell)
@@ -104,13 +109,24 @@ def make_demo_log(settings: Settings, name: str) -> None:
         make_log_table(Parts(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
 
 
+def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
+    """Fetches the jars that these settings will ask for, or any settings may; starts no part.
+
+    Raises:
+        CannotStart: one cannot be fetched or kept.
+    """
+    with ExitStack() as stack:
+        return fetched_jars(settings, Parts(settings, stack).jars_folder, is_all=is_all)
+
+
 def migrate(settings: Settings) -> None:
     """Brings the metrics store's schema to what this version needs.
 
     Raises:
-        MetricsStoreDown: it does not answer.
+        MetricsStoreDown: it did not answer in time.
         CannotStart: the embedded one cannot start.
     """
+    await_metrics_store(settings)
     with ExitStack() as stack:
         migrations.upgrade(Parts(settings, stack).metrics_store_url)
 

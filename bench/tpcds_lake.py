@@ -11,7 +11,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
 from api.demonstration.demo_progress import progress_bar
-from api.wiring import TPCDS_PACKAGES
+from api.wiring_jars import TPCDS_PACKAGES
 from bench.lakehouse import Lake
 from service.adapters.tpcds.loader import load_tpcds
 from service.adapters.tpcds.schemas import table_schemas

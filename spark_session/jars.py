@@ -63,7 +63,8 @@ def resolve(
     except OSError as error:
         reason = error.strerror or "it cannot be written"
         raise CannotStart(
-            f"The jars cannot be kept in {into}: {reason}; make room there or choose another folder."
+            f"{', '.join(wanted)} cannot be kept in {into}: {reason}; run `sluice jars` where that folder"
+            " can be written, make room there, or choose another folder by SLUICE_JARS_DIR."
         ) from error
 
 

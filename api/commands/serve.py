@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import typer
 
@@ -22,7 +23,13 @@ def serve() -> None:
     settings = load_settings()
     configure_logging(settings.log_level, settings.log_format)
     deadline = StopDeadline(settings.shutdown_timeout_s + STOPPED_WITHIN_S)
-    serve_until_stopped(settings, lambda: build_gateway(settings), _say_listening, deadline.begin)
+    stopping = threading.Event()
+
+    def begin_stop() -> None:
+        stopping.set()
+        deadline.begin()
+
+    serve_until_stopped(settings, lambda: build_gateway(settings, stopping), _say_listening, begin_stop)
 
 
 def _say_listening(url: str) -> None:

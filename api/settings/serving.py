@@ -108,6 +108,12 @@ class ServingSettings(BaseModel):
         le=3600,
         description="how long a request waits for one of the gateway's threads before a 503",
     )
+    stores_max_wait_s: int = Field(
+        60,
+        ge=0,
+        le=3600,
+        description="how long a start waits for metrics_store_url, its schema and filter_cache_url to answer",
+    )
     shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BaseModel, Field, field_validator
@@ -33,6 +34,10 @@ class EngineSettings(BaseModel):
         (), description="further Maven coordinates beside spark_packages, such as a database's JDBC driver"
     )
     spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
+    jars_dir: Path | None = Field(
+        None,
+        description="folder that `sluice jars` fills; what is not there is fetched to it. Unset: in data_dir",
+    )
     spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
     session_time_zone: str = Field(
         "UTC", min_length=1, max_length=64, description="time zone of every session"

@@ -15,7 +15,7 @@ from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField,
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import TruncateTransform
 
-from api.wiring import TPCDS_PACKAGES
+from api.wiring_jars import TPCDS_PACKAGES
 from service.adapters.tpcds.generator import Generator
 from service.adapters.tpcds.schemas import DATE_KEYS, table_schemas
 from service.adapters.tpcds.text import read_text

@@ -75,7 +75,7 @@ def guarded_gateway(folder: Path) -> Iterator[Guarded]:
             catalog.create_namespace("shop")
             make(catalog, "shop.returns", RETURNS).append(returns_row(1))
         settings = _settings(store, cache, catalogs)
-        refused = run_sluice("serve", folder / "data", settings)
+        refused = run_sluice("serve", folder / "data", settings | {"SLUICE_STORES_MAX_WAIT_S": "0"})
         migrated = run_sluice("migrate", folder / "data", settings)
         assert migrated.returncode == 0, migrated.stderr
         printed = run_sluice("config", folder / "data", settings)
