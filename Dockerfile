@@ -28,8 +28,13 @@ RUN /opt/sluice/bin/pip install --quiet --no-compile --no-deps --no-build-isolat
 RUN --mount=type=secret,id=keystore \
     if [ -s /run/secrets/keystore ]; then export JAVA_TOOL_OPTIONS=-Djavax.net.ssl.trustStore=/run/secrets/keystore; fi \
  && SLUICE_JARS_DIR=/opt/sluice/jars /opt/sluice/bin/sluice jars --all
-COPY deploy/image deploy/image
-RUN deploy/image/slim /opt/sluice
+COPY deploy/image/slim.py /build/
+RUN python3 -B /build/slim.py /opt/sluice/lib/python3*/site-packages
+COPY deploy/image/sbom.lock deploy/image/sbom.py /build/
+RUN --mount=type=secret,id=ca --mount=type=cache,target=/root/.cache/pip \
+    if [ -s /run/secrets/ca ]; then export PIP_CERT=/run/secrets/ca; fi \
+ && python3 -m venv /opt/sbom && /opt/sbom/bin/pip install --quiet --require-hashes -r /build/sbom.lock \
+ && /opt/sbom/bin/cyclonedx-py environment --output-reproducible /opt/sluice/bin/python > /build/python.cdx.json
 
 FROM ${BASE}
 ARG VERSION=0
@@ -48,6 +53,9 @@ RUN apt-get update \
 COPY --from=build /opt/java /opt/java
 COPY --from=build /opt/sluice /opt/sluice
 COPY deploy/image/healthcheck.py /opt/sluice/healthcheck.py
+# What the image is made of, Debian's packages and jars included.
+RUN --mount=type=bind,from=build,source=/build,target=/run/build \
+    mkdir -p /usr/share/sluice && python3 -B /run/build/sbom.py /run/build/python.cdx.json /opt/sluice > /usr/share/sluice/sbom.cdx.json
 ENV PATH=/opt/sluice/bin:/opt/java/bin:/usr/local/bin:/usr/bin:/bin \
     JAVA_HOME=/opt/java \
     HOME=/data \
