@@ -15,7 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_VERSIONED = re.compile(r"(?P<name>.+?)-(?P<version>\d[^/]*)\.jar")
+# `sluice jars` puts the group before the name.
+_NAMED = re.compile(r"((?P<group>[a-z][\w.]*?)_)?(?P<name>.+)-(?P<version>\d[\w.]*(-[a-zA-Z]\w*)*)\.jar")
+
+# Jars that Maven's own files were left out of.
+_GROUPS = {"spark-": "org.apache.spark", "hadoop-": "org.apache.hadoop", "scala-": "org.scala-lang"}
 
 
 def main(python_bill: Path, environment: Path) -> None:
@@ -42,11 +46,11 @@ def debian_components() -> Iterator[dict[str, Any]]:
 
 def jar_component(jar: Path) -> dict[str, Any]:
     """The jar by its own Maven coordinates, or else by its file's name."""
-    coordinates = _coordinates(jar)
-    named = _VERSIONED.fullmatch(jar.name.split("_", 1)[-1] if "_" in jar.name.split("-")[0] else jar.name)
-    group = coordinates.get("groupId", "")
-    name = coordinates.get("artifactId") or (named["name"] if named else jar.stem)
-    version = coordinates.get("version") or (named["version"] if named else "")
+    written, named = _coordinates(jar), _named(jar)
+    group, name, version = (
+        written.get(of_maven) or named[ours] or ""
+        for of_maven, ours in (("groupId", "group"), ("artifactId", "name"), ("version", "version"))
+    )
     component = {
         "type": "library",
         "bom-ref": str(jar),
@@ -56,6 +60,16 @@ def jar_component(jar: Path) -> dict[str, Any]:
         "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(jar.read_bytes()).hexdigest()}],
     }
     return component | ({"purl": f"pkg:maven/{group}/{name}@{version}"} if group and version else {})
+
+
+def _named(jar: Path) -> dict[str, str | None]:
+    # Names of artifacts have underscores, too, behind the version of Scala's.
+    is_ours = jar.parent.parent.name == "jars"
+    found = _NAMED.fullmatch(jar.name if is_ours else f"x_{jar.name}")
+    if found is None:
+        return {"group": None, "name": jar.stem, "version": None}
+    group = next((group for name, group in _GROUPS.items() if jar.name.startswith(name)), None)
+    return found.groupdict() | ({} if is_ours else {"group": group})
 
 
 def _coordinates(jar: Path) -> dict[str, str]:

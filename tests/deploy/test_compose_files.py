@@ -1,0 +1,191 @@
+"""What `compose.yaml` stands on, looked at without starting a container."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.settings import Settings
+from api.settings_loading import load_settings
+from tests.deploy.shown_metrics import shown_metrics
+
+REPOSITORY = Path(__file__).parents[2]
+DEPLOY = REPOSITORY / "deploy" / "compose"
+COMPOSE: dict[str, Any] = yaml.safe_load((REPOSITORY / "compose.yaml").read_text())
+GATEWAYS = ("gateway-1", "gateway-2")
+ALERTS: dict[str, Any] = yaml.safe_load((DEPLOY / "alerts.yml").read_text())
+RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
+# What is no name of a metric in an expression.
+_WORDS = {"and", "or", "unless", "on", "by", "sum", "max", "rate", "increase", "offset", "up", "instance"}
+_WORDS |= {"job", "state", "sluice", "m"}
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    subprocess.run([DEPLOY / "make-secrets", tmp_path / "secrets"], check=True, timeout=60)
+    return tmp_path / "secrets"
+
+
+@pytest.fixture
+def settings(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """What a gateway of the composition would read."""
+    environment = COMPOSE["services"]["gateway-1"]["environment"]
+    for name, value in environment.items():
+        monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value))
+    monkeypatch.setenv("SLUICE_CONFIG_FILE", str(secrets / "sluice.yaml"))
+    monkeypatch.setenv("SLUICE_HOST", "0.0.0.0")
+    return load_settings()
+
+
+def test_the_gateways_settings_exist_and_fit(settings: Settings) -> None:
+    assert set(settings.api_tokens) == {"app", "prometheus"}
+    assert settings.catalogs.keys() == {"lake"}
+    assert settings.metrics_store_url is not None
+    assert settings.filter_cache_url is not None
+
+
+def test_a_stop_takes_less_than_containers_are_given(settings: Settings) -> None:
+    for name in GATEWAYS:
+        grace_s = int(COMPOSE["services"][name]["stop_grace_period"].removesuffix("s"))
+        assert grace_s > settings.shutdown_timeout_s + 10
+
+
+def test_the_gateway_keeps_connections_longer_than_nginx(settings: Settings, nginx: str) -> None:
+    kept = re.findall(r"keepalive_timeout (\d+)s;", nginx)
+    assert kept
+    assert all(int(each) < settings.keep_alive_timeout_s for each in kept)
+
+
+def test_secrets_are_made_once_and_are_random(secrets: Path, tmp_path: Path) -> None:
+    before = (secrets / "sluice.yaml").read_text()
+    subprocess.run([DEPLOY / "make-secrets", secrets], check=True, timeout=60)
+    assert (secrets / "sluice.yaml").read_text() == before
+    subprocess.run([DEPLOY / "make-secrets", tmp_path / "others"], check=True, timeout=60)
+    assert (tmp_path / "others" / "app-token").read_text() != (secrets / "app-token").read_text()
+    assert secrets.stat().st_mode & 0o077 == 0
+
+
+def test_the_token_that_is_written_down_is_the_one_that_is_let_in(secrets: Path, settings: Settings) -> None:
+    import hashlib
+
+    for caller in ("app", "prometheus"):
+        token = (secrets / f"{caller}-token").read_text()
+        assert settings.api_tokens[caller] == hashlib.sha256(token.encode()).hexdigest()
+
+
+def test_each_secret_of_the_composition_is_made(secrets: Path) -> None:
+    files = {Path(each["file"]).name for each in COMPOSE["secrets"].values()}
+    assert files <= {each.name for each in secrets.iterdir()}
+
+
+def test_no_secret_stands_in_the_composition() -> None:
+    text = (REPOSITORY / "compose.yaml").read_text()
+    assert not re.search(r"(PASSWORD|TOKENS?|_URL): (?!/run/secrets/)", text)
+    assert "SLUICE_ALLOW_UNAUTHENTICATED" not in text
+
+
+def test_every_file_that_is_mounted_is_there() -> None:
+    mounts = [each for service in COMPOSE["services"].values() for each in service.get("volumes", ())]
+    files = [each.split(":")[0] for each in mounts if each.startswith("./")]
+    assert len(files) >= 3
+    assert [each for each in files if not (REPOSITORY / each).exists()] == []
+
+
+def test_nothing_waits_for_anothers_health() -> None:
+    assert "depends_on" not in (REPOSITORY / "compose.yaml").read_text()
+    assert int(COMPOSE["services"]["gateway-1"]["environment"]["SLUICE_STORES_MAX_WAIT_S"]) >= 60
+
+
+def test_every_image_can_be_another_one() -> None:
+    assert all(re.fullmatch(r"\$\{\w+_IMAGE:-\S+\}", each["image"]) for each in COMPOSE["services"].values())
+
+
+def test_gateways_can_write_nothing_but_their_data_and_gain_nothing() -> None:
+    for name in (*GATEWAYS, "migrate"):
+        service = COMPOSE["services"][name]
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["mem_limit"]
+
+
+def test_ports_are_published_to_this_machine_alone_by_default() -> None:
+    published = [each for service in COMPOSE["services"].values() for each in service.get("ports", ())]
+    assert len(published) == 2
+    assert all(":-127.0.0.1:" in each for each in published)
+
+
+@pytest.fixture
+def nginx() -> str:
+    return re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+
+
+def test_nginx_survives_gateways_that_are_restarted_in_turn(nginx: str) -> None:
+    servers = re.findall(r"server (gateway-\d):8080([^;]*);", nginx)
+    assert {name for name, _ in servers} == set(GATEWAYS)
+    # By default a gateway that fails once is left out for ten seconds; with both left out, everything fails.
+    assert {options.strip() for _, options in servers} == {"max_fails=0"}
+    # Without `non_idempotent`: an ingest that was sent is not sent again by itself.
+    assert re.findall(r"proxy_next_upstream ([^;]*);", nginx) == ["error timeout"]
+    assert 'proxy_set_header Connection "";' in nginx
+    assert "proxy_http_version 1.1;" in nginx
+
+
+def test_nginx_knows_the_other_gateway_by_the_addresses_of_the_composition(nginx: str) -> None:
+    ends = {
+        name: COMPOSE["services"][name]["networks"]["default"]["ipv4_address"].rsplit(".", 1)[1]
+        for name in GATEWAYS
+    }
+    assert f'"~\\.{ends["gateway-1"]}:8080$" gateway_2;' in nginx
+    assert "default gateway_1;" in nginx
+    hosts = dict(each.split(":", 1) for each in COMPOSE["services"]["nginx"]["extra_hosts"])
+    assert {name: address.rsplit(".", 1)[1] for name, address in hosts.items()} == ends
+
+
+def test_numbers_of_one_gateway_are_not_taken_for_those_of_all(nginx: str) -> None:
+    assert re.search(r"location = /metrics \{\s*return 404;", nginx)
+
+
+def test_prometheus_asks_each_gateway_with_its_token() -> None:
+    [job] = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    assert job["static_configs"][0]["targets"] == [f"{each}:8080" for each in GATEWAYS]
+    secret = Path(job["authorization"]["credentials_file"]).name
+    assert secret in COMPOSE["services"]["prometheus"]["secrets"]
+    alerts = f"./deploy/compose/alerts.yml:{'/etc/prometheus/alerts.yml'}:ro"
+    assert alerts in COMPOSE["services"]["prometheus"]["volumes"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_a_rule_names_only_what_metrics_shows(rule: dict[str, Any]) -> None:
+    bare = re.sub(r'"[^"]*"|\[[^\]]*\]|\d+m?', "", rule["expr"])
+    names = set(re.findall(r"[a-z_]+", bare)) - _WORDS
+    assert names | ({"up"} & set(bare.split("{"))), rule["expr"]
+    assert names <= shown_metrics()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_a_rule_says_what_to_do_and_has_a_case(rule: dict[str, Any]) -> None:
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    assert rule["annotations"].keys() == {"summary", "action"}
+    cases = yaml.safe_load((DEPLOY / "alerts.test.yml").read_text())["tests"]
+    checks = [
+        each for case in cases for each in case["alert_rule_test"] if each["alertname"] == rule["alert"]
+    ]
+    # It begins and it ends.
+    assert any(each.get("exp_alerts") for each in checks)
+    assert any(not each.get("exp_alerts") for each in checks)
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+@pytest.mark.parametrize("arguments", ["check rules alerts.yml", "test rules alerts.test.yml"])
+def test_prometheus_own_tool_finds_no_fault(arguments: str) -> None:
+    ran = subprocess.run(
+        ["promtool", *arguments.split()], cwd=DEPLOY, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
