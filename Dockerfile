@@ -2,10 +2,11 @@
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
+ARG JDK=openjdk-17-jdk-headless
 ENV DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 # Java's package makes links there, and fails in images that have no manuals.
 RUN mkdir -p /usr/share/man/man1 && apt-get update \
- && apt-get install -y --no-install-recommends binutils ca-certificates openjdk-17-jdk-headless python3 python3-venv
+ && apt-get install -y --no-install-recommends binutils ca-certificates "${JDK}" python3 python3-venv
 # Only the modules that Spark and its libraries use; the archive of classes that are loaded at every start makes it quicker.
 RUN jlink --output /opt/java --strip-debug --no-header-files --no-man-pages --add-modules \
 java.se,jdk.attach,jdk.charsets,jdk.crypto.cryptoki,jdk.crypto.ec,jdk.httpserver,jdk.incubator.vector,jdk.jcmd,jdk.jfr,\

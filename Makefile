@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(RUNTIME) ## one question and one ingest over a real lakehouse, end to end, and stop again
 	@$(BIN)/sluice demo
@@ -46,6 +46,20 @@ bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 chart: $(DEV) ## write the parts of helm/sluice that follow from the settings and from its values
 	@$(BIN)/python -m helm.generate
 
+image: ## the container image localhost/sluice, and its size (as root; docs/deployment.md)
+	@bash .ci/container-tools buildah mmdebstrap
+	@deploy/image/build
+	@deploy/image/size localhost/sluice:latest
+
+image-test: $(DEV) ## the image: read-only, 4 GiB, no network; a question, an ingest, a stop (as root)
+	@bash .ci/container-tools buildah podman runc
+	@SLUICE_TEST_CONTAINERS=image $(BIN)/pytest tests/containers -s -q
+
+compose-test: $(DEV) ## compose.yaml: parts that come late, gateways restarted under load (as root)
+	@bash .ci/container-tools buildah podman runc podman-compose
+	@tests/containers/services/build
+	@SLUICE_TEST_CONTAINERS=compose $(BIN)/pytest tests/containers -s -q
+
 setup: $(DEV) ## only install: .venv with the locked dependencies
 
 $(RUNTIME): requirements.lock pyproject.toml
@@ -67,9 +81,10 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
+	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
 
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill bench chart setup lock clean
+.PHONY: help demo serve test check soak drill bench chart image image-test compose-test setup lock clean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from api.logs import configure_logging
 from api.settings_loading import load_settings
 from api.wiring import migrate as migrate_store
 
@@ -12,7 +13,9 @@ def migrate() -> None:
     """Brings the schema to what this version needs.
 
     Raises:
-        MetricsStoreDown: PostgreSQL does not answer.
+        MetricsStoreDown: PostgreSQL did not answer in time.
     """
-    migrate_store(load_settings())
+    settings = load_settings()
+    configure_logging(settings.log_level, settings.log_format)
+    migrate_store(settings)
     typer.echo("The metrics store's schema is up to date.")
