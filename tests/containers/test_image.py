@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,18 @@ def test_it_is_an_ordinary_user_who_can_write_nothing_but_the_data(podman: Podma
     assert ran.stdout.split() == ["65532", "sluice", "data", "refused"]
 
 
+def test_it_says_what_it_is_and_how_it_is_asked_and_stopped(podman: Podman) -> None:
+    [image] = json.loads(podman.run("image", "inspect", IMAGE).stdout)
+    labels = image["Config"]["Labels"]
+    assert labels["org.opencontainers.image.title"] == "Sluice"
+    assert labels["org.opencontainers.image.version"] == version("sluice-gateway")
+    assert image["Config"]["User"] == "65532:65532"
+    assert image["Config"]["Volumes"] == {"/data": {}}
+    assert image["Config"]["StopSignal"] == "SIGTERM"
+    assert image["Config"]["Entrypoint"][0] == "tini"
+    assert image["Healthcheck"]["Test"]
+
+
 def test_without_tokens_it_refuses_to_be_reached_by_others(podman: Podman) -> None:
     refused = podman.run("run", "--rm", *ALONE, IMAGE, is_checked=False)
     assert refused.returncode == 1
@@ -105,6 +118,18 @@ def test_a_jar_that_it_lacks_is_named_and_not_fetched(podman: Podman) -> None:
     assert refused.returncode == 1
     assert "org.example:none:1.0" in refused.stderr
     assert "run `sluice jars`" in refused.stderr
+
+
+def test_it_has_the_jars_of_the_demo_s3_and_kafka(podman: Podman) -> None:
+    said = podman.run("run", "--rm", *ALONE, "--env=SLUICE_HOST=127.0.0.1", IMAGE, "jars", "--all").stdout
+    assert re.search(r"\d\d jars are there, 1\d\d MB", said)
+
+
+@pytest.mark.timeout(900)
+def test_what_was_dropped_of_spark_is_needed_by_nothing(podman: Podman) -> None:
+    script = Path(__file__).with_name("kept_of_spark.py").read_text()
+    ran = podman.run("run", "--rm", *ALONE, "--entrypoint=python3", IMAGE, "-c", script, within_s=800)
+    assert ran.stdout.splitlines()[-1] == "kept"
 
 
 def test_every_compiled_module_that_was_kept_can_be_loaded(podman: Podman) -> None:
