@@ -20,6 +20,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "unread_answer_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_unread_answer_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "request_max_wait_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "stores_max_wait_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "shutdown_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_store_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_retention_days" "kind" "integer") }}
@@ -41,6 +42,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "spark_packages" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "spark_extra_packages" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "spark_jars" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "jars_dir" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "spark_conf" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "session_time_zone" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_probe_interval_s" "kind" "json") }}
