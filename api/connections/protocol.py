@@ -129,7 +129,7 @@ class BoundedProtocol(CountedProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answered = cycle
-        still_there: Any = IfStillThere(app, lambda: cycle.disconnected)
+        still_there: Any = IfStillThere(app, self.transport.is_closing)
         super()._start_asgi_task(cycle, still_there)
 
     def on_response_complete(self) -> None:
