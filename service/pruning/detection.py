@@ -20,12 +20,14 @@ class Placement:
 
     `is_shared`: what it narrows is read in several places, each of which may ask for less. `is_whole`: the
     engine, which knows the whole query, could find no fewer keys where it prunes by the same join.
+    `is_in_union`: a branch of a union reads the table; the engine may prune the other branches by its scan.
     """
 
     filter: DynamicFilter
     reference_end: int
     is_shared: bool = False
     is_whole: bool = False
+    is_in_union: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,9 @@ class Placements:
             feeds=feeds,
             is_null_safe=candidate.is_null_safe,
         )
-        self._placements[place] = Placement(found, end + 1, end in self._shared_ends, is_whole)
+        self._placements[place] = Placement(
+            found, end + 1, end in self._shared_ends, is_whole, self._graphs.is_read_in_a_union(end)
+        )
 
 
 def _column_of(wanted: Wanted) -> tuple[object, ...]:

@@ -17,6 +17,17 @@ from service.model.keys import converted
 
 # With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
 VALUES_PER_RUN = 4
+# One value of each type that keys may have, by the beginning of its name; rare in tables.
+_SOME: dict[str, KeyValue] = {
+    "int": 0,
+    "long": 0,
+    "decimal": Decimal(0),
+    "string": "",
+    "boolean": False,
+    "date": date.min,
+    "timestamptz": datetime.min.replace(tzinfo=UTC),
+    "timestamp": datetime.min,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,19 @@ def or_null(formed: FormedPredicate, column: str) -> FormedPredicate:
     if formed.form is FilterForm.EMPTY:
         return FormedPredicate(is_null, FilterForm.IN, is_exact=True)
     return replace(formed, condition=exp.paren(exp.or_(formed.condition, is_null, copy=False)))
+
+
+def never_predicate(column: str, type_name: str) -> FormedPredicate:
+    """A condition for a table of which no row is asked for; the engine does not fold it to `FALSE`.
+
+    A scan that it takes away can prune no other one. The join takes none of the rows that this is true of.
+
+    >>> never_predicate("k", "long").condition.sql("spark")
+    '`k` IN (0, NULL)'
+    """
+    some = next((value for kind, value in _SOME.items() if type_name.startswith(kind)), "")
+    listed = exp.In(this=exp.column(column, quoted=True), expressions=[_literal(some, type_name), exp.null()])
+    return FormedPredicate(listed, FilterForm.IN)
 
 
 def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], most: int) -> FormedPredicate:

@@ -19,6 +19,7 @@ from service.pruning.join_conditions import join_conditions
 from service.pruning.join_graph import join_graph
 from service.pruning.join_graphs import join_graphs
 from service.pruning.known_tables import KnownTables
+from service.pruning.left_out import mention_of
 from service.pruning.lineage import moved_down
 from service.pruning.open_relations import open_relations
 from service.pruning.reader_counts import reader_counts
@@ -120,6 +121,10 @@ class QueryGraphs:
         """Whether it is a branch of a union, or read by one."""
         return id(scope) in self._in_unions
 
+    def is_read_in_a_union(self, end: int) -> bool:
+        """Whether the mention of a table stands in such a SELECT."""
+        return end in self._mentioned_in_unions
+
     @cached_property
     def has_filters_outside(self) -> bool:
         """Whether a SELECT filters what another yields: the engine may filter what is joined there."""
@@ -151,6 +156,11 @@ class QueryGraphs:
     @cached_property
     def _in_unions(self) -> frozenset[int]:
         return union_branches(self._root)
+
+    @cached_property
+    def _mentioned_in_unions(self) -> frozenset[int]:
+        scopes = (each for each in self._root.traverse() if self.is_in_a_union(each))
+        return frozenset(mention_of(table) for scope in scopes for table in scope.tables)
 
     @cached_property
     def _has_clock(self) -> bool:

@@ -11,6 +11,7 @@ import structlog
 from service.model.filtering import (
     DynamicFilter,
     DynamicFilteringData,
+    FilterForm,
     FilterOutcome,
     FilterRecord,
     Reason,
@@ -23,7 +24,7 @@ from service.pruning.composite_predicate import NO_TUPLES, TupleBounds, composit
 from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.pruning.local_relations import RelationPlacement
-from service.pruning.predicate import FormedPredicate
+from service.pruning.predicate import FormedPredicate, never_predicate
 from service.pruning.reaches_lowest_bucket import reaches_lowest_bucket
 from service.pruning.takes_lists_only import takes_lists_only
 from service.query.applied_filter import AppliedFilter
@@ -142,6 +143,8 @@ class Pruner:
             facts = detected.facts_at(probe.table, probe.snapshot_id)
             form_of = partial(_form, placement.filter, facts, detected.knowledge)
             outcome, formed = _formed(form_of, facts, outcome, asked.bounds)
+            if formed is not None and formed.form is FilterForm.EMPTY and placement.is_in_union:
+                formed = never_predicate(probe.columns[0], probe.type_names[0])
             mention = detected.parsed.mention_at(placement.reference_end)
             records.append(filter_record(placement, outcome, formed, mention))
             if formed is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from service.model.file_sizes import WHOLE, FileShare
 from service.model.filtering import FilterForm, FilterRecord
 from service.model.pruning import ScanRecord
@@ -61,6 +63,8 @@ def rewritten(
         for place, rows in held
         if place.reference_end not in narrowed_ends and _is_worth_a_place(rows, detected)
     }
+    if local and _folds_values(detected) and not _is_covered(detected, applied, pruned.filters, local.keys()):
+        local = {}
     if not applied and not local:
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
@@ -122,6 +126,14 @@ def _is_worth_a_place(rows: HeldRelation, detected: Detected) -> bool:
     after it has looked for empty sides: then no filter is left by which it would prune either.
     """
     return rows.row_count > 0 or not detected.detection.has_joining_subqueries
+
+
+def _folds_values(detected: Detected) -> bool:
+    """Whether the text has rows of its own, which the engine filters while it plans.
+
+    It reads nothing where none is left; not so without the rule that it does without for rows in memory.
+    """
+    return detected.parsed.tree.find(exp.Values) is not None
 
 
 def _dropped(

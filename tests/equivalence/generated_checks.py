@@ -2,7 +2,7 @@
 
 `SLUICE_SOAK_QUERIES` says how many, `SLUICE_SOAK_SEED` which; the seed is printed when one fails. A soak
 holds each against the files that the engine itself would select, too; `make test` does so for the same ones
-each time, because about one of 600 selects more (docs/adr/0034).
+each time, because about one of 1,900 selects more (docs/adr/0034).
 """
 
 from __future__ import annotations

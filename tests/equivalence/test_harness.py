@@ -128,6 +128,27 @@ def test_no_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> Non
         )
 
 
+def test_a_branch_without_keys_costs_the_others_no_filter_of_the_engine(harness: Harness) -> None:
+    """Spark prunes all branches of a union by the scan of the first one, and takes away what is FALSE."""
+    checked = harness.check(
+        "SELECT f.k, count(*) FROM (SELECT * FROM by_bucket UNION ALL SELECT * FROM by_name) f"
+        " JOIN tiny d ON f.b = d.k AND d.year = 1998 WHERE f.k IN (SELECT k FROM dim) GROUP BY f.k"
+    )
+    assert "by_bucket.b" in checked.applied
+    assert checked.files("by_name").selected == 0
+
+
+def test_rows_in_memory_cost_no_folding_of_rows_in_the_text(harness: Harness) -> None:
+    """No row of the list has a key of 1: Spark reads no table at all."""
+    for _ in range(3):
+        checked = harness.check(
+            "SELECT v.k, count(*) FROM by_month f JOIN dim d ON f.day = d.day AND d.year = 1999"
+            " JOIN parents p ON p.k = f.k JOIN (VALUES (NULL, 2000), (0, 2001)) v (k, y) ON v.k = f.b"
+            " WHERE coalesce(v.k, 3) = 1 AND f.k IN (SELECT k FROM parents) GROUP BY v.k"
+        )
+    assert checked.files_as_written("by_month").selected == 0
+
+
 def test_a_single_key_costs_no_filter_of_the_engine(harness: Harness) -> None:
     """Of `name IN ('Cy')` Spark infers a constant, and then no join is left to prune by."""
     checked = harness.check(
