@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from helm.generate.dashboard import dashboard
 from helm.generate.readme import readme
 from helm.generate.settings_schema import with_settings
 from helm.generate.settings_template import settings_template
@@ -17,5 +18,6 @@ def generated_files() -> Mapping[str, str]:
     return {
         "templates/_settings.tpl": settings_template(),
         "values.schema.json": with_settings((CHART / "values.schema.json").read_text(encoding="utf-8")),
+        "files/dashboard.json": dashboard(),
         "README.md": readme((CHART / "values.yaml").read_text(encoding="utf-8")),
     }
