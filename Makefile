@@ -60,6 +60,10 @@ compose-test: $(DEV) ## compose.yaml: parts that come late, gateways restarted u
 	@tests/containers/services/build
 	@SLUICE_TEST_CONTAINERS=compose $(BIN)/pytest tests/containers -s -q
 
+alerts-test: $(DEV) ## alerts, dashboard and /metrics, as promtool reads them (Debian's package prometheus has it)
+	@command -v promtool > /dev/null || { echo "sluice: there is no promtool: apt-get install -y --no-install-recommends prometheus" >&2; exit 1; }
+	@SLUICE_TEST_PROMTOOL=1 $(BIN)/pytest tests/deploy/test_promtool.py -q
+
 setup: $(DEV) ## only install: .venv with the locked dependencies
 
 $(RUNTIME): requirements.lock pyproject.toml
@@ -87,4 +91,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill bench chart image image-test compose-test setup lock clean
+.PHONY: help demo serve test check soak drill bench chart image image-test compose-test alerts-test setup lock clean
