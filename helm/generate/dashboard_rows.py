@@ -51,6 +51,7 @@ def average(histogram: str) -> str:
 
 FAILED, COMMITTED = ', state="FAILED"', ', state="COMMITTED"'
 COLLECTED, CACHED = ', source="COLLECTED"', ', source="CACHED"'
+WITH_KEYS = ', source=~"CACHED|COLLECTED"'
 SCANNED = {"files": "sluice_scan_data_files", "bytes": "sluice_scan_bytes"}
 
 TRAFFIC = (
@@ -215,7 +216,7 @@ CACHES = (
         "percentunit",
         {
             "of those with keys": f"{total('sluice_filter_cache_hits_total')} / "
-            f"({total('sluice_filter_cache_hits_total')} + {total('sluice_filters_total', COLLECTED)})"
+            f"{total('sluice_filters_total', WITH_KEYS)}"
         },
     ),
     Panel(
