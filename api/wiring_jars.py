@@ -7,14 +7,20 @@ from pathlib import Path
 
 from api.settings import Settings
 from service.adapters.catalogs.store_region import with_region
-from spark_session.jars import resolve
+from spark_session.jars import kept_jars, resolve
 from spark_session.kafka_jars import KAFKA_JARS, names_connector
-from spark_session.object_store_jars import object_store_jars
+from spark_session.object_store_jars import is_pinned, missing_bundle, object_store_jars
 from spark_session.pinned_jars import pinned_jars
 
 TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 IN_S3 = {"warehouse": "s3://any"}
 """What a catalog has to say, for S3's jar to be fetched."""
+
+
+def jars_path(settings: Settings) -> Path:
+    """Where jars are looked for; the folder is not made."""
+    given = settings.data_dir / "jars" if settings.jars_dir is None else settings.jars_dir
+    return given.expanduser().absolute()
 
 
 def engine_jars(
@@ -32,6 +38,23 @@ def engine_jars(
     if not is_reading_kafka or names_connector(packages):
         return jars
     return (*jars, *pinned_jars(KAFKA_JARS, into))
+
+
+def unfetched(
+    settings: Settings, catalogs: Iterable[Mapping[str, str]], into: Path, *, is_reading_kafka: bool
+) -> tuple[str, ...]:
+    """The packages for which `engine_jars` would ask a registry; asks none, and writes nothing."""
+    packages = settings.spark_packages + settings.spark_extra_packages
+    bundle = missing_bundle(packages, catalogs)
+    kafka = tuple(KAFKA_JARS) if is_reading_kafka and not names_connector(packages) else ()
+    bundles = () if bundle is None else (bundle,)
+    sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (kafka, False))
+    return tuple(
+        each
+        for coordinates, is_whole in sets
+        if coordinates and kept_jars(coordinates, into, with_dependencies=is_whole) is None
+        for each in coordinates
+    )
 
 
 def demo_jars(into: Path) -> tuple[Path, ...]:

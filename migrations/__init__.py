@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from alembic import command
@@ -46,9 +47,31 @@ def is_current(url: str) -> bool:
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.
     """
+    return revisions(url).is_current
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The schema's revision, and the one that this version needs; empty: there is no schema."""
+
+    found: tuple[str, ...]
+    needed: tuple[str, ...]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether both are the same."""
+        return set(self.found) == set(self.needed)
+
+
+def revisions(url: str) -> Revisions:
+    """Which schema there is, and which one is needed. Changes nothing.
+
+    Raises:
+        MetricsStoreDown: PostgreSQL does not answer.
+    """
     with _connected(url) as connection:
-        heads = MigrationContext.configure(connection).get_current_heads()
-        return set(heads) == set(ScriptDirectory.from_config(_config(connection)).get_heads())
+        found = MigrationContext.configure(connection).get_current_heads()
+        return Revisions(tuple(found), tuple(ScriptDirectory.from_config(_config(connection)).get_heads()))
 
 
 @contextmanager

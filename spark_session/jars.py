@@ -48,8 +48,7 @@ def resolve(
             disk is full.
     """
     wanted = sorted(set(coordinates))
-    named = [*wanted, *([] if with_dependencies else ["and nothing else"])]
-    target = into / hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
+    target = _target(wanted, into, with_dependencies=with_dependencies)
     kept = _kept(target)
     if kept is not None:
         return kept
@@ -68,8 +67,24 @@ def resolve(
         ) from error
 
 
+def kept_jars(
+    coordinates: Sequence[str], into: Path, *, with_dependencies: bool = True
+) -> tuple[Path, ...] | None:
+    """What `resolve` would answer without asking a registry; None where it would have to fetch."""
+    return _kept(_target(coordinates, into, with_dependencies=with_dependencies))
+
+
 def check_java() -> Path:
     """The Java that this environment names, by `JAVA_HOME` or else by `PATH`.
+
+    Raises:
+        CannotStart: there is none, or it is neither 17 nor 21.
+    """
+    return java_and_version()[0]
+
+
+def java_and_version() -> tuple[Path, int]:
+    """The same, with the number of its version.
 
     Raises:
         CannotStart: there is none, or it is neither 17 nor 21.
@@ -82,7 +97,7 @@ def check_java() -> Path:
     if version not in JAVA_VERSIONS:
         found = f"Java {version}" if version else "not a Java that runs"
         raise CannotStart(f"{java} is {found}: {cure}.")
-    return java
+    return java, version
 
 
 def _find_java() -> Path | None:
@@ -98,6 +113,11 @@ def _major_version(java: Path) -> int | None:
         return None
     match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
     return int(match[1]) if match and answer.returncode == 0 else None
+
+
+def _target(coordinates: Sequence[str], into: Path, *, with_dependencies: bool) -> Path:
+    named = [*sorted(set(coordinates)), *([] if with_dependencies else ["and nothing else"])]
+    return into / hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
 
 
 def _kept(target: Path) -> tuple[Path, ...] | None:

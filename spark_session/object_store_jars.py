@@ -33,9 +33,14 @@ def object_store_jars(
     bundle = missing_bundle(packages, catalogs)
     if bundle is None:
         return ()
-    if bundle in _PINNED:
+    if is_pinned(bundle):
         return pinned_jars({bundle: _PINNED[bundle]}, into)
     return resolve([bundle], into)
+
+
+def is_pinned(bundle: str) -> bool:
+    """Whether every byte of this bundle is known beforehand, so that it comes alone."""
+    return bundle in _PINNED
 
 
 def missing_bundle(packages: Sequence[str], catalogs: Iterable[Mapping[str, str]]) -> str | None:

@@ -109,12 +109,13 @@ def writer_state(table: Table) -> WriterState:
         table.sort_order(),
         table.location(),
         {key: value for key, value in table.properties.items() if key.startswith("write.")},
-        _storage_properties(table.io.properties),
+        storage_properties(table.io.properties),
         tuple(table.metadata.sort_orders),
     )
 
 
-def _storage_properties(properties: Mapping[str, str]) -> dict[str, str]:
+def storage_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Those of a table's or a catalog's properties that its storage is reached with."""
     names = _STORAGE_NAMES | (_SIGNER_NAMES if _SIGNER in properties else frozenset())
     return {
         key: str(value)
