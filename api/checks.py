@@ -1,49 +1,123 @@
-"""Trying parts one by one, each within a bound."""
+"""Trying parts one by one, each within a bound: what `sluice check` and `sluice doctor` have in common."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
-from service.errors import GatewayError
+from service.errors import GatewayError, PartDown
+from service.model.fault_text import fault_text
 
 WITHIN_S = 15.0
 
 
+class State(StrEnum):
+    """What came of a check.
+
+    `WARNING`: it works, and something will harm it. `SKIPPED`: nobody tried, and the text says why.
+    """
+
+    OK = "OK"
+    WARNING = "WARNING"
+    FAILED = "FAILED"
+    SKIPPED = "SKIPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an attempt saw. `cure` says what to do about it; empty where there is nothing to do."""
+
+    text: str
+    state: State = State.OK
+    cure: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of trying one part."""
+    """What came of trying one part; `elapsed_ms` is how long that took."""
 
     part: str
-    is_fine: bool
+    state: State
     text: str
+    cure: str = ""
+    elapsed_ms: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part, and how to try it: gives what was found, or raises a GatewayError that says what to mend."""
+    """One part, and how to try it: says what was found, or raises a GatewayError that says what to mend.
+
+    It is skipped when one of the parts that it `needs` has failed or was skipped itself. `within_s` is its
+    own bound of time; None: the one of all. `cure` is what to do when it fails.
+    """
 
     part: str
-    attempt: Callable[[], str]
+    attempt: Callable[[], str | Found]
+    needs: tuple[str, ...] = ()
+    within_s: float | None = None
+    cure: str = ""
 
 
-def tried(checks: Iterable[Check], within_s: float = WITHIN_S) -> Iterator[Finding]:
-    """Each part with what was found, in this order; one that does not answer in time fails."""
+def tried(
+    checks: Iterable[Check], within_s: float = WITHIN_S, on_begin: Callable[[str], None] = lambda _: None
+) -> Iterator[Finding]:
+    """Each part with what was found, in this order; one that does not answer in time fails.
+
+    No part stops the others, whatever it raises. `on_begin` is told each part before it is tried.
+    """
+    states: dict[str, State] = {}
     for check in checks:
-        outcome = _started(check)
-        try:
-            yield Finding(check.part, is_fine=True, text=outcome.result(within_s))
-        except GatewayError as failure:
-            yield Finding(check.part, is_fine=False, text=failure.detail)
-        except FutureTimeoutError:
-            yield Finding(check.part, is_fine=False, text=f"It does not answer within {within_s:g} s.")
+        on_begin(check.part)
+        finding = _skipped(check, states) or _tried(
+            check, within_s if check.within_s is None else check.within_s
+        )
+        states[check.part] = finding.state
+        yield finding
 
 
-def _started(check: Check) -> Future[str]:
-    outcome: Future[str] = Future()
+def _skipped(check: Check, states: dict[str, State]) -> Finding | None:
+    for need in check.needs:
+        match states.get(need):
+            case State.FAILED:
+                return Finding(check.part, State.SKIPPED, f"It needs {need}, which failed.")
+            case State.SKIPPED:
+                return Finding(check.part, State.SKIPPED, f"It needs {need}, which was skipped.")
+            case State.OK | State.WARNING | None:
+                continue
+    return None
+
+
+def _tried(check: Check, within_s: float) -> Finding:
+    began_s = time.monotonic()
+    outcome = _started(check)
+    try:
+        answer = outcome.result(within_s)
+        found = Found(answer) if isinstance(answer, str) else answer
+    except GatewayError as failure:
+        found = Found(_said(failure), State.FAILED, check.cure)
+    except FutureTimeoutError:
+        found = Found(f"It does not answer within {within_s:g} s.", State.FAILED, check.cure)
+    except Exception as failure:  # noqa: BLE001 -- the outermost edge: what fails in a new way stops no other
+        found = Found(fault_text(type(failure).__name__, str(failure)), State.FAILED, check.cure)
+    elapsed_ms = round(1000 * (time.monotonic() - began_s))
+    return Finding(check.part, found.state, found.text, found.cure, elapsed_ms)
+
+
+def _said(failure: GatewayError) -> str:
+    """What is down, and why: callers of the gateway do not get to hear the reason, its operator does."""
+    cause = failure.__cause__
+    if not isinstance(failure, PartDown) or cause is None:
+        return failure.detail
+    return f"{failure.detail} {fault_text(type(cause).__name__, str(cause))}"
+
+
+def _started(check: Check) -> Future[str | Found]:
+    outcome: Future[str | Found] = Future()
 
     def run() -> None:
         try:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from api.checks import Finding
+from api.checks import Finding, State
 from api.settings_loading import load_settings
 from api.wiring_checks import findings
 
-_MARKS = {True: "[green]ok[/]", False: "[red]fails[/]"}
+_MARKS = {
+    State.OK: "[green]ok[/]",
+    State.WARNING: "[yellow]warns[/]",
+    State.FAILED: "[red]fails[/]",
+    State.SKIPPED: "skipped",
+}
 
 
 def check() -> None:
@@ -26,9 +32,9 @@ def check() -> None:
     with console.status("Looking at the parts …"):
         for each in findings(settings):
             found.append(each)
-            table.add_row(each.part, _MARKS[each.is_fine], each.text)
+            table.add_row(each.part, _MARKS[each.state], Text(each.text))
     console.print(table)
-    faults = sum(not each.is_fine for each in found)
+    faults = sum(each.state is State.FAILED for each in found)
     if faults:
         console.print(f"sluice: {faults} of {len(found)} parts would keep the gateway from working.")
         raise typer.Exit(1)

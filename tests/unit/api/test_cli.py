@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from api.checks import Check, Finding, tried
-from service.errors import CannotStart
+from api.checks import Check, Finding, Found, State, tried
+from service.errors import CannotStart, MetricsStoreDown
 from tests.integration.running import run_sluice
 
 HEAVY = ("pyspark", "pyiceberg", "pyarrow", "fastapi", "sqlalchemy", "sqlglot", "pydantic")
@@ -38,11 +38,64 @@ def test_each_part_is_tried_and_one_that_hangs_holds_nobody_up() -> None:
         Check("four", lambda: "answers"),
     ]
     assert list(tried(checks, within_s=0.2)) == [
-        Finding("one", is_fine=True, text="answers"),
-        Finding("two", is_fine=False, text="Set it."),
-        Finding("three", is_fine=False, text="It does not answer within 0.2 s."),
-        Finding("four", is_fine=True, text="answers"),
+        Finding("one", State.OK, "answers"),
+        Finding("two", State.FAILED, "Set it."),
+        Finding("three", State.FAILED, "It does not answer within 0.2 s."),
+        Finding("four", State.OK, "answers"),
     ]
+    hangs.set()
+
+
+def test_what_needs_a_part_that_failed_is_skipped_and_says_so() -> None:
+    asked: list[str] = []
+
+    def fails() -> str:
+        raise CannotStart("Set it.")
+
+    def noted(name: str, state: State = State.OK) -> Found:
+        asked.append(name)
+        return Found(name, state)
+
+    checks = [
+        Check("store", fails, cure="Start it."),
+        Check("schema", lambda: noted("schema"), needs=("store",)),
+        Check("records", lambda: noted("records"), needs=("cache", "schema")),
+        Check("cache", lambda: noted("cache", State.WARNING)),
+        Check("keys", lambda: noted("keys"), needs=("cache", "nothing of this name")),
+    ]
+    begun: list[str] = []
+    assert list(tried(checks, on_begin=begun.append)) == [
+        Finding("store", State.FAILED, "Set it.", "Start it."),
+        Finding("schema", State.SKIPPED, "It needs store, which failed."),
+        Finding("records", State.SKIPPED, "It needs schema, which was skipped."),
+        Finding("cache", State.WARNING, "cache"),
+        Finding("keys", State.OK, "keys"),
+    ]
+    assert asked == ["cache", "keys"]
+    assert begun == ["store", "schema", "records", "cache", "keys"]
+
+
+def test_a_check_that_fails_in_a_new_way_stops_no_other_and_shows_no_address() -> None:
+    def breaks() -> str:
+        raise RuntimeError("nobody at postgresql://user:s3cret@host/db")
+
+    found = list(tried([Check("one", breaks), Check("two", lambda: "answers")]))
+    assert [each.state for each in found] == [State.FAILED, State.OK]
+    assert found[0].text == "RuntimeError: nobody at postgresql:…"
+
+
+def test_a_part_that_is_down_says_why_without_its_address() -> None:
+    def refuses() -> str:
+        raise MetricsStoreDown from OSError("redis://user:s3cret@host refused the connection")
+
+    [found] = tried([Check("store", refuses)])
+    assert found.text == "The metrics store does not answer. OSError: redis:… refused the connection"
+
+
+def test_a_part_that_may_take_longer_has_a_bound_of_its_own() -> None:
+    hangs = threading.Event()
+    check = Check("one", lambda: str(hangs.wait(60)), within_s=0.1)
+    assert [each.state for each in tried([check], within_s=60)] == [State.FAILED]
     hangs.set()
 
 
