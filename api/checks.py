@@ -80,6 +80,17 @@ def tried(
         yield finding
 
 
+def words_of(failure: BaseException) -> str:
+    """The failure's class and message, without addresses and secrets; whatever it is, this raises nothing."""
+    if isinstance(failure, GatewayError):
+        return failure.detail
+    name = type(failure).__name__
+    try:
+        return fault_text(name, str(failure))
+    except Exception:  # noqa: BLE001 -- Java's errors ask a JVM for their text, and it may be gone
+        return name
+
+
 def _skipped(check: Check, states: dict[str, State]) -> Finding | None:
     for need in check.needs:
         match states.get(need):
@@ -103,7 +114,7 @@ def _tried(check: Check, within_s: float) -> Finding:
     except FutureTimeoutError:
         found = Found(f"It does not answer within {within_s:g} s.", State.FAILED, check.cure)
     except Exception as failure:  # noqa: BLE001 -- the outermost edge: what fails in a new way stops no other
-        found = Found(fault_text(type(failure).__name__, str(failure)), State.FAILED, check.cure)
+        found = Found(words_of(failure), State.FAILED, check.cure)
     elapsed_ms = round(1000 * (time.monotonic() - began_s))
     return Finding(check.part, found.state, found.text, found.cure, elapsed_ms)
 
@@ -113,7 +124,7 @@ def _said(failure: GatewayError) -> str:
     cause = failure.__cause__
     if not isinstance(failure, PartDown) or cause is None:
         return failure.detail
-    return f"{failure.detail} {fault_text(type(cause).__name__, str(cause))}"
+    return f"{failure.detail} {words_of(cause)}"
 
 
 def _started(check: Check) -> Future[str | Found]:

@@ -41,11 +41,28 @@ def serve() -> None:
 
 @app.command()
 def check() -> None:
-    """Tries each part that `serve` needs, and prints what was found. Starts nothing."""
+    """Tries each part that `serve` needs, within seconds, and prints what was found. Starts nothing."""
     with _one_sentence_errors():
         from api.commands.check import check as run
 
         run()
+
+
+@app.command()
+def doctor(
+    is_json: Annotated[bool, typer.Option("--json", help="one JSON document instead of a table")] = False,
+    is_without_engine: Annotated[
+        bool, typer.Option("--no-engine", help="leave out what needs Spark")
+    ] = False,
+) -> None:
+    """Says why it does not work here: tries every part for real, one query and one ingest among them.
+
+    Leaves with status 1 if a part failed. A gateway that runs is left alone.
+    """
+    with _one_sentence_errors():
+        from api.commands.doctor import doctor as run
+
+        run(is_json=is_json, has_engine=not is_without_engine)
 
 
 @app.command()

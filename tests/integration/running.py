@@ -46,15 +46,17 @@ def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return inherited | PATIENT | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
 
 
-def run_sluice(command: str, data_dir: Path, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def run_sluice(
+    command: str, data_dir: Path, settings: Mapping[str, str], *options: str, within_s: float = 120
+) -> subprocess.CompletedProcess[str]:
     """One `sluice` command, run to its end."""
     return subprocess.run(
-        [*COMMAND, command],
+        [*COMMAND, command, *options],
         cwd=REPOSITORY,
         env=environment(data_dir, settings),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=within_s,
         check=False,
     )
 

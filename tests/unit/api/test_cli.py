@@ -84,6 +84,18 @@ def test_a_check_that_fails_in_a_new_way_stops_no_other_and_shows_no_address() -
     assert found[0].text == "RuntimeError: nobody at postgresql:…"
 
 
+def test_an_error_that_cannot_say_what_it_is_fails_its_own_line() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ConnectionRefusedError
+
+    def breaks() -> str:
+        raise Mute
+
+    [found] = tried([Check("one", breaks)])
+    assert (found.state, found.text) == (State.FAILED, "Mute")
+
+
 def test_a_part_that_is_down_says_why_without_its_address() -> None:
     def refuses() -> str:
         raise MetricsStoreDown from OSError("redis://user:s3cret@host refused the connection")

@@ -1,0 +1,26 @@
+"""Why Spark did not start, from its own logs: they go with doctor's folder, so they are read before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from service.model.fault_text import fault_text
+
+LINES = 3
+_LAST_BYTES = 64 * 1024
+
+
+def last_faults(folder: Path) -> Sequence[str]:
+    """The last lines that tell of an error, each once, without addresses and secrets; empty: none does."""
+    lines = [line for name in ("spark.log", "jvm.log") for line in _end_of(folder / name)]
+    telling = [line.strip() for line in lines if " ERROR " in line or line.startswith("Error")]
+    told = [fault_text("Spark", line.partition(" ERROR ")[2] or line) for line in telling]
+    return list(dict.fromkeys(told))[-LINES:]
+
+
+def _end_of(path: Path) -> list[str]:
+    try:
+        return path.read_bytes()[-_LAST_BYTES:].decode(errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,41 @@
+"""What the answers of the two stores mean for the gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from api.checks import Found, State
+from service.model.store_answer import StoreAnswer
+
+_MIB = 1024**2
+
+
+def metrics_store(
+    answer: StoreAnswer, found: Sequence[str], needed: Sequence[str], *, is_embedded: bool
+) -> Found:
+    """Whether its schema, at revision `found`, is the one that this version needs."""
+    text = f"{answer.server} answers in {answer.round_trip_ms:.0f} ms"
+    if set(found) == set(needed):
+        return Found(f"{text}, schema {_named(needed)} as this version needs")
+    text += f", has schema {_named(found)}; this version needs {_named(needed)}"
+    if is_embedded:
+        return Found(f"{text}, which the start makes")
+    return Found(text, State.FAILED, "Run `sluice migrate`, with this version of Sluice.")
+
+
+def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
+    """Whether it is as near as queries want it, and takes keys when its memory is full."""
+    text = f"{answer.server} answers in {answer.round_trip_ms:.0f} ms"
+    if answer.memory_policy:
+        limit = f"{answer.max_memory_bytes // _MIB} MiB" if answer.max_memory_bytes else "no limit"
+        text += f", memory: {limit}, {answer.memory_policy}"
+    if answer.round_trip_ms > within_ms:
+        return Found(text, State.WARNING, f"Queries wait {within_ms} ms for it at most: bring it nearer.")
+    if answer.max_memory_bytes and answer.memory_policy == "noeviction":
+        cure = "Set its maxmemory-policy to allkeys-lru: else it takes no keys once it is full."
+        return Found(text, State.WARNING, cure)
+    return Found(text)
+
+
+def _named(revisions: Sequence[str]) -> str:
+    return ", ".join(revisions) or "none"
