@@ -17,7 +17,6 @@ from tests.chart.test_environment import secret_of
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),
 ]
 DRIVER = "trial-sluice-0"

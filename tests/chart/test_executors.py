@@ -17,10 +17,8 @@ from tests.chart.kubernetes_schemas import VERSIONS, faults
 from tests.chart.manifests import NAMESPACE, Manifest, environment_in_pod, rendered
 from tests.chart.test_environment import secret_of
 
-# py4j leaves the closing of its sockets to the garbage collector.
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),
 ]
 BACKEND = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"

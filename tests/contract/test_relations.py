@@ -22,9 +22,6 @@ from tests.fakes.relations import FakeRelations
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-
 NOTHING = Build((), (), "", ())
 BOUNDS = RelationBounds(max_rows=10, max_bytes=10_000)
 

@@ -21,9 +21,6 @@ from tests.fakes.views import FakeViews
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-
 COLUMNS = (ViewColumn("k", "int"), ViewColumn("label", "string"))
 TEXT = "SELECT id, name FROM goods WHERE id > 0"
 FULL = "SELECT `k`, `label` FROM (SELECT id, name FROM lake.shop.goods WHERE id > 0) AS `v`(`k`, `label`)"

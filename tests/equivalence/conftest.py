@@ -33,8 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for each in items:
         if here in each.path.parents:
             each.add_marker(pytest.mark.integration)
-            # py4j leaves the closing of its sockets to the garbage collector.
-            each.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
 
 
 @pytest.fixture(scope="session")

@@ -44,8 +44,7 @@ from spark_session.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG, run
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = pytest.mark.integration
 
 KEY = TableKey(TableName("lake", "s", "t"))
 WIDE = (

@@ -23,8 +23,7 @@ from spark_session.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 from tests.integration.spark_server import datasets_that_give_up
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = pytest.mark.integration
 
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 

@@ -28,10 +28,8 @@ from spark_session.jars import resolve
 from spark_session.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 
 EXAMPLES = 60

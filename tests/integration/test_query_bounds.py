@@ -17,8 +17,7 @@ from spark_session.jars import resolve
 from spark_session.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = pytest.mark.integration
 
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 # Analyzing thirty nested subqueries takes a busy machine a while; folding them would never end.

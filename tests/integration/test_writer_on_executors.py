@@ -28,8 +28,7 @@ from tests.integration.test_engine import ICEBERG
 from tests.unit.adapters.data_files import test_upserts, test_write
 from tests.unit.adapters.data_files.writers import Writer, upsert, write
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = pytest.mark.integration
 
 __all__ = ["upsert", "write"]
 

@@ -69,8 +69,7 @@ from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import rest_catalog_server
 from tests.integration.running import REPOSITORY
 
-# py4j leaves the closing of its sockets to the garbage collector, which the fixture calls at its end.
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = pytest.mark.integration
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "org.postgresql:postgresql:42.7.8",
