@@ -10,6 +10,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.class_archive import ARCHIVE, java_options, make_archive
+from tests.soak import SOAK
 
 TOGETHER = {
     "chart": "chart",
@@ -44,7 +45,8 @@ OF_THEIR_OWN = frozenset(
 # JVMs of tests live for a minute: to compile their code well, and to collect garbage with all cores, takes
 # two fifths of all the CPU that they take. The setting is Java's own.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-HAS_OPTIONS = "JDK_JAVA_OPTIONS" in os.environ
+# A soak runs for hours.
+HAS_OPTIONS = "JDK_JAVA_OPTIONS" in os.environ or SOAK is not None
 if not HAS_OPTIONS:
     os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
 
@@ -65,6 +67,8 @@ class ByServers(LoadScopeScheduling):
     """Gives a process all tests that need the same servers."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if SOAK:
+            return nodeid
         _, folder, *below = nodeid.partition("::")[0].split("/")
         if folder == "integration" and (len(below) > 1 or below[0] in OF_THEIR_OWN):
             return f"{folder}/{below[0]}"

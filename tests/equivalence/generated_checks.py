@@ -1,37 +1,63 @@
-"""Generated queries against a harness; how many and which is for whoever runs the tests to say.
+"""Generated queries against a harness.
 
-`SLUICE_SOAK_QUERIES` says how many, `SLUICE_SOAK_SEED` which; the seed is printed when one fails. A soak
-holds each against the files that the engine itself would select, too; `make test` does so for the same ones
+Each is held against the files that the engine itself would select, too; `make test` does so for the same ones
 each time, because about one of 1,900 selects more (docs/adr/0034).
 """
 
 from __future__ import annotations
 
-import os
-import random
+import sys
+import time
+from random import randrange
 
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
 
+from service.errors import PartDown
 from tests.equivalence.generator import queries
 from tests.equivalence.harness import EngineGaveUp, Harness
+from tests.soak import SOAK
 
-IS_SOAK = "SLUICE_SOAK_QUERIES" in os.environ
-COUNT = int(os.environ.get("SLUICE_SOAK_QUERIES", "200"))
-SEED = int(os.environ.get("SLUICE_SOAK_SEED", random.randrange(2**32)))
+COUNT = SOAK.share if SOAK else 200
 SECONDS_PER_QUERY = 5
-TOLD_EVERY = 500
 TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
+TOLD_EVERY = 100
+ENGINE_PATIENCE_S = 300
 
 
-def check_generated(
-    harness: Harness, count: int, first: int = SEED, *, compares_files: bool = IS_SOAK
-) -> None:
+class Findings:
+    """What a soak has seen so far. It tells each fault at once, and goes on."""
+
+    def __init__(self, count: int) -> None:
+        self.checked = self.narrowed = self.without_engine = 0
+        self.faults: list[str] = []
+        self._count = count
+
+    def add(self, is_narrowed: bool) -> None:
+        """One more query whose rows, and files, were as they should be."""
+        self.narrowed += is_narrowed
+        self._advance()
+
+    def add_fault(self, fault: AssertionError) -> None:
+        """One more query, and what is wrong with it."""
+        self.faults.append(str(fault))
+        _tell(f"fault {len(self.faults)}: {fault}")
+        self._advance()
+
+    def _advance(self) -> None:
+        self.checked += 1
+        if self.checked % TOLD_EVERY == 0:
+            _tell(f"{self.checked:,} of {self._count:,} queries, {self.narrowed:,} of them narrowed")
+
+
+def check_generated(harness: Harness, count: int, first: int, *, compares_files: bool) -> None:
     """Each returns the same rows narrowed and as written, and enough of them are narrowed to prove it.
 
     `first` is the seed of the queries. With `compares_files`, none selects more files than as written.
+    A soak checks them all before it fails, and waits for an engine that is being replaced; else the first
+    that fails is made as short as can be.
     """
-    print(f"SLUICE_SOAK_SEED={first}")  # noqa: T201 - pytest shows it with a failure
-    checked = narrowed = 0
+    print(f"seed {first}")  # noqa: T201 - pytest shows it with a failure
+    findings = Findings(count)
 
     @seed(first)
     @settings(
@@ -39,19 +65,46 @@ def check_generated(
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,) if SOAK else (Phase.generate, Phase.shrink),
     )
     @given(queries())
     def check(sql: str) -> None:
-        nonlocal checked, narrowed
         note(sql)
         try:
-            narrowed += bool(harness.check(sql, compares_files=compares_files).applied)
+            findings.add(bool(harness.check(sql, compares_files=compares_files).applied))
         except EngineGaveUp:
             reject()
-        checked += 1
-        if checked % TOLD_EVERY == 0:
-            print(f"{checked:,} of {count:,} queries, {narrowed:,} of them narrowed", flush=True)  # noqa: T201
+        except AssertionError as fault:
+            if not SOAK:
+                raise
+            findings.add_fault(fault)
+        except PartDown:
+            if not SOAK:
+                raise
+            findings.without_engine += 1
+            _wait_for_engine(harness)
+            reject()
 
     check()
-    assert narrowed > count / 10, "too few of the queries were narrowed to prove anything"
+    if SOAK:
+        _tell(f"seed {first}: {findings.checked:,} queries, {findings.narrowed:,} of them narrowed,")
+        _tell(f"{len(findings.faults)} faults; {findings.without_engine} left out, as the engine was lost")
+    assert not findings.faults, "\n\n".join(findings.faults)
+    assert findings.narrowed > count / 10, "too few of the queries were narrowed to prove anything"
+
+
+def seed_of_run() -> int:
+    """That of `make soak`, or any."""
+    return SOAK.seed if SOAK else randrange(2**32)
+
+
+def _wait_for_engine(harness: Harness) -> None:
+    given_up_at = time.monotonic() + ENGINE_PATIENCE_S
+    while not harness.has_engine():
+        assert time.monotonic() < given_up_at, "the engine does not come back"
+        time.sleep(1)
+
+
+def _tell(line: str) -> None:
+    """At once, whichever of several processes it is."""
+    print(line, file=sys.__stderr__, flush=True)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from service.errors import CallerError, GatewayError, QueryFailed
 from service.gateway import Gateway
 from service.model.filtering import FilterRecord, Reason
+from service.model.health import PartState
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
@@ -65,6 +66,10 @@ class Harness:
         self._gateway = gateway
         self._ports = gateway._ports
         self._schema = schema
+
+    def has_engine(self) -> bool:
+        """Whether queries can run now."""
+        return self._ports.engine.health().state is PartState.UP
 
     def check(
         self,
