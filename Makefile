@@ -34,7 +34,7 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 SOAK_PROCESSES ?= 2
 soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
-		$(BIN)/pytest tests/equivalence/test_generated.py -n $(SOAK_PROCESSES)
+		$(BIN)/pytest tests/equivalence/test_generated.py -n $(SOAK_PROCESSES) -s
 	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s
 	@SLUICE_SOAK_INGESTS=$${SLUICE_SOAK_INGESTS:-300} $(BIN)/pytest tests/integration/ingest/test_gateway_kills.py -s
 	@SLUICE_SOAK_BODY_MIB=$${SLUICE_SOAK_BODY_MIB:-2048} $(BIN)/pytest tests/integration/test_large_bodies.py -s
