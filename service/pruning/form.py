@@ -7,8 +7,15 @@ from dataclasses import dataclass, replace
 
 from service.model.column_values import ColumnValues
 from service.model.file_sizes import FileShare
-from service.model.filtering import DynamicFilter, DynamicFilteringData, KeyRange, KeySpan, Reason
-from service.model.keys import converted_range, spelled_value
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    KeyRange,
+    KeySpan,
+    KeyValue,
+    Reason,
+)
+from service.model.keys import converted, converted_range, spelled_value
 from service.pruning.covering_predicate import covering_predicate
 from service.pruning.day_ranges import day_ranges, has_clipped
 from service.pruning.narrow import narrow
@@ -19,6 +26,7 @@ from service.pruning.predicate import (
     or_null,
     predicate,
     ranges_predicate,
+    sorted_values,
 )
 
 
@@ -40,16 +48,35 @@ def form(
     held: ColumnValues | None,
     takes_lists_only: bool,
     bounds: FormBounds,
+    among: frozenset[KeyValue] | None = None,
 ) -> FormedPredicate | Reason:
-    """A predicate on the probe's column which is true of every row with a key; or why there is none."""
+    """A predicate on the probe's column which is true of every row with a key; or why there is none.
+
+    With `among`, values of the probe's type, only keys that are one of those count.
+    """
     data_of_probe = _in_probe_type(found, data)
     if isinstance(data_of_probe, Reason):
         return data_of_probe
+    if among is not None:
+        type_name = found.probe.type_names[0]
+        values = tuple(each for each in data_of_probe.values if converted(type_name, each[0]) in among)
+        data_of_probe = replace(data_of_probe, values=values)
     formed = _form(found, data_of_probe, held, takes_lists_only, bounds)
     if isinstance(formed, Reason) or not data.has_null:
         return formed
     # What a column holds is known but for NULL.
     return or_null(formed, found.probe.columns[0])
+
+
+def listed_keys(found: DynamicFilter, data: DynamicFilteringData) -> frozenset[KeyValue] | None:
+    """The values of the probe's column that the keys stand for; None where they are not known one by one."""
+    is_listed = data.is_filtering and not (data.ranges or data.has_null or data.exceeds_threshold)
+    if not is_listed or found.span is not KeySpan.VALUE:
+        return None
+    data_of_probe = _in_probe_type(found, data)
+    if isinstance(data_of_probe, Reason):
+        return None
+    return frozenset(sorted_values(found.probe.type_names[0], data_of_probe.values))
 
 
 def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicFilteringData | Reason:

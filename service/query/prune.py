@@ -4,43 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import structlog
 
 from service.model.filtering import (
     DynamicFilter,
-    DynamicFilteringData,
-    FilterForm,
     FilterOutcome,
-    FilterRecord,
     Reason,
 )
 from service.model.query import QueryRequest, by_name
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
-from service.model.tables import TableFacts
-from service.pruning.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
-from service.pruning.form import FormBounds, form
 from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.pruning.local_relations import RelationPlacement
-from service.pruning.predicate import FormedPredicate, never_predicate
-from service.pruning.reaches_lowest_bucket import reaches_lowest_bucket
-from service.pruning.takes_lists_only import takes_lists_only
 from service.query.applied_filter import AppliedFilter
 from service.query.collect import Collector
 from service.query.detections import Detected, Detections
 from service.query.engine_keys import Collecting
+from service.query.formed_filters import formed_filters
 from service.query.local_relations import LocalRelations
 from service.query.one_reading import OneReading, one_reading, one_reading_records
-from service.query.probe_knowledge import ProbeKnowledge
 from service.query.pruned_query import PrunedQuery, filter_record
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import rewritten
 
 log = structlog.get_logger(__name__)
-
-_NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +123,21 @@ class Pruner:
         outcomes: Mapping[str, FilterOutcome],
         asked: _Asked,
     ) -> PrunedQuery:
-        records: list[FilterRecord] = []
-        applied: list[AppliedFilter] = []
-        for placement in detected.detection.placements:
-            outcome = outcomes.get(placement.filter.filter_id, _NOT_WORTH)
-            probe = placement.filter.probe
-            facts = detected.facts_at(probe.table, probe.snapshot_id)
-            form_of = partial(_form, placement.filter, facts, detected.knowledge)
-            outcome, formed = _formed(form_of, facts, outcome, asked.bounds)
-            if formed is not None and formed.form is FilterForm.EMPTY and placement.is_in_union:
-                formed = never_predicate(probe.columns[0], probe.type_names[0])
-            mention = detected.parsed.mention_at(placement.reference_end)
-            records.append(filter_record(placement, outcome, formed, mention))
-            if formed is not None:
-                applied.append(AppliedFilter(placement, formed, len(outcome.data.values)))
+        formed = formed_filters(detected, outcomes, asked.bounds)
+        records = [
+            filter_record(
+                each.placement,
+                each.outcome,
+                each.formed,
+                detected.parsed.mention_at(each.placement.reference_end),
+            )
+            for each in formed
+        ]
+        applied = [
+            AppliedFilter(each.placement, each.formed, len(each.outcome.data.values))
+            for each in formed
+            if each.formed is not None
+        ]
         pruned = replace(pruned, filters=(*records, *detected.detection.refused))
         held = self._held_relations(detected, asked)
         found = rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
@@ -163,38 +152,3 @@ class Pruner:
         places = detected.detection.relations
         held = self._relations.held([each.query for each in places], asked.collecting.parameters)
         return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]
-
-
-def _formed(
-    form_of: Callable[[DynamicFilteringData, FormBounds, TupleBounds], FormedPredicate | Reason],
-    facts: TableFacts,
-    outcome: FilterOutcome,
-    bounds: PruningBounds,
-) -> tuple[FilterOutcome, FormedPredicate | None]:
-    """The predicate, or the reason for which there is none."""
-    if not outcome.data.is_filtering:
-        return outcome, None
-    within, is_too_large = bounds.form_of(outcome.data)
-    if is_too_large:
-        outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
-    formed = form_of(outcome.data, within, NO_TUPLES if is_too_large else bounds.tuples)
-    if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
-        formed = Reason.RANGES_ONLY
-    return (replace(outcome, reason=formed), None) if isinstance(formed, Reason) else (outcome, formed)
-
-
-def _form(
-    found: DynamicFilter,
-    facts: TableFacts,
-    knowledge: ProbeKnowledge,
-    data: DynamicFilteringData,
-    bounds: FormBounds,
-    tuples: TupleBounds,
-) -> FormedPredicate | Reason:
-    probe = found.probe
-    held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
-    if len(held) > 1:
-        partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
-        return composite_predicate(probe, data.values, held, tuples, partitions)
-    is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
-    return form(found, data, held[0], is_hashed, bounds)

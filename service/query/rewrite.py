@@ -76,7 +76,8 @@ def rewritten(
     is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
     is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     for end, pin in narrowings.items():
-        found = (each.formed.condition for each in applied if each.end == end)
+        # Filters of one column have the same condition where they have the same keys.
+        found = dict.fromkeys(each.formed.condition for each in applied if each.end == end)
         conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
         narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
     narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}

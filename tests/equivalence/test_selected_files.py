@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -77,6 +77,15 @@ STARS = (
     Star("thinned", "k"),
 )
 WHOLE = [each for each in STARS if each.table != "thinned"]
+TWO_DIMENSIONS = (
+    "SELECT f.id FROM {table} f JOIN dim d ON f.{column} = d.{key} JOIN dim e ON f.{column} = e.{key}"
+    " WHERE d.{asked} AND e.{other}",
+    "SELECT f.id FROM {table} f JOIN dim d ON f.{column} = d.{key}"
+    " WHERE d.{asked} AND f.{column} IN (SELECT {key} FROM dim WHERE {other})",
+    "SELECT f.id FROM {table} f LEFT SEMI JOIN dim d ON f.{column} = d.{key} AND d.{asked}"
+    " LEFT SEMI JOIN dim e ON f.{column} = e.{key} AND e.{other}",
+)
+OTHERS = ("year = 1998", "k < 6", "k IN (0, 1, 2, 9)")
 
 
 @pytest.mark.parametrize("star", STARS, ids=lambda star: f"{star.table}.{star.column}")
@@ -89,6 +98,22 @@ def test_the_files_are_those_of_a_literal_predicate(star: Star, harness: Harness
         each.metrics.data_files for each in checked.narrowed.scans if each.table.endswith(star.table)
     ] == expected
     assert 0 < expected[0].selected < expected[0].total
+
+
+@pytest.mark.parametrize("text", TWO_DIMENSIONS, ids=("joined", "in a subquery", "semi-joined"))
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("star", STARS[::2], ids=lambda star: f"{star.table}.{star.column}")
+def test_two_dimensions_leave_the_files_of_their_common_keys(
+    star: Star, other: str, text: str, harness: Harness
+) -> None:
+    names = {"column": star.column, "key": star.key or star.column, "other": other}
+    checked = harness.check(text.format(table=star.table, asked=star.asked, **names))
+    common = set(star.keys(harness)) & set(replace(star, asked=other).keys(harness))
+    literals = ", ".join(_literal(each) for each in common)
+    condition = f"{star.column} IN ({literals})" if common else "FALSE"
+    literal = harness.run(f"SELECT id FROM {star.table} WHERE {condition}")
+    expected = sum(each.metrics.data_files.selected for each in literal.scans)
+    assert checked.files(star.table).selected == expected
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from service.model.column_values import ColumnValues
 from service.model.filtering import (
+    DynamicFilter,
     DynamicFilteringData,
     FilterForm,
     KeyRange,
@@ -22,7 +23,7 @@ from service.model.filtering import (
 )
 from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
 from service.pruning.composite_predicate import TupleBounds, composite_predicate
-from service.pruning.form import FormBounds, form
+from service.pruning.form import FormBounds, form, listed_keys
 from service.pruning.predicate import FormedPredicate
 from service.pruning.takes_lists_only import takes_lists_only
 from tests.fakes.filters import SALES, date_filter
@@ -46,8 +47,55 @@ def formed(
     return form(found, data, held, takes_lists, BOUNDS)
 
 
+def filter_on(type_name: str, key_type: str = "", span: KeySpan = KeySpan.VALUE) -> DynamicFilter:
+    probe = Probe(SALES, ("k",), (type_name,), 1)
+    return replace(date_filter(), probe=probe, span=span, collected_types=(key_type or type_name,))
+
+
+def data_of(
+    *values: KeyValue, ranges: tuple[KeyRange, ...] = (), has_null: bool = False
+) -> DynamicFilteringData:
+    return DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges, has_null)
+
+
 def text(predicate: FormedPredicate | Reason) -> str:
     return predicate if isinstance(predicate, Reason) else predicate.condition.sql("spark")
+
+
+@pytest.mark.parametrize(
+    ("found", "data", "keys"),
+    [
+        (filter_on("int"), data_of(1, 2, 2**40), {1, 2}),
+        (filter_on("long"), data_of(2**40), {2**40}),
+        (filter_on("int", "string"), data_of("1", "07", "7"), {1, 7}),
+        (filter_on("int"), data_of(), set()),
+    ],
+)
+def test_keys_are_listed_as_values_of_the_probe(
+    found: DynamicFilter, data: DynamicFilteringData, keys: set[KeyValue]
+) -> None:
+    assert set(listed_keys(found, data) or ()) == keys
+
+
+@pytest.mark.parametrize(
+    ("found", "data"),
+    [
+        (filter_on("int"), data_of(1, has_null=True)),
+        (filter_on("int"), data_of(ranges=((1, 9),))),
+        (filter_on("timestamp", "date", KeySpan.DAY), data_of(LEAP_DAY)),
+        (filter_on("int"), DynamicFilteringData.not_filtering()),
+    ],
+)
+def test_what_stands_for_more_than_its_keys_is_not_listed(
+    found: DynamicFilter, data: DynamicFilteringData
+) -> None:
+    assert listed_keys(found, data) is None
+
+
+def test_only_keys_among_those_of_other_filters_count() -> None:
+    common = form(filter_on("int", "string"), data_of("1", "7", "9"), None, False, BOUNDS, frozenset({7, 8}))
+    none = form(filter_on("int"), data_of(1, 2), None, False, BOUNDS, frozenset({3}))
+    assert [text(common), text(none)] == ["`k` IN (7)", "FALSE"]
 
 
 def test_ranges_are_cut_to_what_the_probe_holds() -> None:
