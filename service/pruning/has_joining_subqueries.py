@@ -7,10 +7,11 @@ from sqlglot.optimizer.scope import Scope
 
 
 def has_joining_subqueries(root: Scope) -> bool:
-    """Whether the engine may make a join of a subquery; or there is a LEFT SEMI join.
+    """Whether the engine may make a join of a subquery; or there is a LEFT SEMI or ANTI join.
 
-    It prunes either side of such joins by the other; a value that is looked up with a column of the row
-    outside is one, too. A subquery that stands for one value of all rows is none.
+    It prunes either side of such joins by the other, and makes them of one side of a join further out; a
+    value that is looked up with a column of the row outside is one, too. A subquery that stands for one value
+    of all rows is none.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -25,5 +26,5 @@ def has_joining_subqueries(root: Scope) -> bool:
     tree = root.expression
     compared = tree.find_all(exp.Exists, exp.Any, exp.All, exp.In)
     is_compared = any(not isinstance(each, exp.In) or each.args.get("query") for each in compared)
-    is_semi = any(join.kind == "SEMI" for join in tree.find_all(exp.Join))
+    is_semi = any(join.kind in ("SEMI", "ANTI") for join in tree.find_all(exp.Join))
     return is_compared or is_semi or any(each.is_correlated_subquery for each in root.traverse())

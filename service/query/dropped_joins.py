@@ -55,11 +55,15 @@ def _standing_for(
 
 
 def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:
-    """As many keys as rows: keys are distinct and never NULL."""
+    """As many keys as rows: keys are distinct and never NULL.
+
+    With the join goes the engine's own pruning by it, so the keys are those that the engine would prune by.
+    """
     is_exact = applied.formed.is_exact and applied.formed.form is not FilterForm.EMPTY
     is_on_probe = applied.end == join.probe_end
     return (
         is_exact
+        and applied.placement.is_whole
         and is_on_probe
         and applied.key_count == rows.row_count
         and _is_by(applied.placement.filter, join)

@@ -14,6 +14,9 @@ EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 KEEPS_FILTERS: Mapping[str, str] = {
     EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 }
+# A narrowed scan may be smaller than a dimension. Broadcast in its place, it is pruned by that one no more.
+# `spark_session/resources/BroadcastSides.java` knows the property.
+KEEPS_PRUNED_SIDES: Mapping[str, str] = {"spark.sluice.keepsPrunedSides": "true"}
 
 
 def switched_off(*names: str) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from service.query.dropped_joins import DroppedJoin, dropped_joins
 from service.query.engine_switches import (
     AGGREGATES_OF_STATISTICS,
     KEEPS_FILTERS,
+    KEEPS_PRUNED_SIDES,
     NATIVE_PRUNING,
     switched_off,
 )
@@ -98,6 +99,7 @@ def rewritten(
                 *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
             ),
             **(KEEPS_FILTERS if names and not is_covered else {}),
+            **({} if is_native_off else KEEPS_PRUNED_SIDES),
         },
         rewrites=(
             *_options_records(options, detected),

@@ -1,4 +1,5 @@
 import java.lang.reflect.Field;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.spark.sql.catalyst.CurrentUserContext$;
@@ -9,9 +10,13 @@ import org.apache.spark.sql.connector.catalog.Catalogs$;
 import org.apache.spark.sql.internal.SessionState;
 import scala.Option;
 import scala.collection.mutable.HashMap;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Child sessions of one root, opened ahead of the query that they are for. */
 public final class ChildSessions {
+
+    private static final scala.collection.immutable.Seq OPTIMIZATIONS =
+        CollectionConverters.asScala(Arrays.asList(new Object[] {new BroadcastSides()})).toSeq();
 
     private final List names = new CopyOnWriteArrayList();
     private CatalogManager rootManager;
@@ -41,6 +46,7 @@ public final class ChildSessions {
     public Object open(Object root) throws Exception {
         SparkSession child = ((SparkSession) root).newSession();
         share((SparkSession) root, child);
+        child.experimental().extraOptimizations_$eq(OPTIMIZATIONS);
         SessionState state = child.sessionState();
         state.sqlParser();
         state.analyzer();

@@ -6,6 +6,7 @@ import pytest
 
 from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
+from tests.equivalence.test_odd_texts import fixture_texts
 from tests.soak import SOAK
 
 
@@ -19,6 +20,11 @@ def test_generated_queries_have_the_same_rows_narrowed(harness: Harness) -> None
 @pytest.mark.skipif(SOAK is not None, reason="a soak compares files for all of its queries")
 def test_generated_queries_select_no_more_files_narrowed(harness: Harness) -> None:
     check_generated(harness, COUNT // 2, first=1, compares_files=True)
+
+
+@pytest.mark.parametrize("sql", fixture_texts("pruned_by_both.sql"))
+def test_what_a_soak_has_found_is_mended(sql: str, harness: Harness) -> None:
+    harness.check(sql)
 
 
 @pytest.mark.timeout(TIMEOUT_S)
