@@ -1,7 +1,7 @@
 """Generated queries against a harness.
 
-Each is held against the files that the engine itself would select, too; `make test` does so for the same ones
-each time, because about one of 1,900 selects more (docs/adr/0034).
+A soak holds each against the files that the engine itself would select, too; `make test` does so for the same
+ones each time.
 """
 
 from __future__ import annotations
