@@ -17,6 +17,7 @@ from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.health import PartHealth, Vitals
 from service.model.history import QueryListing, QuerySummary, TablePruning
+from service.model.lineage import ColumnLineage
 from service.model.partition_tuples import PartitionTuples
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
@@ -66,7 +67,8 @@ class EngineResult:
 
     `planned_tables` are those of which the plan leaves files to read, in lower case, whatever was read of
     them in the end; None when nobody knows. `with_totals` gives scans that were spared the totals of every
-    level, of which only the engine knows all.
+    level, of which only the engine knows all. `lineage` is what the columns come from, None when nobody
+    knows.
     """
 
     rows: pa.Table
@@ -78,6 +80,7 @@ class EngineResult:
     plan_text: Callable[[], str]
     planned_tables: Callable[[], frozenset[str] | None] = lambda: None
     with_totals: Callable[[Sequence[ScanRecord]], tuple[ScanRecord, ...]] = tuple
+    lineage: Callable[[], ColumnLineage | None] = lambda: None
 
 
 class Engine(Protocol):

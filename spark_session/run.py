@@ -71,6 +71,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             plan_text=lambda: plan_text(frame),
             planned_tables=lambda: session.planned_tables.read(frame),
             with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
+            lineage=lambda: session.column_lineage.read(asked),
         )
 
 

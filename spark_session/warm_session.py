@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from spark_session.catalog_watch import CatalogWatch
 from spark_session.child_sessions import ChildSessions
+from spark_session.column_lineage import ColumnLineageReader
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
 from spark_session.jvm import Jvm, forget_lost_context, launch
@@ -65,6 +66,7 @@ class WarmSession:
         self.catalogs = CatalogWatch(root, self.children, settings.catalog_names)
         self.tables = SessionTableReader(jvm.gateway, root, settings)
         self.planned_tables = PlannedTables(jvm.gateway)
+        self.column_lineage = ColumnLineageReader(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
         self.guard = Guard(jvm.gateway, settings.bounds)
