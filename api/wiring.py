@@ -22,6 +22,7 @@ from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.journal import BufferedJournal
 from service.adapters.keys.key_collector import ArrowKeyCollector
+from service.adapters.lineage.journal import LineageJournal
 from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
@@ -33,6 +34,7 @@ from service.adapters.tpcds.loader import load_tpcds
 from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.tpcds.schemas import table_schemas
 from service.gateway import Gateway, GatewayBounds
+from service.lineage_ports import Lineage, NoLineage
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
@@ -134,7 +136,9 @@ def migrate(settings: Settings) -> None:
 def _gateway(settings: Settings, parts: Parts) -> Gateway:
     clock = SystemClock()
     meters = RecordMeters()
-    ports = _query_ports(settings, parts, clock, meters)
+    # Closed last: until then it is told what ends.
+    lineage = _lineage(settings, parts, clock, meters)
+    ports = _query_ports(settings, parts, clock, meters, lineage)
     bounds = GatewayBounds(
         query_workers=settings.query_workers,
         max_queued_queries=settings.max_queued_queries,
@@ -153,6 +157,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         clock,
         parts.stack,
         meters.ingests,
+        lineage,
     )
     streams = build_streams(
         settings,
@@ -177,6 +182,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
             parts.migrated_store_url,
             clock,
             parts.stack,
+            lineage,
         ),
         bounds,
         streams,
@@ -184,7 +190,18 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
     )
 
 
-def _query_ports(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> QueryPorts:
+def _lineage(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> Lineage:
+    if settings.lineage_url is None:
+        return NoLineage()
+    # What most gateways have no use for takes a moment to load.
+    from api.wiring_lineage import build_lineage
+
+    return build_lineage(settings, parts, clock, meters.lineage, settings.lineage_url)
+
+
+def _query_ports(
+    settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters, lineage: Lineage
+) -> QueryPorts:
     results = LocalResultStore(
         parts.folder("results"),
         clock,
@@ -209,13 +226,14 @@ def _query_ports(settings: Settings, parts: Parts, clock: Clock, meters: RecordM
         engine=parts.engine,
         catalogs=parts.all_catalogs,
         results=results,
-        journal=MeteredJournal(journal, meters),
+        journal=LineageJournal(MeteredJournal(journal, meters), lineage),
         clock=clock,
         pruner=_pruner(settings, parts, clock, calls),
         max_sql_bytes=settings.max_sql_bytes,
         max_sql_nesting=settings.max_sql_nesting,
         engine_retries=settings.engine_retries,
         calls=calls,
+        lineage=lineage,
     )
 
 

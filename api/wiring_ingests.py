@@ -34,6 +34,7 @@ from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest_ports import IngestMeters, RowDeltas
+from service.lineage_ports import Lineage
 from service.model.schemas import TableSchema
 from service.ports import Clock
 
@@ -48,6 +49,7 @@ def build_ingests(
     clock: Clock,
     stack: ExitStack,
     meters: IngestMeters,
+    lineage: Lineage,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
     pace = CommitPace(
@@ -81,7 +83,7 @@ def build_ingests(
         sync=sync,
         upsert_listed_files=settings.ingest_upsert_listed_files,
     )
-    committer = Committer(log, commits, clock, pace, meters, rewriting)
+    committer = Committer(log, commits, clock, pace, meters, rewriting, lineage)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
@@ -98,6 +100,7 @@ def build_ingests(
         turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
         changes=PyIcebergTableChanges(catalogs),
         spools=spools,
+        lineage=lineage,
         change_rules=ChangeRules(
             settings.ingest_created_tables,
             settings.ingest_evolved_tables,

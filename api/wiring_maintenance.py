@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from api.settings import Settings
 from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
+from service.lineage_ports import Lineage
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
 from service.maintenance_ports import TableUpkeep
@@ -21,11 +22,12 @@ def build_maintenances(
     store_url: str,
     clock: Clock,
     stack: ExitStack,
+    lineage: Lineage,
 ) -> Maintenances:
     """Begins to run what is open; the log's table must be there."""
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
-    made = Maintenances(MaintenancePorts(upkeep, log, log, log, catalogs, clock), _plan(settings))
+    made = Maintenances(MaintenancePorts(upkeep, log, log, log, catalogs, clock, lineage), _plan(settings))
     stack.callback(made.close, 0)
     made.start()
     return made

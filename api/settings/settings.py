@@ -18,6 +18,7 @@ from api.settings.catalogs import CatalogSettings
 from api.settings.filter_cache import FilterCacheSettings
 from api.settings.ingest import IngestSettings
 from api.settings.ingest_room import IngestRoomSettings
+from api.settings.lineage import LineageSettings
 from api.settings.maintenance import MaintenanceSettings
 from api.settings.pruning import PruningSettings
 from api.settings.queries import QuerySettings
@@ -34,6 +35,7 @@ CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
 # Pydantic has the fields of the last one first.
 class Settings(
+    LineageSettings,
     MaintenanceSettings,
     StreamSettings,
     SourceSettings,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from service.adapters.ingest_meters import RegisteredIngestMeters
+from service.adapters.lineage.lineage_meters import RegisteredLineageMeters
 from service.adapters.vital_meters import VitalMeters
 from service.model.filtering import FilterRecord, FilterSource
 from service.model.health import Vitals
@@ -18,12 +19,13 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 
 
 class RecordMeters:
-    """The `Meters` port over a registry that `ingests` shares. Any thread may call any method."""
+    """The `Meters` port over a registry that `ingests` and `lineage` share. For any thread."""
 
     def __init__(self) -> None:
         registry = CollectorRegistry()
         self._registry = registry
         self.ingests = RegisteredIngestMeters(registry)
+        self.lineage = RegisteredLineageMeters(registry)
         self._queries = Counter(
             "sluice_queries", "Queries that have ended, by their state.", ["state"], registry=registry
         )

@@ -38,6 +38,7 @@ from service.ingest_ports import (
     WritableTables,
     never,
 )
+from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest import (
     IngestCommit,
     IngestRecord,
@@ -79,6 +80,7 @@ class IngestPorts:
     changes: TableChanges = field(kw_only=True)
     spools: Spools = field(kw_only=True)
     """Where bodies lie, and what is unpacked of them."""
+    lineage: Lineage = field(default_factory=NoLineage, kw_only=True)
     change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
@@ -148,6 +150,7 @@ def _accepted(
         _discard(written.tables, results, ports.data_files)
         return _same(accepted, request)
     ports.meters.accepted(accepted)
+    ports.lineage.ingest_accepted(accepted, request.read_from)
     return accepted
 
 

@@ -196,6 +196,7 @@ class Maintenances:
                 return
             ended = run_maintenance(now, self._ports)
             _tell(ended)
+            self._ports.lineage.maintained(ended)
 
     def _work(self) -> None:
         while not self._closed.is_set():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from service.errors import GatewayError, MaintenanceFailed, PartDown
+from service.lineage_ports import Lineage, NoLineage
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
 from service.maintenance_ports import MaintenanceLog, MaintenanceTurns, TableUpkeep, WaitingIngests
 from service.model.maintenance import (
@@ -31,6 +32,7 @@ class MaintenancePorts:
     waiting: WaitingIngests
     catalogs: Catalogs
     clock: Clock
+    lineage: Lineage = field(default_factory=NoLineage)
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:

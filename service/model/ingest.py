@@ -364,6 +364,13 @@ class IngestRequest:
     """Records that lie where only executors read them; then there are no others."""
     stream_batch: str | None = None
     """The micro-batch that it is: its checkpoint's id, and its own."""
+    origin: str = ""
+    """The address of what a micro-batch was read from."""
+
+    @property
+    def read_from(self) -> str:
+        """The address of what is written; empty for records that were sent."""
+        return self.executed.uri if isinstance(self.executed, SourceRecords) else self.origin
 
     @property
     def judging(self) -> Judging | None:

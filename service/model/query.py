@@ -12,6 +12,7 @@ from uuid import UUID
 
 from service.errors import GatewayError, QueryEnded
 from service.model.filtering import FilterRecord
+from service.model.lineage import ResultLineage
 from service.model.pruning import ScanRecord
 from service.model.results import Manifest, ResultFormat
 from service.model.rewrites import RewriteKind, RewriteRecord
@@ -152,7 +153,7 @@ class QueryRecord:
     A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
     what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
     `rewritten_sql` is None when the query ran as its caller wrote it; `verification`, when nobody asked for
-    one or the query did not get that far.
+    one or the query did not get that far. `lineage` is for those who follow lineage: no store keeps it.
     """
 
     query_id: UUID
@@ -180,6 +181,7 @@ class QueryRecord:
     filters_ms: int = 0
     rewrites: tuple[RewriteRecord, ...] = ()
     verification: Verification | None = None
+    lineage: ResultLineage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,15 @@ class KafkaSource:
     starting_offsets: str = "earliest"
     messages_per_batch: int = 100_000
 
+    @property
+    def uri(self) -> str:
+        """The topic, at the first of its servers.
+
+        >>> KafkaSource("one:9092, two:9092", "logs").uri
+        'kafka://one:9092/logs'
+        """
+        return f"kafka://{self.bootstrap_servers.split(',')[0].strip()}/{self.topic}"
+
 
 StreamSource = DirectorySource | KafkaSource
 

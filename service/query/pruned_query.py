@@ -24,8 +24,8 @@ class PrunedQuery:
     opened, if there are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
     `skipped` are the scans that an empty set or rows in memory made unnecessary, as 0 of their total;
     `mentioned` are all tables of a narrowed text in that form, as filters may spare others too. `relations`
-    and `properties` are what the rewritten text needs of the engine. Its rows are right only if the
-    `unpinned` tables have not moved when they are there.
+    and `properties` are what the rewritten text needs of the engine, and `held_tables` which tables these
+    relations are of. Its rows are right only if the `unpinned` tables have not moved when they are there.
     """
 
     sql: str
@@ -40,6 +40,7 @@ class PrunedQuery:
     mentioned: tuple[ScanRecord, ...] = ()
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    held_tables: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[RewriteRecord, ...] = ()
     unpinned: UnpinnedTables = field(default_factory=UnpinnedTables)
     parse_ms: int = 0

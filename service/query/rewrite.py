@@ -92,6 +92,7 @@ def rewritten(
         opened_sql=detected.parsed.sql if detected.opened_views else None,
         fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
         relations={name: local[end].query.fingerprint for end, name in names.items()},
+        held_tables={name: str(local[end].query.rows_of.tables[0]) for end, name in names.items()},
         properties={
             **switched_off(
                 *((NATIVE_PRUNING,) if is_native_off else ()),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from service.errors import GatewayError, QueryEnded, TableNotFound
+from service.lineage_ports import Lineage, NoLineage
+from service.model.lineage import ResultLineage
 from service.model.query import EngineRun, engine_run
 from service.model.results import Manifest
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
@@ -38,6 +40,7 @@ class QueryPorts:
     max_sql_nesting: int = MAX_NESTING
     calls: BoundedCalls = field(default_factory=InProcess)
     """What may take long by what is in a text is done by these."""
+    lineage: Lineage = field(default_factory=NoLineage)
 
 
 def run_query(query: LiveQuery, ports: QueryPorts) -> None:
@@ -79,11 +82,12 @@ def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: Q
     if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
         ports.results.drop(query.query_id)
         return
-    plan_text = ""
+    plan_text, lineage = "", None
     try:
         plan_text = plan_text_of(result)
+        lineage = lineage_of(query, result) if ports.lineage.is_followed else None
     finally:
-        record(query, ports.journal, plan_text)
+        record(query, ports.journal, plan_text, lineage)
 
 
 def plan_text_of(result: EngineResult) -> str:
@@ -95,9 +99,16 @@ def plan_text_of(result: EngineResult) -> str:
         return ""
 
 
-def record(query: LiveQuery, journal: Journal, plan_text: str = "") -> None:
+def lineage_of(query: LiveQuery, result: EngineResult) -> ResultLineage:
+    """What the result's columns come from, as far as the engine can say it."""
+    return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.held_tables.items()))
+
+
+def record(
+    query: LiveQuery, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
+) -> None:
     """Puts what the query leaves behind on its way to the metrics store."""
-    journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS]))
+    journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
     query.recorded.set_result(None)
 
 

@@ -43,6 +43,7 @@ class QueryWorkers:
         Raises:
             ShuttingDown: no worker takes anything any more.
         """
+        self._ports.lineage.query_taken(query.record)
         try:
             self._turns.put(query.caller, query)
         except ShuttingDown as closed:  # close() came in between

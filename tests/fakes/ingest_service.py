@@ -29,6 +29,7 @@ from tests.fakes.executors import FakeExecutors
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_meters import FakeIngestMeters
+from tests.fakes.lineage import FakeLineage
 from tests.fakes.spools import FakeSpools
 from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.table_commits import FakeTableCommits
@@ -61,6 +62,7 @@ class FakeIngests(Ingests):
         self.sources = FoundSources(access, SourceBounds())
         bounds = LargeBounds(512, body_bytes=4096, source_reading=reading, body_reading=reading)
         self.meters = FakeIngestMeters()
+        self.lineage = FakeLineage()
         ports = IngestPorts(
             self.tables,
             self.files,
@@ -81,7 +83,8 @@ class FakeIngests(Ingests):
             spools=self.spools,
             change_rules=change_rules,
             meters=self.meters,
+            lineage=self.lineage,
         )
-        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters)
+        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters, lineage=self.lineage)
         history = FakeIngestHistory(self.log)
         super().__init__(ports, committer, schema_from_json, history, max_waiting)

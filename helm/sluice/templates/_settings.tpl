@@ -149,6 +149,13 @@
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_snapshot_age_h" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_snapshots_kept" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_orphan_age_h" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_url" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_api_key" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_kafka_options" "kind" "mapping") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_namespace" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_sql_enabled" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_queue_events" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "lineage_timeout_s" "kind" "json") }}
 {{- end }}
 
 {{- /* Defaults of settings that other values follow from. */ -}}

@@ -20,7 +20,9 @@ from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
 from service.ingest.unmetered import Unmetered
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
+from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest import IngestBacklog, IngestRecord
+from service.model.lineage import EndedRound
 from service.model.writing import TableKey
 from service.ports import Clock
 
@@ -44,8 +46,10 @@ class Committer:
         pace: CommitPace,
         meters: IngestMeters | None = None,
         rewriting: Rewriting | None = None,
+        lineage: Lineage | None = None,
     ) -> None:
         self._rewriting = rewriting
+        self._lineage = lineage or NoLineage()
         self._meters = meters or Unmetered()
         self._log = ingests
         self._commits = commits
@@ -171,9 +175,9 @@ class Committer:
             return self._is_settled_elsewhere(key)
         took_ms = self._clock.elapsed_ms() - started_ms
         _tell(ended, took_ms)
-        self._meters.round_ended(
-            ended.committable, None if ended.refusal is None else ended.refusal.code, took_ms
-        )
+        error_code = None if ended.refusal is None else ended.refusal.code
+        self._meters.round_ended(ended.committable, error_code, took_ms)
+        self._lineage.round_ended(EndedRound.of(ended.committable, ended.result, error_code, took_ms))
         self._log_backlog.ended(len(ended.ingest_ids))
         self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.

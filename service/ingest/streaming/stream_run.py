@@ -149,6 +149,7 @@ class StreamRun:
                 route=self._definition.route,
                 stream_batch=f"{batch.checkpoint_id}/{batch.batch_id}",
                 executed=records(),
+                origin=self._definition.source.uri,
             )
             try:
                 accepted = self._accepted(request)

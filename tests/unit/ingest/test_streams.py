@@ -194,6 +194,17 @@ def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:
     assert len(running.ingests.commits.rounds) == 2
 
 
+def test_each_micro_batch_is_told_with_its_topic_and_each_round_with_its_snapshot(running: Running) -> None:
+    running.give(running.create(), batch(0, 1, 2, checkpoint=CHECKPOINT))
+    lineage = running.ingests.lineage
+    [(record, read_from)] = lineage.accepted
+    assert read_from == "kafka://kafka:9092/clicks"
+    [ended] = until(lambda: lineage.rounds, WITHIN_S)
+    assert (ended.key, ended.ingest_ids) == (TABLE.key, (record.ingest_id,))
+    assert [each.record_count for each in ended.targets] == [2]
+    assert ended.snapshot_id is not None
+
+
 def test_each_micro_batch_of_upserts_is_a_round_of_its_own(running: Running) -> None:
     stream_id = running.create(mode="upsert", equalityFields=("id",))
     for number in range(2):

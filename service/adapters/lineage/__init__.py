@@ -1,0 +1,1 @@
+"""Runs, jobs and datasets as OpenLineage has them, and the ways by which events leave the gateway."""

@@ -1,0 +1,213 @@
+"""Events on their way out, which nobody waits for."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import structlog
+from openlineage.client.event_v2 import RunEvent
+from openlineage.client.serde import Serde
+
+from service.adapters.lineage.query_events import QueryEvents
+from service.adapters.lineage.transports import NotDelivered, Transport
+from service.adapters.lineage.write_events import WriteEvents
+from service.model.ingest import IngestRecord
+from service.model.lineage import EndedRound
+from service.model.maintenance import MaintenanceRecord
+from service.model.query import QueryRecord
+from service.ports import Clock
+
+LARGEST_EVENT = 900_000
+"""Kafka's own bound is a million bytes. A larger event goes without schemas and column lineage."""
+WAITING_BYTES = 32 << 20
+_OVERHEAD_BYTES = 2_000
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 5.0
+_TOLD_EVERY_MS = 60_000
+
+log = structlog.get_logger(__name__)
+
+
+class LineageMeters(Protocol):
+    """Counts what became of events. Nothing blocks, nothing raises."""
+
+    def sent(self, count: int) -> None:
+        """Counts events that are there."""
+
+    def dropped(self, count: int) -> None:
+        """Counts what was not kept, as too much waited."""
+
+    def undelivered(self, count: int) -> None:
+        """Counts events that did not get there."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmitterBounds:
+    """How much waits, how long an event is tried, and how long the end may take."""
+
+    queue_events: int = 10_000
+    timeout_s: float = 5.0
+    close_within_s: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    make: Callable[[], Sequence[RunEvent]]
+    byte_count: int
+
+
+class LineageEmitter:
+    """The `Lineage` port: a bounded queue, and one thread that makes events of what waits and sends them.
+
+    What comes while the queue is full is dropped. An event that does not get there is tried again for
+    `timeout_s`, and dropped then. The stop sends what waits, as far as its bound allows.
+    """
+
+    def __init__(
+        self,
+        queries: QueryEvents,
+        writes: WriteEvents,
+        transport: Transport,
+        meters: LineageMeters,
+        clock: Clock,
+        bounds: EmitterBounds | None = None,
+    ) -> None:
+        self._queries = queries
+        self._writes = writes
+        self._transport = transport
+        self._meters = meters
+        self._clock = clock
+        self._bounds = bounds or EmitterBounds()
+        self._waiting: deque[_Waiting] = deque()
+        self._waiting_bytes = 0
+        self._changed = threading.Condition()
+        self._closing = threading.Event()
+        self._next_told_ms = clock.elapsed_ms()
+        self._untold = 0
+        self._thread = threading.Thread(target=self._work, name="lineage", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_followed(self) -> bool:
+        """Somebody is told."""
+        return True
+
+    def query_taken(self, record: QueryRecord) -> None:
+        """See `service.lineage_ports.Lineage`."""
+        self._put(lambda: [self._queries.taken(record)], len(record.sql))
+
+    def query_ended(self, record: QueryRecord) -> None:
+        """See `service.lineage_ports.Lineage`."""
+        now = self._clock.now()
+        # What the events have no use for would take the most room.
+        kept = replace(record, spark_plan="", rewritten_sql=None, rewrites=())
+        self._put(lambda: [self._queries.ended(kept, now)], len(record.sql))
+
+    def ingest_accepted(self, record: IngestRecord, read_from: str) -> None:
+        """See `service.lineage_ports.Lineage`."""
+        self._put(lambda: self._writes.accepted(record, read_from))
+
+    def round_ended(self, ended: EndedRound) -> None:
+        """See `service.lineage_ports.Lineage`."""
+        now = self._clock.now()
+        self._put(lambda: self._writes.committed(ended, now))
+
+    def maintained(self, record: MaintenanceRecord) -> None:
+        """See `service.lineage_ports.Lineage`."""
+        now = self._clock.now()
+        self._put(lambda: self._writes.maintained(record, now))
+
+    def close(self) -> None:
+        """Sends what waits, within a bound. May be called again."""
+        self._closing.set()
+        with self._changed:
+            self._changed.notify_all()
+        self._thread.join(self._bounds.close_within_s)
+        with self._changed:
+            left = len(self._waiting)
+            self._waiting.clear()
+        if left:
+            self._meters.undelivered(left)
+            log.warning("lineage_left_at_stop", count=left)
+        if not self._thread.is_alive():
+            self._transport.close()
+
+    def _put(self, make: Callable[[], Sequence[RunEvent]], byte_count: int = 0) -> None:
+        waiting = _Waiting(make, byte_count + _OVERHEAD_BYTES)
+        with self._changed:
+            is_full = len(self._waiting) >= self._bounds.queue_events or self._is_heavy(waiting)
+            if not is_full and not self._closing.is_set():
+                self._waiting.append(waiting)
+                self._waiting_bytes += waiting.byte_count
+                self._changed.notify()
+                return
+        self._meters.dropped(1)
+        self._tell("the queue is full")
+
+    def _is_heavy(self, more: _Waiting) -> bool:
+        return bool(self._waiting) and self._waiting_bytes + more.byte_count > WAITING_BYTES
+
+    def _work(self) -> None:
+        while (waiting := self._next()) is not None:
+            try:
+                for event in waiting.make():
+                    self._deliver(event)
+            except Exception as failure:  # the outermost edge of a thread that must never end
+                self._meters.undelivered(1)
+                log.exception("lineage_crashed", error=type(failure).__name__)
+
+    def _next(self) -> _Waiting | None:
+        with self._changed:
+            while not self._waiting:
+                if self._closing.is_set():
+                    return None
+                self._changed.wait()
+            waiting = self._waiting.popleft()
+            self._waiting_bytes -= waiting.byte_count
+            return waiting
+
+    def _deliver(self, event: RunEvent) -> None:
+        content = as_json(event)
+        until_ms = self._clock.elapsed_ms() + self._bounds.timeout_s * 1000
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                self._transport.send(content, event.job.name)
+            except NotDelivered as failure:
+                is_over = self._clock.elapsed_ms() + pause_s * 1000 >= until_ms
+                if is_over or not failure.may_try_again or self._closing.wait(pause_s):
+                    self._meters.undelivered(1)
+                    self._tell(str(failure))
+                    return
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                self._meters.sent(1)
+                return
+
+    def _tell(self, reason: str) -> None:
+        """One line a minute: the log must not fill up in turn."""
+        with self._changed:
+            self._untold += 1
+            now_ms = self._clock.elapsed_ms()
+            if now_ms < self._next_told_ms:
+                return
+            self._next_told_ms = now_ms + _TOLD_EVERY_MS
+            count, self._untold = self._untold, 0
+        log.warning("lineage_dropped", reason=reason, count=count)
+
+
+def as_json(event: RunEvent) -> bytes:
+    """The event in one line; without its largest facets, if it is too large with them."""
+    content: bytes = Serde.to_json(event).encode()
+    if len(content) <= LARGEST_EVENT:
+        return content
+    for dataset in [*(event.inputs or ()), *(event.outputs or ())]:
+        for name in ("schema", "columnLineage"):
+            if dataset.facets is not None:
+                dataset.facets.pop(name, None)
+    shorter: bytes = Serde.to_json(event).encode()
+    return shorter

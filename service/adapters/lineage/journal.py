@@ -1,0 +1,35 @@
+"""A journal that tells of the queries that pass through it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from service.lineage_ports import Lineage
+from service.model.query import QueryRecord
+from service.ports import Journal
+
+
+class LineageJournal:
+    """The `Journal` port over another one: every query's record comes by here, once."""
+
+    def __init__(self, journal: Journal, lineage: Lineage) -> None:
+        self._journal = journal
+        self._lineage = lineage
+
+    def append(self, record: QueryRecord) -> None:
+        """Tells of the query and hands its record on, without what only those who are told want."""
+        self._lineage.query_ended(record)
+        self._journal.append(replace(record, lineage=None))
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        """A record that still waits to be written."""
+        return self._journal.find(query_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        """The same, by the id that this caller gave the request."""
+        return self._journal.find_request(caller, request_id)
+
+    def close(self) -> None:
+        """Closes the other one."""
+        self._journal.close()

@@ -1,0 +1,70 @@
+"""What events say of tables, asked of the catalogs by the thread that makes the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cachetools import TTLCache
+
+from service.model.tables import NOW, TableAt, TableColumn, TableFacts, TableName, TableVersion, VersionKind
+from service.ports import Catalogs
+
+Read = tuple[TableName, int | None]
+"""A table, and the snapshot that was read of it or made."""
+
+_KEPT_S = 60.0
+_KEPT_COLUMNS = 100_000
+_COLUMNS_OF_AN_ENTRY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table as events tell it."""
+
+    columns: tuple[TableColumn, ...]
+    location: str
+
+
+class KnownTables:
+    """Asks for a table at a snapshot once a minute at most. For one thread."""
+
+    def __init__(self, catalogs: Catalogs) -> None:
+        self._catalogs = catalogs
+        self._kept: TTLCache[Read, KnownTable] = TTLCache(_KEPT_COLUMNS, _KEPT_S, getsizeof=_size)
+
+    def of(self, reads: Iterable[Read]) -> Mapping[Read, KnownTable]:
+        """Those of which the catalogs say something in time."""
+        asked = list(dict.fromkeys(reads))
+        known = {each: kept for each in asked if (kept := self._kept.get(each)) is not None}
+        found = self._asked([each for each in asked if each not in known])
+        for read, table in found.items():
+            if _size(table) <= self._kept.maxsize:
+                self._kept[read] = table
+        return known | found
+
+    def _asked(self, reads: list[Read]) -> dict[Read, KnownTable]:
+        """As the tables are now; those that are at another snapshot by now, as they were at theirs."""
+        if not reads:
+            return {}
+        now = self._catalogs.facts_of([TableAt(name) for name, _ in reads])
+        past = {
+            (name, snapshot): TableAt(name, TableVersion(VersionKind.SNAPSHOT, snapshot))
+            for name, snapshot in reads
+            if snapshot is not None and _is_moved(now.get(TableAt(name, NOW)), snapshot)
+        }
+        then = self._catalogs.facts_of(list(past.values())) if past else {}
+        found: dict[Read, KnownTable] = {}
+        for read in reads:
+            facts = (then.get(past[read]) if read in past else None) or now.get(TableAt(read[0], NOW))
+            if facts is not None:
+                found[read] = KnownTable(facts.columns, facts.location)
+        return found
+
+
+def _is_moved(facts: TableFacts | None, snapshot_id: int) -> bool:
+    return facts is not None and facts.snapshot_id != snapshot_id
+
+
+def _size(table: KnownTable) -> int:
+    return _COLUMNS_OF_AN_ENTRY + len(table.columns)

@@ -1,0 +1,33 @@
+"""Counts lineage events, in this process, from its start."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter
+
+SENT, DROPPED, UNDELIVERED = OUTCOMES = ("SENT", "DROPPED", "UNDELIVERED")
+
+
+class RegisteredLineageMeters:
+    """Counts over a registry that others use, too. Any thread may call any method."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._events = Counter(
+            "sluice_lineage_events",
+            "OpenLineage events: SENT; DROPPED while too many waited; UNDELIVERED in time.",
+            ["outcome"],
+            registry=registry,
+        )
+        for outcome in OUTCOMES:
+            self._events.labels(outcome)
+
+    def sent(self, count: int) -> None:
+        """Counts events that are there."""
+        self._events.labels(SENT).inc(count)
+
+    def dropped(self, count: int) -> None:
+        """Counts events that were not kept, as too many waited."""
+        self._events.labels(DROPPED).inc(count)
+
+    def undelivered(self, count: int) -> None:
+        """Counts events that did not get there."""
+        self._events.labels(UNDELIVERED).inc(count)

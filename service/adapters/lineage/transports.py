@@ -1,0 +1,126 @@
+"""Where events go: one call a delivery, each with a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import httpx
+from confluent_kafka import KafkaError as DeliveryError
+from confluent_kafka import KafkaException, Message, Producer
+
+DEFAULT_PATH = "/api/v1/lineage"
+_BUSY = frozenset({408, 425, 429})
+
+
+class NotDelivered(Exception):
+    """An event did not get there. `may_try_again`: another try may help."""
+
+    def __init__(self, reason: str, *, may_try_again: bool = True) -> None:
+        super().__init__(reason)
+        self.may_try_again = may_try_again
+
+
+class Transport(Protocol):
+    """Delivers events, one after the other. For one thread."""
+
+    def send(self, event: bytes, key: str) -> None:
+        """Returns once the event, JSON in one line, is there. Events of one key keep their order.
+
+        Raises:
+            NotDelivered: it is not there, as far as is known.
+        """
+
+    def close(self) -> None:
+        """Lets go of what it holds."""
+
+
+class FileTransport:
+    """Appends a line an event. The file is opened for each, so that it may be moved away at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def send(self, event: bytes, key: str) -> None:  # noqa: ARG002
+        """See `Transport`."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # In one write: several gateways may have one file.
+            with self._path.open("ab", buffering=0) as file:
+                file.write(event + b"\n")
+        except OSError as failure:
+            raise NotDelivered(type(failure).__name__) from failure
+
+    def close(self) -> None:
+        """See `Transport`."""
+
+
+class HttpTransport:
+    """Posts each event, and follows no redirect: it would take the key along."""
+
+    def __init__(self, url: str, api_key: str | None, timeout_s: float) -> None:
+        address = httpx.URL(url)
+        self._url = address.copy_with(path=DEFAULT_PATH) if address.path in ("", "/") else address
+        headers = {"Content-Type": "application/json"}
+        if api_key is not None:
+            headers["Authorization"] = f"Bearer {api_key}"
+        self._client = httpx.Client(headers=headers, timeout=timeout_s, follow_redirects=False)
+
+    def send(self, event: bytes, key: str) -> None:  # noqa: ARG002
+        """See `Transport`."""
+        try:
+            # Of the answer, its head is enough: who sends a body without an end holds up nobody.
+            with self._client.stream("POST", self._url, content=event) as answer:
+                status = answer.status_code
+        except httpx.HTTPError as failure:
+            raise NotDelivered(type(failure).__name__) from failure
+        if not 200 <= status < 300:
+            raise NotDelivered(f"HTTP {status}", may_try_again=status >= 500 or status in _BUSY)
+
+    def close(self) -> None:
+        """See `Transport`."""
+        self._client.close()
+
+
+class KafkaTransport:
+    """Sends each event to a topic, and waits until its partition has it."""
+
+    def __init__(self, servers: str, topic: str, options: Mapping[str, str], timeout_s: float) -> None:
+        self._topic = topic
+        self._timeout_s = timeout_s
+        self._producer = Producer(
+            {
+                "client.id": "sluice-lineage",
+                "message.timeout.ms": round(timeout_s * 1000),
+                "linger.ms": 0,
+                # It would write to the error stream past the log.
+                "log_level": 0,
+                **options,
+                "bootstrap.servers": servers,
+            }
+        )
+        self._failure: DeliveryError | None = None
+
+    def send(self, event: bytes, key: str) -> None:
+        """See `Transport`."""
+        self._failure = None
+        try:
+            self._producer.produce(self._topic, event, key.encode(), on_delivery=self._delivered)
+            left = self._producer.flush(self._timeout_s)
+        except (KafkaException, BufferError) as failure:
+            raise NotDelivered(type(failure).__name__) from failure
+        if left:
+            self._producer.purge()
+            self._producer.flush(0)
+            raise NotDelivered("no answer in time")
+        if self._failure is not None:
+            raise NotDelivered(self._failure.name())
+
+    def close(self) -> None:
+        """See `Transport`."""
+        self._producer.purge()
+        self._producer.flush(0)
+
+    def _delivered(self, failure: DeliveryError | None, _: Message) -> None:
+        self._failure = failure

@@ -1,0 +1,166 @@
+"""Events of ingests, commit rounds and maintenance."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import OutputDatasetFacet, RunFacet
+
+from service.adapters.lineage.dataset_names import DatasetNames, file_dataset
+from service.adapters.lineage.facets import (
+    CommittedIngestsRunFacet,
+    WriteSchemasOutputDatasetFacet,
+    job_facets,
+    output_statistics,
+    run_facets,
+    table_facets,
+)
+from service.adapters.lineage.job_names import table_job
+from service.adapters.lineage.known_tables import KnownTable, KnownTables, Read
+from service.adapters.lineage.query_events import CALLER
+from service.model.ingest import IngestRecord, WrittenTarget
+from service.model.lineage import EndedRound
+from service.model.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
+from service.model.writing import TableKey
+
+MOST_INGESTS = 1_000
+MOST_COLUMNS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class WriteEvents:
+    """Makes events of what is written. Each run has a START and an end, told together."""
+
+    namespace: str
+    names: DatasetNames
+    tables: KnownTables
+
+    def accepted(self, record: IngestRecord, read_from: str) -> list[RunEvent]:
+        """An ingest is durable: its files are written, and no snapshot has them yet.
+
+        An ingest of several tables is one run, of the job of the first.
+        """
+        if not record.commits:
+            return []
+        known = self.tables.of((each.key.table, None) for each in record.commits)
+        outputs = [
+            self._output(each.key, each.targets, None, known.get((each.key.table, None)))
+            for each in record.commits
+        ]
+        source = file_dataset(read_from) if read_from else None
+        inputs = [] if source is None else [InputDataset(source.namespace, source.name)]
+        began_at = record.accepted_at - timedelta(milliseconds=record.write_ms)
+        run = Run(str(record.ingest_id), run_facets({CALLER: record.caller}))
+        job = self._job("ingest", record.commits[0].key)
+        return _run(run, job, RunState.COMPLETE, began_at, record.accepted_at, inputs, outputs)
+
+    def committed(self, ended: EndedRound, at: datetime) -> list[RunEvent]:
+        """A commit round has made a snapshot, or was refused."""
+        read: Read = (ended.key.table, ended.snapshot_id)
+        output = self._output(ended.key, ended.targets, ended.snapshot_id, self.tables.of([read]).get(read))
+        if ended.error_code is not None:
+            # Nothing of it got into the table.
+            output.outputFacets = {}
+        facets: dict[str, RunFacet] = run_facets({}, ended.error_code)
+        ids = [str(each) for each in ended.ingest_ids]
+        facets["sluice_committedIngests"] = CommittedIngestsRunFacet(len(ids), ids[:MOST_INGESTS])
+        return _run(
+            Run(str(ended.round_id), facets),
+            self._job("commit", ended.key),
+            RunState.FAIL if ended.error_code is not None else RunState.COMPLETE,
+            at - timedelta(milliseconds=ended.took_ms),
+            at,
+            [],
+            [output],
+        )
+
+    def maintained(self, record: MaintenanceRecord, at: datetime) -> list[RunEvent]:
+        """A table was compacted; other maintenance changes no rows and is not told."""
+        if MaintenanceOperation.COMPACT not in record.request.operations:
+            return []
+        key = record.request.key
+        name, read = self.names.of(key.table), (key.table, None)
+        known = self.tables.of([read]).get(read)
+        dataset = (name.namespace, name.name)
+        return _run(
+            Run(str(record.maintenance_id), run_facets({CALLER: record.requested_by}, record.error_code)),
+            self._job("compact", key),
+            RunState.COMPLETE if record.state is MaintenanceState.SUCCEEDED else RunState.FAIL,
+            record.started_at or record.requested_at,
+            record.ended_at or at,
+            [InputDataset(*dataset, facets=table_facets(name, known, None))],
+            [OutputDataset(*dataset, facets=table_facets(name, known, None))],
+        )
+
+    def _job(self, kind: str, key: TableKey) -> Job:
+        return Job(self.namespace, table_job(kind, key), job_facets(kind.upper()))
+
+    def _output(
+        self,
+        key: TableKey,
+        targets: Sequence[WrittenTarget],
+        snapshot_id: int | None,
+        known: KnownTable | None,
+    ) -> OutputDataset:
+        name = self.names.of(key.table)
+        facets: dict[str, OutputDatasetFacet] = output_statistics(
+            sum(each.record_count for each in targets),
+            sum(each.byte_count for each in targets),
+            sum(each.data_file_count for each in targets),
+        )
+        facets["sluice_writeSchemas"] = WriteSchemasOutputDatasetFacet(_write_schemas(targets, known))
+        return OutputDataset(
+            name.namespace,
+            name.name,
+            outputFacets=facets,
+            facets=table_facets(name, known, snapshot_id),
+        )
+
+
+def _run(
+    run: Run,
+    job: Job,
+    end: RunState,
+    began_at: datetime,
+    ended_at: datetime,
+    inputs: list[InputDataset],
+    outputs: list[OutputDataset],
+) -> list[RunEvent]:
+    begun = Run(
+        run.runId, {name: each for name, each in (run.facets or {}).items() if name != "errorMessage"}
+    )
+    start = RunEvent(eventType=RunState.START, eventTime=began_at.isoformat(), run=begun, job=job)
+    ended = RunEvent(
+        eventType=end, eventTime=ended_at.isoformat(), run=run, job=job, inputs=inputs, outputs=outputs
+    )
+    return [start, ended]
+
+
+def _write_schemas(targets: Iterable[WrittenTarget], known: KnownTable | None) -> list[dict[str, object]]:
+    """Each write schema once, with what was written under it."""
+    grouped: dict[tuple[int, ...] | None, list[WrittenTarget]] = defaultdict(list)
+    for each in targets:
+        grouped[each.column_ids].append(each)
+    names = {} if known is None else {each.field_id: each.name for each in known.columns}
+    return [
+        {
+            **_columns(column_ids, names),
+            "isWholeTable": column_ids is None,
+            "isUpsert": any(each.equality_field_ids for each in group),
+            "rowCount": sum(each.record_count for each in group),
+            "size": sum(each.byte_count for each in group),
+            "fileCount": sum(each.data_file_count for each in group),
+        }
+        for column_ids, group in grouped.items()
+    ]
+
+
+def _columns(column_ids: tuple[int, ...] | None, names: Mapping[int, str]) -> dict[str, object]:
+    """By name, where each of them is a column of the table as it is known; fields of structs have none."""
+    if column_ids is None or not set(column_ids) <= names.keys() or len(column_ids) > MOST_COLUMNS:
+        return {"columnCount": len(names) if column_ids is None else len(column_ids)}
+    return {"columnCount": len(column_ids), "columns": [names[each] for each in column_ids]}
