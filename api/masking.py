@@ -19,6 +19,7 @@ _SECRET_NAME = re.compile(rf"{_SECRET}|jaas", re.IGNORECASE)
 # What repeats is bounded: texts come from outside, and no text may take long.
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]{0,256}:)\S{0,512}(@)")
 _PASSWORD = re.compile(r"://[^/\s:@]{0,256}:(\S{1,512})@")
+_QUERY_PASSWORD = re.compile(r"[?&]\w{0,32}password=([^&#]{1,512})")
 _SHORTEST_SECRET = 4
 _ASSIGNED = re.compile(
     rf"((?:{_SECRET})[\w.-]{{0,64}}=)(?:\"[^\"]{{1,512}}\"|'[^']{{1,512}}'|[^&;,\s\"']+)", re.IGNORECASE
@@ -56,6 +57,7 @@ def secrets_of(settings: Settings) -> frozenset[str]:
     )
     texts += [value for group in groups for value in group.values()]
     passwords = [found[1] for each in texts if (found := _PASSWORD.search(each))]
+    passwords += [found[1] for each in texts for found in _QUERY_PASSWORD.finditer(each)]
     named = [value for group in groups for name, value in group.items() if _SECRET_NAME.search(name)]
     spelled = {*passwords, *map(unquote, passwords), *named}
     # A shorter one would be found in words.

@@ -22,6 +22,7 @@ from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log import PostgresIngestLog
+from service.adapters.postgres.outage import Outage
 from service.adapters.spool import SpoolDirectory
 from service.adapters.synced_files import not_synced, sync_files
 from service.ingest.committing.commit_pace import CommitPace
@@ -63,7 +64,10 @@ def build_ingests(
         joined_rows=settings.ingest_upsert_joined_rows,
         joined_files=settings.ingest_upsert_joined_files,
     )
-    log = PostgresIngestLog(store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds)
+    outage = Outage(settings.metrics_store_failover_s, clock)
+    log = PostgresIngestLog(
+        store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds, outage=outage
+    )
     stack.callback(log.close)
     bounds = WriteBounds(
         settings.ingest_buffered_bytes,

@@ -11,9 +11,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import OperationalError
 
+from service.adapters.postgres.connecting import store_engine
 from service.errors import MetricsStoreDown
 
 # Any number will do, as long as all replicas use the same one and nobody else does.
@@ -83,7 +84,8 @@ def _locked(url: str) -> Iterator[Connection]:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
-    engine = create_engine(url, poolclass=NullPool, connect_args=CONNECTION)
+    # A migration may take as long as it takes.
+    engine = store_engine(url, CONNECTION, silent_at_most_s=None, poolclass=NullPool)
     try:
         with engine.begin() as connection:
             yield connection

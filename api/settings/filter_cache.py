@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr, field_validator
 
 from api.settings.kinds import GIB, KIB, MIB
+from api.settings.store_urls import check_cache_url
 
 
 class FilterCacheSettings(BaseModel):
     """Where the keys of filters are kept."""
 
-    filter_cache_url: SecretStr | None = Field(None, description="Redis protocol; unset: the embedded one")
+    filter_cache_url: SecretStr | None = Field(
+        None,
+        description="Redis protocol: `redis://…`, `redis+sentinel://…`, `redis+cluster://…`, with TLS"
+        " `rediss…`; unset: the embedded one",
+    )
     filter_cache_max_bytes: int = Field(
         256 * MIB, ge=MIB, le=1024 * GIB, description="memory of the embedded filter cache"
     )
@@ -23,3 +28,10 @@ class FilterCacheSettings(BaseModel):
     filter_cache_local_bytes: int = Field(
         64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys it used last"
     )
+
+    @field_validator("filter_cache_url")
+    @classmethod
+    def _is_of_a_cache(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            check_cache_url(url.get_secret_value())
+        return url

@@ -7,7 +7,7 @@ import re
 _CHARACTERS = 300
 # Addresses hold hosts and users, and often passwords.
 _ADDRESS = re.compile(r"(\b[a-z][a-z0-9+]*(?::[a-z0-9]+)*):(?://|/|@)[^\s\"']+", re.IGNORECASE)
-_HOST = re.compile(r"""(host=|at )(["'])[^"']*\2""")
+_HOST = re.compile(r"""(host=|at )(?:(["'])[^"']*\2|(?<=host=)[^\s"',)>]+)""")
 _PARAMETER = re.compile(r"(?i)\b([\w.-]*(?:password|passwd|secret|token|credential|key)[\w.-]*)\s*[=:]\s*\S+")
 
 
@@ -20,6 +20,8 @@ def fault_text(class_name: str, message: str) -> str:
     'OperationalError: postgresql:… failed, password=…'
     >>> fault_text("OperationalError", 'connection to server at "db.example" failed')
     'OperationalError: connection to server at … failed'
+    >>> fault_text("MasterNotFoundError", "No master: <Connection(host=10.0.0.1,port=26379)>")
+    'MasterNotFoundError: No master: <Connection(host=…,port=26379)>'
     >>> fault_text("ConnectException", "")
     'ConnectException'
     """

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import islice
 
 import redis
-from redis.backoff import NoBackoff
-from redis.exceptions import LockError
-from redis.retry import Retry
+from redis.exceptions import ClusterDownError, LockError, RedisClusterException
 
+from service.adapters.filters.cache_client import cache_client, close, ping
 from service.adapters.filters.circuit import Circuit
 from service.adapters.filters.lease import LEASE_S, Lease
 from service.adapters.filters.newest import NewestValues, is_of_another_type
@@ -25,11 +25,13 @@ LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
 
 ANSWER_WITHIN_S = 0.4
-CONNECTIONS = 32
 SCANNED_AT_ONCE = 1000
 
 # What the client stumbles over when something answers that speaks another language.
 _NONSENSE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+_FAILURES = (redis.RedisError, RedisClusterException, OSError, *_NONSENSE)
+# Refusals that another server, or the same one soon, would not give: it is no master, or lacks a majority.
+_AWAY = (redis.ReadOnlyError, ClusterDownError)
 
 
 class FilterServer:
@@ -38,17 +40,22 @@ class FilterServer:
     def __init__(self, url: str, clock: Clock) -> None:
         self._circuit = Circuit(clock)
         self._last_failure = FilterCacheDown().detail
-        # No retry: health has a second, and a filter that is not there is only a slower query.
-        pool = redis.BlockingConnectionPool.from_url(
-            url,
-            socket_connect_timeout=ANSWER_WITHIN_S,
-            socket_timeout=ANSWER_WITHIN_S,
-            max_connections=CONNECTIONS,
-            timeout=ANSWER_WITHIN_S,
-            retry=Retry(NoBackoff(), 0),
-        )
-        self._client: redis.Redis = redis.Redis.from_pool(pool)
-        self._newest = NewestValues(self._client)
+        self._url = url
+        self._opening = threading.Lock()
+        self._opened: redis.Redis | None = None
+
+    @property
+    def _client(self) -> redis.Redis:
+        # Not before it is asked: a cluster's client cannot be made without the cluster.
+        if self._opened is None:
+            with self._opening:
+                if self._opened is None:
+                    self._opened = cache_client(self._url, ANSWER_WITHIN_S)
+        return self._opened
+
+    @property
+    def _newest(self) -> NewestValues:
+        return NewestValues(self._client)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -61,14 +68,19 @@ class FilterServer:
             self._circuit.note_answer()
             raise
         except redis.ResponseError as refusal:
+            if isinstance(refusal, _AWAY):
+                raise self._failed(refusal) from refusal
             self._circuit.note_answer()
             raise FilterCacheDown(_meaning(refusal)) from refusal
-        except (redis.RedisError, OSError, *_NONSENSE) as failure:
-            self._drop_half_read(failure)
-            self._last_failure = _meaning(failure)
-            self._circuit.note_failure()
-            raise FilterCacheDown(self._last_failure) from failure
+        except _FAILURES as failure:
+            raise self._failed(failure) from failure
         self._circuit.note_answer()
+
+    def _failed(self, failure: Exception) -> FilterCacheDown:
+        self._drop_resting(failure)
+        self._last_failure = _meaning(failure)
+        self._circuit.note_failure()
+        return FilterCacheDown(self._last_failure)
 
     def read(self, fingerprint: str) -> bytes | None:
         """The value; empty when something else lies there."""
@@ -93,8 +105,10 @@ class FilterServer:
 
     def claim(self, fingerprint: str) -> Lease | None:
         """The right to collect these keys, unless another replica has it."""
-        lock = self._client.lock(LEASES + fingerprint, timeout=LEASE_S, blocking=False, thread_local=False)
         with self.asking():
+            lock = self._client.lock(
+                LEASES + fingerprint, timeout=LEASE_S, blocking=False, thread_local=False
+            )
             return Lease(lock, self.asking) if lock.acquire() else None
 
     def forget(self, fingerprint: str | None) -> int:
@@ -115,9 +129,10 @@ class FilterServer:
 
     def beginnings(self, length: int) -> Iterator[bytes]:
         """So many first bytes of each value, the one that was stored last first; read as far as asked for."""
-        fingerprints = self._newest.fingerprints()
+        fingerprints: Iterator[Sequence[str]] | None = None
         while True:
             with self.asking():
+                fingerprints = fingerprints or self._newest.fingerprints()
                 batch = next(fingerprints, ())
                 answers = self._beginnings(batch, length)
             if not batch:
@@ -138,19 +153,25 @@ class FilterServer:
             FilterCacheDown: it is not, and why.
         """
         try:
-            self._client.ping()
-        except (redis.RedisError, OSError, *_NONSENSE) as failure:
-            self._drop_half_read(failure)
+            ping(self._client)
+        except _FAILURES as failure:
+            self._drop_resting(failure)
             raise FilterCacheDown(_meaning(failure)) from failure
 
     def close(self) -> None:
         """Closes all connections."""
-        self._client.close()
+        if self._opened is not None:
+            close(self._opened)
 
-    def _drop_half_read(self, failure: Exception) -> None:
-        """Closes what rests in the pool: after an answer that made no sense, its end may lie there still."""
-        if isinstance(failure, _NONSENSE):
-            self._client.connection_pool.disconnect(inuse_connections=False)
+    def _drop_resting(self, failure: Exception) -> None:
+        """Closes what rests in the pool, where the end of an answer that made no sense may lie still.
+
+        Connections to what was the master go too: a new one is made to what the address means now.
+        """
+        # A cluster's client closes its own.
+        pool = getattr(self._opened, "connection_pool", None)
+        if pool is not None and isinstance(failure, (*_NONSENSE, redis.ReadOnlyError)):
+            pool.disconnect(inuse_connections=False)
 
     def _keys(self) -> Iterator[bytes]:
         seen: set[bytes] = set()
@@ -177,7 +198,9 @@ def _meaning(failure: Exception) -> str:
             return "The filter cache refuses the password."
         case redis.OutOfMemoryError():
             return "The filter cache is full."
-        case redis.ResponseError():
+        case redis.ReadOnlyError():
+            return "The filter cache takes no keys: it is a replica."
+        case redis.ResponseError() if not isinstance(failure, ClusterDownError):
             return "The filter cache refuses to answer."
         case _:
             return "The filter cache does not answer."

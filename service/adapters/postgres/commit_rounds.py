@@ -12,7 +12,6 @@ import structlog
 from sqlalchemy import (
     Connection,
     and_,
-    create_engine,
     func,
     select,
     update,
@@ -20,8 +19,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import advisory_lock
+from service.adapters.postgres.connecting import DURABLE, store_engine
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
-from service.adapters.postgres.metrics_store import DURABLE
 from service.adapters.postgres.next_round import RoundSize, WaitingCommit, next_round
 from service.adapters.postgres.open_round import OpenRound, is_in_round, is_waiting
 from service.errors import CommittableUnreadable, MetricsStoreDown
@@ -60,13 +59,12 @@ class PostgresCommitRounds:
         self._bounds = bounds
         # Every statement is a transaction: the lock is held for as long as a commit takes, and no transaction
         # may be open that long.
-        self._engine = create_engine(
+        self._engine = store_engine(
             url,
+            DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
             pool_size=parallel_rounds,
             pool_timeout=10,
-            pool_pre_ping=True,
             isolation_level="AUTOCOMMIT",
-            connect_args=DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
         )
 
     @contextmanager

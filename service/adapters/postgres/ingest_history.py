@@ -11,7 +11,6 @@ from sqlalchemy import (
     String,
     and_,
     cast,
-    create_engine,
     delete,
     exists,
     func,
@@ -21,10 +20,10 @@ from sqlalchemy import (
 )
 
 from service.adapters.postgres.answering import transaction
+from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.ingest_rows import ingest_record
 from service.adapters.postgres.ingest_sums import accepted, failed, rounds, table_ingests
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
-from service.adapters.postgres.metrics_store import CONNECTION
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.stream_tables import StreamRow
 from service.model.ingest import IngestRecord, IngestState
@@ -35,9 +34,7 @@ class PostgresIngestHistory:
     """The `IngestHistory` port, with connections of its own: whoever looks back holds up no ingest."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            url, pool_size=1, max_overflow=3, pool_timeout=3, pool_pre_ping=True, connect_args=CONNECTION
-        )
+        self._engine = store_engine(url, CONNECTION, pool_size=1, max_overflow=3, pool_timeout=3)
 
     def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
         """A caller's ingests, the newest first.

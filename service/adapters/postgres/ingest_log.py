@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, create_engine, func, insert, select
+from sqlalchemy import ColumnElement, func, insert, select
 from sqlalchemy.orm import Session
 
+from service.adapters.clock import SystemClock
 from service.adapters.postgres.accepting import accepting
 from service.adapters.postgres.answering import answering, transaction
 from service.adapters.postgres.commit_rounds import PostgresCommitRounds, RoundBounds
+from service.adapters.postgres.connecting import DURABLE, store_engine
 from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
-from service.adapters.postgres.metrics_store import DURABLE
+from service.adapters.postgres.outage import Outage
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
@@ -24,6 +26,8 @@ from service.model.writing import TableKey, WriteResult
 
 KEYS_AT_ONCE = 1_000
 DEFAULT_BOUNDS = RoundBounds()
+SILENT_AT_MOST_S = 6
+"""Callers wait for what is asked here, and it may be asked again: less than others have."""
 COMMITS_AT_ONCE = 16
 """Of more tables the rows go after the ingest's, in the same transaction."""
 
@@ -32,6 +36,7 @@ class PostgresIngestLog:
     """The `IngestLog` port; the tables must be there (`migrations.upgrade`).
 
     `parallel_rounds` is how many rounds may be open at once in this process; each has its own connection.
+    What callers wait for is asked again through an `outage`; rounds are not: who has one tries again.
     """
 
     def __init__(
@@ -40,9 +45,11 @@ class PostgresIngestLog:
         connections: int = 8,
         parallel_rounds: int = 4,
         round_bounds: RoundBounds = DEFAULT_BOUNDS,
+        outage: Outage | None = None,
     ) -> None:
-        self._engine = create_engine(
-            url, pool_size=connections, pool_timeout=10, pool_pre_ping=True, connect_args=DURABLE
+        self._outage = outage or Outage(0, SystemClock())
+        self._engine = store_engine(
+            url, DURABLE, silent_at_most_s=SILENT_AT_MOST_S, pool_size=connections, pool_timeout=10
         )
         # Of one statement, which is a transaction by itself.
         self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -57,12 +64,9 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
         """
-        with answering():
-            if self._accept(ingest_values(record), commit_values(record, results)):
-                return record
-        with transaction(self._engine) as session:
-            # The winner's transaction is over: until then, the insert waited.
-            return self._winner(session, record)
+        ingest, commits = ingest_values(record), commit_values(record, results)
+        # An attempt whose answer was lost is found by the next one, under the same id.
+        return self._outage.outlast(lambda: self._accept_once(record, ingest, commits))
 
     def find(self, ingest_id: UUID) -> IngestRecord | None:
         """The ingest as it is now.
@@ -70,8 +74,7 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        with transaction(self._engine) as session:
-            return _one(session, IngestRow.ingest_id == ingest_id)
+        return self._outage.outlast(lambda: self._found(IngestRow.ingest_id == ingest_id))
 
     def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
         """The same, by the id that this caller gave the request.
@@ -79,8 +82,7 @@ class PostgresIngestLog:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        with transaction(self._engine) as session:
-            return _one(session, _is_request(caller, request_id))
+        return self._outage.outlast(lambda: self._found(_is_request(caller, request_id)))
 
     def waiting(self) -> WaitingIngests:
         """What waits to be committed, of all replicas. An ingest of several tables is one.
@@ -123,6 +125,20 @@ class PostgresIngestLog:
         """Closes all connections."""
         self._rounds.close()
         self._engine.dispose()
+
+    def _found(self, condition: ColumnElement[bool]) -> IngestRecord | None:
+        with transaction(self._engine) as session:
+            return _one(session, condition)
+
+    def _accept_once(
+        self, record: IngestRecord, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]
+    ) -> IngestRecord:
+        with answering():
+            if self._accept(ingest, commits):
+                return record
+        with transaction(self._engine) as session:
+            # The winner's transaction is over: until then, the insert waited.
+            return self._winner(session, record)
 
     def _accept(self, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]) -> bool:
         if len(commits) <= COMMITS_AT_ONCE:

@@ -11,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     Subquery,
     and_,
-    create_engine,
     delete,
     exists,
     func,
@@ -24,10 +23,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import advisory_lock
 from service.adapters.postgres.answering import transaction
+from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.maintenance_rows import maintenance_record, maintenance_values, progress_values
 from service.adapters.postgres.maintenance_tables import MaintenanceRow
-from service.adapters.postgres.metrics_store import CONNECTION
 from service.errors import MetricsStoreDown
 from service.model.maintenance import Gathered, MaintenanceOperation, MaintenanceRecord, MaintenanceState
 from service.model.tables import TableName
@@ -41,9 +40,7 @@ class PostgresMaintenanceLog:
     """The ports `MaintenanceLog`, `MaintenanceTurns` and `WaitingIngests`; the tables must be there."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            url, pool_size=4, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
-        )
+        self._engine = store_engine(url, CONNECTION, pool_size=4, pool_timeout=10)
         self._turns = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def add(self, record: MaintenanceRecord) -> MaintenanceRecord:

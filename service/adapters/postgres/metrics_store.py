@@ -7,11 +7,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, create_engine, delete, select, text
+from sqlalchemy import ColumnElement, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ProgrammingError
 
 from service.adapters.postgres.answering import transaction
+from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.metrics_filter_rows import filter_values
 from service.adapters.postgres.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
@@ -23,24 +24,13 @@ NAME = "metricsStore"
 HEALTH_WITHIN_S = 0.9
 NOT_MIGRATED = "The metrics store answers, but its tables cannot be read: run `sluice migrate`."
 PURGE_AT_ONCE = 5_000
-CONNECTION = {
-    "connect_timeout": 3,
-    "tcp_user_timeout": 10_000,
-    "options": "-c statement_timeout=10000 -c timezone=UTC",
-    "application_name": "sluice",
-}
-# Where others are told that something is kept: a role's or a database's own setting may be to lose the last
-# of what was committed with a crash.
-DURABLE = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=on"}
 
 
 class PostgresMetricsStore:
     """The `MetricsStore` port; the tables must be there (`migrations.upgrade`)."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            url, pool_size=4, max_overflow=4, pool_timeout=3, pool_pre_ping=True, connect_args=CONNECTION
-        )
+        self._engine = store_engine(url, CONNECTION, pool_size=4, max_overflow=4, pool_timeout=3)
         self._prober = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics-store-health")
         self._probe: Future[None] | None = None
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Executable, Row, create_engine, func, select, tuple_
+from sqlalchemy import Connection, Executable, Row, func, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.table_pruning import table_prunings
@@ -51,9 +51,7 @@ class PostgresQueryHistory:
     """The `QueryHistory` port, with connections of its own: whoever looks back holds up no record."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            url, pool_size=1, max_overflow=3, pool_timeout=3, pool_pre_ping=True, connect_args=CONNECTION
-        )
+        self._engine = store_engine(url, CONNECTION, pool_size=1, max_overflow=3, pool_timeout=3)
 
     def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
         """A caller's recorded queries, the newest first.

@@ -10,7 +10,6 @@ from uuid import UUID
 from sqlalchemy import (
     Connection,
     NullPool,
-    create_engine,
     func,
     or_,
     select,
@@ -21,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.advisory_lock import lock_number
 from service.adapters.postgres.answering import transaction
-from service.adapters.postgres.metrics_store import CONNECTION
+from service.adapters.postgres.connecting import DURABLE, store_engine
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.stream_tables import StreamRow
 from service.errors import GatewayError, MetricsStoreDown
@@ -36,15 +35,13 @@ class PostgresStreamStore:
     """The `StreamStore` port; its table must be there (`migrations.upgrade`)."""
 
     def __init__(self, url: str) -> None:
-        self._engine = create_engine(
-            url, pool_size=2, pool_timeout=10, pool_pre_ping=True, connect_args=CONNECTION
-        )
+        self._engine = store_engine(url, DURABLE, pool_size=2, pool_timeout=10)
         # Each lease is a connection of its own, for as long as it is held.
-        self._leases = create_engine(
+        self._leases = store_engine(
             url,
+            DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
             poolclass=NullPool,
             isolation_level="AUTOCOMMIT",
-            connect_args=CONNECTION | {"options": f"{CONNECTION['options']} {_KEEPALIVE}"},
         )
 
     def add(self, record: StreamRecord) -> StreamRecord:
