@@ -14,6 +14,7 @@ from api.doctor.address import address
 from api.doctor.clock_skew import clock_skew
 from api.doctor.configuration import configuration
 from api.doctor.folders import GIB, disk, folder, local_folders
+from api.doctor.log_findings import ingest_log
 from api.doctor.spark_log import last_faults
 from api.doctor.store_findings import filter_cache, metrics_store
 from api.doctor.trial_query import trial_query, trial_table_query
@@ -24,6 +25,7 @@ from api.wiring_checks import check_driver, java, machine_checks
 from api.wiring_doctor_parts import DoctorParts, doctor_parts
 from api.wiring_jars import unfetched
 from service.adapters.clock import SystemClock
+from service.adapters.examining.log_and_tables import compare_log, of_catalogs
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.examining.trial_ingest import scratch_location, trial_ingest
 from service.adapters.filters.server import ANSWER_WITHIN_S as CACHE_ANSWERS_WITHIN_S
@@ -48,13 +50,14 @@ POSTGRES = "embedded PostgreSQL"
 METRICS_STORE = "metrics store"
 FILTER_CACHE = "filter cache"
 CLOCK = "clock"
+INGEST_LOG = "ingest log"
 ENGINE = "engine"
 QUERY = "query"
 TABLE_QUERY = "query of a table"
 INGEST = "ingest"
 ALWAYS = (
     *(JARS, "spark", ADDRESS, DATA_FOLDER, METRICS_STORE, FILTER_CACHE, CLOCK),
-    *("catalogs", ENGINE, QUERY, TABLE_QUERY, INGEST),
+    *("catalogs", INGEST_LOG, ENGINE, QUERY, TABLE_QUERY, INGEST),
 )
 """What is skipped when there are no settings to try it by."""
 
@@ -157,6 +160,8 @@ class _Examination:
                 within_s=CATALOG_WITHIN_S,
                 cure="Mend the catalog's properties in SLUICE_CATALOGS, or start what it is kept in.",
             )
+        catalogs = map(_in_pyiceberg, self._catalog_names)
+        yield Check(INGEST_LOG, self._ingest_log, needs=(METRICS_STORE, *catalogs), within_s=CATALOG_WITHIN_S)
 
     def _engine(self) -> Iterator[Check]:
         for name in self._catalog_names if not self.has_engine else ():
@@ -209,6 +214,10 @@ class _Examination:
     def _catalog(self, name: str) -> str:
         count = self._parts.catalogs.ask(name, lambda catalog: len(catalog.list_namespaces()))
         return f"answers, {count} namespaces"
+
+    def _ingest_log(self) -> Found:
+        load = of_catalogs(self._catalog_names, self._parts.catalogs.ask)
+        return ingest_log(compare_log(self._parts.metrics_store_url, load))
 
     def _driver(self, name: str) -> Found:
         if name in self.settings.catalogs:

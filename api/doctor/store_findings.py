@@ -14,9 +14,9 @@ def metrics_store(
     answer: StoreAnswer, found: Sequence[str], needed: Sequence[str], *, is_embedded: bool
 ) -> Found:
     """Whether its schema, at revision `found`, is the one that this version needs."""
-    text = f"{answer.server} answers in {answer.round_trip_ms:.0f} ms"
+    text = _told(answer)
     if set(found) == set(needed):
-        return Found(f"{text}, schema {_named(needed)} as this version needs")
+        return _with_cures(f"{text}, schema {_named(needed)} as this version needs", answer)
     text += f", has schema {_named(found)}; this version needs {_named(needed)}"
     if is_embedded:
         return Found(f"{text}, which the start makes")
@@ -25,7 +25,7 @@ def metrics_store(
 
 def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
     """Whether it is as near as queries want it, and takes keys when its memory is full."""
-    text = f"{answer.server} answers in {answer.round_trip_ms:.0f} ms"
+    text = _told(answer)
     if answer.memory_policy:
         limit = f"{answer.max_memory_bytes // _MIB} MiB" if answer.max_memory_bytes else "no limit"
         text += f", memory: {limit}, {answer.memory_policy}"
@@ -34,7 +34,15 @@ def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
     if answer.max_memory_bytes and answer.memory_policy == "noeviction":
         cure = "Set its maxmemory-policy to allkeys-lru: else it takes no keys once it is full."
         return Found(text, State.WARNING, cure)
-    return Found(text)
+    return _with_cures(text, answer)
+
+
+def _told(answer: StoreAnswer) -> str:
+    return ", ".join((f"{answer.server} answers in {answer.round_trip_ms:.0f} ms", *answer.remarks))
+
+
+def _with_cures(text: str, answer: StoreAnswer) -> Found:
+    return Found(text, State.WARNING if answer.cures else State.OK, " ".join(answer.cures))
 
 
 def _named(revisions: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ class StoreAnswer:
     """`ahead_ms` is how far its clock is before this machine's; negative: behind.
 
     `memory_policy` is what it does when `max_memory_bytes` are full; empty, and 0: not known, or no limit.
+    `remarks` are what else was seen; `cures` what to do about what will harm when a server is lost.
     """
 
     server: str
@@ -17,3 +18,5 @@ class StoreAnswer:
     ahead_ms: float
     memory_policy: str = ""
     max_memory_bytes: int = 0
+    remarks: tuple[str, ...] = ()
+    cures: tuple[str, ...] = ()

@@ -30,6 +30,14 @@ def round_summary(committable: Committable) -> dict[str, str]:
     return {ROUND: str(committable.round_id)} | ({STREAM_BATCHES: batches} if batches else {})
 
 
+def last_round(metadata: TableMetadata, branch: str) -> UUID | None:
+    """The round that was last committed to the branch; None: none was, or what is there is no round."""
+    try:
+        return UUID(metadata.properties[_LAST_ROUND + branch])
+    except (KeyError, ValueError):
+        return None
+
+
 def snapshot_of_round(metadata: TableMetadata, branch: str, round_id: UUID) -> int | None:
     """The snapshot that was made of the round, though it may have expired or been rolled back; None: none."""
     wanted = str(round_id)
