@@ -42,6 +42,9 @@ soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas kill
 drill: $(DEV) ## each hostile input, while another caller asks and sends; prints who waited how long, and seconds to ready (an hour)
 	@SLUICE_DRILL="$${SLUICE_DRILL:-engine rows texts requests results ingests connections}" $(BIN)/pytest tests/drill -s -q
 
+failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)
+	@SLUICE_FAILOVER=1 $(BIN)/pytest tests/failover -s -q
+
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
@@ -93,4 +96,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill bench chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover bench chart image image-test compose-test alerts-test setup lock clean

