@@ -59,7 +59,7 @@ class Node:
         """Whether it is a replica that has all of its master."""
         with self.client() as client:
             try:
-                return client.info("replication").get("master_link_status") == "up"
+                return bool(client.info("replication").get("master_link_status") == "up")
             except redis.RedisError:
                 return False
 
