@@ -12,7 +12,7 @@ from api.settings import Settings
 
 OF_THE_IMAGE = frozenset({"host", "data_dir"})
 """The image listens beyond loopback, and has its volume at /data: nothing of that is the operator's."""
-BY_REFERENCE_ALONE = frozenset({"metrics_store_url", "filter_cache_url", "api_tokens"})
+BY_REFERENCE_ALONE = frozenset({"metrics_store_url", "filter_cache_url", "api_tokens", "traces_headers"})
 """Those that are a secret as a whole."""
 
 

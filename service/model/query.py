@@ -16,6 +16,7 @@ from service.model.pruning import ScanRecord
 from service.model.results import Manifest, ResultFormat
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.verification import Verification
+from service.tracing import TraceContext
 
 JsonScalar = str | int | float | bool | None
 
@@ -152,7 +153,7 @@ class QueryRecord:
     A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
     what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
     `rewritten_sql` is None when the query ran as its caller wrote it; `verification`, when nobody asked for
-    one or the query did not get that far.
+    one or the query did not get that far; `trace`, when nobody traced the request that sent it.
     """
 
     query_id: UUID
@@ -180,6 +181,7 @@ class QueryRecord:
     filters_ms: int = 0
     rewrites: tuple[RewriteRecord, ...] = ()
     verification: Verification | None = None
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
