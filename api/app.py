@@ -120,7 +120,7 @@ async def _life(_app: FastAPI, door: Door) -> AsyncIterator[None]:
 
 
 def _log_failed_start(error: CannotStart) -> None:
-    _log.error("cannot start", detail=error.detail)
+    _log.error("cannot_start", detail=error.detail)
 
 
 def _version() -> str:

@@ -152,10 +152,10 @@ class Door:
         except CannotStart as error:
             self._on_failed_start(error)
         except ShuttingDown:
-            _log.info("the gateway was stopped before it had started")
+            _log.info("start_stopped")
         except Exception:  # noqa: BLE001
             # The outermost edge of the start: a defect must end the process too, not leave it half alive.
-            _log.exception("the gateway failed to start")
+            _log.exception("start_crashed")
             self._on_failed_start(CannotStart("The gateway failed to start. The log has the cause."))
 
     def begin_close(self) -> None:

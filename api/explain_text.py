@@ -34,6 +34,9 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     if explanation.error is not None:
         yield ""
         yield f"{explanation.state}: {explanation.error.code}: {explanation.error.detail}"
+    if explanation.trace_id is not None:
+        yield ""
+        yield f"trace: {explanation.trace_id}"
     if explanation.rewritten_sql is not None:
         yield ""
         yield "== Rewritten SQL =="

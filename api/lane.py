@@ -13,6 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from api.waiting import ClientGone
 from service.errors import GatewayError
 from service.query.fair_turns import FairTurns, Turn
+from service.tracing import step
 
 T = TypeVar("T")
 Gone = Callable[[], Coroutine[Any, Any, None]]
@@ -76,6 +77,10 @@ class Lane:
             self._give_back(ready, caller)
 
     async def _wait(self, ready: _Ready, gone: Gone) -> None:
+        with step("sluice.admission"):
+            await self._wait_in_turn(ready, gone)
+
+    async def _wait_in_turn(self, ready: _Ready, gone: Gone) -> None:
         left = asyncio.create_task(gone())
         try:
             awaited: set[asyncio.Future[Any]] = {ready, left}

@@ -1,4 +1,4 @@
-"""Structured logs on stderr: one line per event, with the request's and the query's id."""
+"""Structured logs on stderr: one line per event, with the ids of the request, the query and the trace."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from api.masking import masked_text
 from api.settings import LogFormat, LogLevel
+from service import tracing
 
-_SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j")
-"""They print Java stacks of errors that callers get as an answer."""
+_SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "opentelemetry.exporter")
+"""They print Java stacks of errors that callers get as an answer; the last one, what we tell once."""
 
 _FREE_TEXT = ("event", "exception", "detail", "reason", "sql", "rewritten_sql", "build", "relation")
 """What libraries and callers said, in their words."""
@@ -31,6 +32,7 @@ def configure_logging(level: LogLevel, format: LogFormat) -> None:  # noqa: A002
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        _with_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -72,6 +74,13 @@ def _formatter(shared: list[Processor], format: LogFormat) -> logging.Formatter:
         foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
     )
+
+
+def _with_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    trace_id = tracing.trace_id()
+    if trace_id is not None:
+        event.setdefault("trace_id", trace_id)
+    return event
 
 
 def _json(event: EventDict, **_: Any) -> str:

@@ -47,6 +47,7 @@ from service.model.ingest import BadRecord, IngestRecord, Violation, WriteFault
 from service.model.query import QueryError
 from service.model.schema_changes import SchemaDifference, TableEvolution
 from service.model.table_creation import CreationFault
+from service.tracing import trace_id
 
 MEDIA_TYPE = "application/problem+json"
 _ACRONYMS = frozenset({"http", "id", "json", "sql", "url"})
@@ -194,6 +195,8 @@ def _respond(
         "errors": errors,
         **more,
     }
+    if (traced := trace_id()) is not None:
+        problem["traceId"] = traced
     return Response(_json(problem), int(status), dict(headers), MEDIA_TYPE)
 
 

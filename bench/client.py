@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from http.client import HTTPConnection
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +13,7 @@ import orjson
 
 WAIT = {"waitTimeout": "50s"}
 SELECT_1: dict[str, Any] = {"sql": "select 1"}
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Client:
@@ -38,10 +41,10 @@ class Client:
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
-    def query(self, body: dict[str, Any]) -> tuple[int, bytes]:
+    def query(self, body: dict[str, Any], headers: Mapping[str, str] = NO_HEADERS) -> tuple[int, bytes]:
         """Sends a query, waits for it as long as one may; the status and the body."""
         sent = orjson.dumps({**WAIT, **body})
-        self._connection.request("POST", "/query", sent, {"Content-Type": "application/json"})
+        self._connection.request("POST", "/query", sent, {"Content-Type": "application/json", **headers})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 

@@ -29,6 +29,7 @@ from bench import (
     star_queries,
     tpcds,
     tpcds_lake,
+    tracing_cost,
     two_workers,
     unprunable_keys,
     unprunable_tables,
@@ -67,6 +68,7 @@ class Measure:
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
+        "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),

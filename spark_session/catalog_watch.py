@@ -109,7 +109,7 @@ class CatalogWatch:
             log.info("catalog_answers_again", catalog=name)
             return
         self._faults[name] = fault
-        log.warning("catalog_not_usable", catalog=name, cause=fault)
+        log.warning("catalog_not_usable", catalog=name, reason=fault)
 
 
 def missing_driver(uri: str, packages: Sequence[str]) -> str | None:

@@ -21,6 +21,7 @@ from service.model.health import PartHealth, PartState
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.ports import EngineResult, Statement
+from service.tracing import step
 from spark_session.engine_terms import in_engine_terms
 from spark_session.explain import explain
 from spark_session.run import Attempt, run
@@ -81,21 +82,26 @@ class SparkEngine:
 
     def run(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
-        with self._session_for(statement) as session:
+        with self._session_for(statement) as session, step("sluice.engine.run") as span:
             attempt = Attempt()
             try:
-                with self._called(session, statement):
+                with self._called(session, statement), session.jobs.of(str(statement.query_id)):
                     result = run(session, statement, attempt)
             except QueryEnded as failure:
                 failure.run = attempt.so_far(session)
                 raise
+            span.note({"sluice.planning_ms": result.planning_ms, "sluice.running_ms": result.running_ms})
         # A plan alone proves nothing.
         self._suspects.note_success(statement.text_fingerprint())
         return result
 
     def explain(self, statement: Statement) -> EngineResult:
         """See `service.ports.Engine`."""
-        with self._session_for(statement) as session, self._called(session, statement):
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.plan"),
+            self._called(session, statement),
+        ):
             return explain(session, statement)
 
     def fetch(
@@ -107,7 +113,12 @@ class SparkEngine:
             GatewayError: the engine failed, was lost, or took longer than `within_s`.
         """
         statement = _reading(query, parameters, bounds, within_s)
-        with self._session_for(statement) as session, self._called(session, statement):
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.fetch"),
+            self._called(session, statement),
+            session.jobs.of(str(statement.query_id)),
+        ):
             late = threading.Timer(within_s, self.cancel, [statement.query_id])
             late.start()
             try:

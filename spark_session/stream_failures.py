@@ -58,7 +58,7 @@ class StreamFailures:
             case DirectorySource():
                 found = _of_folder(self._source, text)
         if found is not None:
-            log.info("stream_source_failed", error=found.code, reason=self.masked(text))
+            log.info("stream_source_failed", code=found.code, reason=self.masked(text))
         return found
 
     def masked(self, text: str) -> str:

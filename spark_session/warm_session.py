@@ -9,11 +9,13 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from service.tracing import is_used
 from spark_session.catalog_watch import CatalogWatch
 from spark_session.child_sessions import ChildSessions
 from spark_session.column_lineage import ColumnLineageReader
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
+from spark_session.job_spans import JobSpans
 from spark_session.jvm import Jvm, forget_lost_context, launch
 from spark_session.local_relations import LocalRelationStore
 from spark_session.planned_tables import PlannedTables
@@ -51,6 +53,7 @@ WARM_UP_SQL = (
 )
 WARM_UP_ROUNDS = 3
 STOP_WITHIN_S = 4.0
+JOBS_TOLD_WITHIN_S = 1.0
 
 
 class WarmSession:
@@ -77,6 +80,7 @@ class WarmSession:
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)
+        self.jobs = JobSpans(jvm.gateway, context)
         self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
 
     @classmethod
@@ -125,6 +129,7 @@ class WarmSession:
 
     def stop(self) -> None:
         """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
+        self.jobs.close(JOBS_TOLD_WITHIN_S)
         self.children.close()
         self.catalogs.close()
         # In a thread, since no call to a JVM that hangs can be interrupted but by its end.
@@ -154,6 +159,8 @@ class WarmSession:
         self.catalogs.start()
         self.children.start()
         self.tables.register()
+        if is_used():
+            self.jobs.start()
         for _ in range(WARM_UP_ROUNDS):
             with self.children.taken(None, None, "warm-up") as child:
                 child.sql(WARM_UP_SQL).toArrow()

@@ -38,6 +38,7 @@ OF_THEIR_OWN = frozenset(
         "object_stores",
         "replicas",
         "session_catalog",
+        "traces",
         "writer_on_executors",
     )
 )

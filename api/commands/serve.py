@@ -11,6 +11,7 @@ from api.logs import configure_logging
 from api.server import serve as serve_until_stopped
 from api.settings_loading import load_settings
 from api.stop_deadline import STOPPED_WITHIN_S, StopDeadline
+from api.tracing import traced
 from api.wiring import build_gateway
 
 
@@ -29,7 +30,8 @@ def serve() -> None:
         stopping.set()
         deadline.begin()
 
-    serve_until_stopped(settings, lambda: build_gateway(settings, stopping), _say_listening, begin_stop)
+    with traced(settings):
+        serve_until_stopped(settings, lambda: build_gateway(settings, stopping), _say_listening, begin_stop)
 
 
 def _say_listening(url: str) -> None:

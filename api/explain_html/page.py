@@ -59,6 +59,8 @@ def _head(explanation: Explanation) -> Iterator[str]:
     badge = f'<span class="state {state}">{state}</span>'
     query_id = f"<code>{explanation.query_id}</code>" if explanation.query_id is not None else ""
     yield f"<header><h1>Query</h1>{query_id}{badge}</header>"
+    if explanation.trace_id is not None:
+        yield f'<p class="note">Trace <code>{escape(explanation.trace_id)}</code></p>'
     if not explanation.has_ended:
         yield f'<p class="note">{_NOT_ENDED}</p>'
     if explanation.error is not None:

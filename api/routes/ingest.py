@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from api.access_fields import note_ingest
 from api.bodies.json_request import LARGE_BYTES, JsonRequest
 from api.bodies.quick_body import quick_body, quick_request
 from api.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
@@ -28,6 +29,7 @@ from api.schemas.ingest_request import IngestBody, IngestWait
 from service.errors import GatewayError
 from service.ingest.ingests import Accepted, Ingests
 from service.model.ingest import IngestRecord, IngestState
+from service.tracing import step
 
 
 async def require_known_type(request: Request) -> None:
@@ -141,7 +143,9 @@ async def _quickly(request: Request) -> Response | None:
 async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
     """Where the ingest stands. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
-    return _response(await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller))
+    record = await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller)
+    note_ingest(record)
+    return _response(record)
 
 
 async def _answered(
@@ -149,9 +153,10 @@ async def _answered(
 ) -> Response:
     """What became of it by then. `ingests` are those that accepted it: the door may be closing meanwhile."""
     record = accepted.record
-    structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
+    note_ingest(record)
     if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
-        await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
+        with step("sluice.ingest.await_commit"):
+            await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
         record = await edge.door.call(_newest, ingests, record, caller)
     if record.state is IngestState.FAILED:
         return failed_ingest_response(record, request.url.path)

@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from api.access_fields import note_query
 from api.bodies.json_request import StrictJsonRoute
 from api.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.problems import problem_response, recorded_problem_response
@@ -73,6 +74,7 @@ async def send_query(
     answered, response = await edge.door.call(
         query_response, gateway, query_id, caller, body.format, accepted, submission.is_reused
     )
+    note_query(answered.status.record)
     return _problem_response(answered.status, request) or response
 
 
@@ -92,9 +94,10 @@ async def get_query(
     gateway = edge.door.gateway
     if query.wait_timeout:
         await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
-    _, response = await edge.door.call(
+    answered, response = await edge.door.call(
         query_response, gateway, query_id, caller, query.format, accepted_format(accept)
     )
+    note_query(answered.status.record)
     return response
 
 

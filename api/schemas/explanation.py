@@ -110,6 +110,9 @@ class ExplanationAnswer(WireModel):
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
+    trace_id: Annotated[
+        str | None, Field(description="of the request that sent the query; null: nobody traced it")
+    ]
 
 
 def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
@@ -136,6 +139,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         scans=[_scan(each, explanation.has_run) for each in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),
+        trace_id=explanation.trace_id,
     )
 
 

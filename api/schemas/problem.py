@@ -48,4 +48,8 @@ class Problem(WireModel):
         list[CommitAnswer] | None,
         Field(description="all parts of an ingest of which some failed and others did not; those stay"),
     ] = None
+    trace_id: Annotated[
+        str | None,
+        Field(description="of the request, if traces are recorded or it came with a `traceparent`"),
+    ] = None
     note: Annotated[str | None, Field(description="what to send again where there are `commits`")] = None

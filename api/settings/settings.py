@@ -29,6 +29,7 @@ from api.settings.sources import SourceSettings
 from api.settings.spark import EngineSettings
 from api.settings.streams import StreamSettings
 from api.settings.supervision import SupervisionSettings
+from api.settings.tracing import TraceSettings
 
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
@@ -49,6 +50,7 @@ class Settings(
     CatalogSettings,
     FilterCacheSettings,
     RecordSettings,
+    TraceSettings,
     ServingSettings,
     BaseSettings,
 ):

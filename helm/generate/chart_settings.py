@@ -12,7 +12,9 @@ from api.settings import Settings
 
 OF_THE_IMAGE = frozenset({"host", "data_dir"})
 """The image listens beyond loopback, and has its volume at /data: nothing of that is the operator's."""
-BY_REFERENCE_ALONE = frozenset({"metrics_store_url", "filter_cache_url", "api_tokens", "lineage_api_key"})
+BY_REFERENCE_ALONE = frozenset(
+    {"metrics_store_url", "filter_cache_url", "api_tokens", "lineage_api_key", "traces_headers"}
+)
 """Those that are a secret as a whole."""
 
 

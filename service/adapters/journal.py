@@ -17,6 +17,7 @@ from service.errors import MetricsStoreDown
 from service.model.health import PartState
 from service.model.query import QueryRecord
 from service.ports import Clock, MetricsStore
+from service.tracing import together
 
 BATCH = 500
 BATCH_SIZE = 4 << 20
@@ -90,7 +91,7 @@ class BufferedJournal:
             self._changed.notify()
         # One line for the first and then for every thousandth: the log must not fill up in turn.
         if before < dropped and (before == 0 or before // 1000 < dropped // 1000):
-            log.warning("journal is full, the oldest records are dropped", dropped=dropped)
+            log.warning("oldest_records_dropped", dropped=dropped)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
         """A record that still waits to be written."""
@@ -109,7 +110,7 @@ class BufferedJournal:
             self._changed.notify()
         self._writer.join(self._close_within_s)
         if self.waiting:
-            log.error("journal closed with records that were not written", lost=self.waiting)
+            log.error("records_lost", lost=self.waiting)
 
     def _write_until_closed(self) -> None:
         while not self._closing.is_set():
@@ -145,7 +146,9 @@ class BufferedJournal:
             oldest = list(islice(self._waiting.values(), BATCH))
         batch = _of_bounded_size(oldest)
         try:
-            self._store.record(batch)
+            with together("sluice.records.write", [each.trace for each in batch]) as span:
+                span.note({"sluice.records": len(batch)})
+                self._store.record(batch)
         except MetricsStoreDown:
             if self._is_store_down():
                 raise
@@ -171,7 +174,7 @@ class BufferedJournal:
         if len(refused) == len(records):
             raise MetricsStoreDown("The metrics store answers, but takes no records.")
         for each in refused:
-            log.error("record dropped, the metrics store refuses it", query_id=str(each.query_id))
+            log.error("record_refused", query_id=str(each.query_id))
             with self._changed:
                 self._forget(each.query_id)
                 self._dropped += 1
@@ -194,7 +197,7 @@ class BufferedJournal:
 
     def _warn_once(self, attempt: int) -> None:
         if attempt == 1:
-            log.warning("metrics store is down, records wait", waiting=self.waiting)
+            log.warning("metrics_store_down", waiting=self.waiting)
 
     def _purge_if_due(self) -> None:
         if self._clock.elapsed_ms() < self._next_purge_ms:
@@ -206,7 +209,7 @@ class BufferedJournal:
             return
         self._next_purge_ms = self._clock.elapsed_ms() + PURGE_EVERY_MS
         if forgotten:
-            log.info("old query records forgotten", count=forgotten)
+            log.info("old_records_forgotten", count=forgotten)
 
 
 def _of_bounded_size(records: Sequence[QueryRecord]) -> list[QueryRecord]:

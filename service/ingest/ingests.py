@@ -16,10 +16,12 @@ from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters import SUFFIX
 from service.ingest.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
+from service.ingest.traced_ingest import told
 from service.ingest_ports import IngestHistory, Spool, never
 from service.model.ingest import IngestRecord, IngestRequest
 from service.model.ingest_history import IngestListing, IngestSummary
 from service.model.schemas import TableSchema
+from service.tracing import step
 
 ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
 """Reads Iceberg's JSON of a schema; raises IngestInvalid."""
@@ -76,11 +78,14 @@ class Ingests:
         """
         self._check_taking()
         with (
+            step("sluice.ingest") as span,
             self._counting_refusals(),
             self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
         ):
             ports = self._ports.canceled_by(is_canceled)
             record = run_ingest(request, caller, ports, self._check_room)
+            if span.is_recorded:
+                told(span, record)
         return Accepted(record, self._committer.follow(record))
 
     def check(self, request: IngestRequest) -> None:

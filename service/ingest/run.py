@@ -54,6 +54,7 @@ from service.model.schema_changes import TableEvolution
 from service.model.sources import SourceFile
 from service.model.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.ports import Clock
+from service.tracing import current, step
 
 # What is left until files may be taken for orphans: for the log, and for clocks that differ.
 _ACCEPTED_WITHIN = timedelta(hours=1)
@@ -117,7 +118,8 @@ def run_ingest(
         return before
     check_room()
     # Dead letters alone ask nothing of the tables that they are beside.
-    prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
+    with step("sluice.ingest.match"):
+        prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
     with telling(lambda: prepared.evolutions), required_advice(request.writes):
         return _accepted(request, caller, prepared, ports, began_ms)
 
@@ -126,7 +128,8 @@ def _accepted(
     request: IngestRequest, caller: str, prepared: Destinations, ports: IngestPorts, began_ms: int
 ) -> IngestRecord:
     ingest_id, began_at = uuid4(), ports.clock.now()
-    written = _written(request, ingest_id, prepared, ports)
+    with step("sluice.ingest.write"):
+        written = _written(request, ingest_id, prepared, ports)
     results, accepted_at = written.results, ports.clock.now()
     if accepted_at - began_at > LONGEST_WRITE - _ACCEPTED_WITHIN:
         _discard(written.tables, results, ports.data_files)
@@ -143,8 +146,10 @@ def _accepted(
         request.stream_batch,
         prepared.evolutions,
         written.judged_by,
+        current().context,
     )
-    accepted = ports.log.accept(record, results)
+    with step("sluice.ingest.accept"):
+        accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
         # The same request, sent twice at once: the other one won.
         _discard(written.tables, results, ports.data_files)

@@ -216,7 +216,7 @@ def _tell(record: MaintenanceRecord) -> None:
     key = record.request.key
     told = log.bind(table=str(key.table), branch=key.branch, maintenance_id=str(record.maintenance_id))
     if record.state is MaintenanceState.FAILED:
-        told.warning("maintenance_failed", error=record.error_code, reason=record.error_detail)
+        told.warning("maintenance_failed", code=record.error_code, reason=record.error_detail)
     else:
         told.info(
             "maintenance_done", results={each.operation.value: dict(each.counts) for each in record.results}

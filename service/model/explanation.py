@@ -48,7 +48,8 @@ class Explanation:
     """The SQL, every candidate filter, the plans, and every scan as *selected of total*.
 
     `plans` is None when the text cannot be read as a tree. A query that was only planned has no id; its scans
-    are told as the plan has them, so what of their rows was read is not known.
+    are told as the plan has them, so what of their rows was read is not known. `trace_id` is that of the
+    request that sent it; None: nobody traced it.
     """
 
     query_id: UUID | None
@@ -68,6 +69,7 @@ class Explanation:
     plans: QueryPlans | None = None
     rewrites: tuple[RewriteRecord, ...] = ()
     verification: Verification | None = None
+    trace_id: str | None = None
 
     @property
     def has_run(self) -> bool:

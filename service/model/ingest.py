@@ -20,6 +20,7 @@ from service.model.sources import SourceRecords
 from service.model.table_creation import RequestedSchema
 from service.model.tables import SortField
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.tracing import TraceContext
 
 
 class IngestState(StrEnum):
@@ -129,6 +130,8 @@ class IngestRecord:
     """What was made and changed before anything was written; it stays, whatever becomes of the ingest."""
     judged_by: JudgedBy | None = None
     """What the records of a micro-batch were read as, where some did not fit: their dead letters follow."""
+    trace: TraceContext | None = None
+    """That of the request; None: nobody traced it."""
 
     @property
     def state(self) -> IngestState:
@@ -162,6 +165,7 @@ class RoundPart:
 
     ingest_id: UUID
     write_results: tuple[WriteResult, ...]
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from service.model.pruning import ScanRecord
 from service.model.results import Manifest, ResultFormat
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.verification import Verification
+from service.tracing import TraceContext
 
 JsonScalar = str | int | float | bool | None
 
@@ -153,7 +154,8 @@ class QueryRecord:
     A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
     what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
     `rewritten_sql` is None when the query ran as its caller wrote it; `verification`, when nobody asked for
-    one or the query did not get that far. `lineage` is for those who follow lineage: no store keeps it.
+    one or the query did not get that far; `trace`, when nobody traced the request that sent it. `lineage` is
+    for those who follow lineage: no store keeps it.
     """
 
     query_id: UUID
@@ -182,6 +184,7 @@ class QueryRecord:
     rewrites: tuple[RewriteRecord, ...] = ()
     verification: Verification | None = None
     lineage: ResultLineage | None = None
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)

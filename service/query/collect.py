@@ -20,6 +20,7 @@ from service.model.filtering import (
 )
 from service.ports import Clock, FilterCache, KeyCollector
 from service.query.engine_keys import Collecting, EngineKeys, used_parameters
+from service.tracing import Span, carried, step
 
 log = structlog.get_logger(__name__)
 
@@ -100,9 +101,10 @@ class Collector:
             if held is not None:
                 found[each.fingerprint] = held
             elif each.fingerprint in collected:
-                futures[each.fingerprint] = self._executor.submit(self._obtain, each, asked, leaves, notes)
+                obtain = carried(self._obtain)
+                futures[each.fingerprint] = self._executor.submit(obtain, each, asked, leaves, notes)
             else:
-                futures[each.fingerprint] = self._executor.submit(self._cached, each)
+                futures[each.fingerprint] = self._executor.submit(carried(self._cached), each)
         wait(futures.values(), timeout=self._within_s(asked))
         for fingerprint, future in futures.items():
             outcome = _outcome(future, notes.of(fingerprint))
@@ -123,6 +125,13 @@ class Collector:
         return None if keys is None else _applied(keys, 0)
 
     def _cached(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        with step("sluice.filter") as span:
+            found = self._cached_now(wanted)
+            if span.is_recorded:
+                _tell(span, wanted, found)
+            return found
+
+    def _cached_now(self, wanted: DynamicFilter) -> FilterOutcome | None:
         keys = self._cache.cached(wanted) if wanted.is_cacheable else ObtainedKeys.none()
         if keys.source is FilterSource.NONE:
             return FilterOutcome.none(Reason.NOT_WORTH_COLLECTING, keys.note) if keys.note else None
@@ -139,6 +148,19 @@ class Collector:
         leaves: Mapping[str, DynamicFilter],
         notes: _Notes,
     ) -> FilterOutcome:
+        with step("sluice.filter") as span:
+            found = self._obtained(wanted, asked, leaves, notes)
+            if span.is_recorded:
+                _tell(span, wanted, found)
+            return found
+
+    def _obtained(
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
+    ) -> FilterOutcome:
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
         began_ms = self._clock.elapsed_ms()
@@ -149,7 +171,8 @@ class Collector:
 
         def collected(note: str = "") -> DynamicFilteringData:
             notes.hear(wanted, note)
-            return self._collected(wanted, bounded, leaves, notes)
+            with step("sluice.filter.collect"):
+                return self._collected(wanted, bounded, leaves, notes)
 
         try:
             if wanted.is_cacheable:
@@ -203,6 +226,24 @@ class Collector:
             # They may have made room for others already.
             log.info("keys_not_in_rows", code=failure.code, fingerprint=wanted.fingerprint)
             return None
+
+
+def _tell(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> None:
+    span.note(
+        {
+            "sluice.filter_id": wanted.filter_id,
+            "sluice.probe_table": str(wanted.probe.table),
+            "sluice.build_tables": list(map(str, wanted.build.tables)),
+        }
+    )
+    if found is not None:
+        span.note(
+            {
+                "sluice.source": found.source.value,
+                "sluice.reason": found.reason.value,
+                "sluice.keys": found.data.key_count,
+            }
+        )
 
 
 def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:

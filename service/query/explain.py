@@ -48,6 +48,7 @@ def explain(record: QueryRecord, calls: BoundedCalls | None = None) -> Explanati
         plans=_drawn(record, calls or InProcess()),
         rewrites=record.rewrites,
         verification=record.verification,
+        trace_id=None if record.trace is None else record.trace.trace_id,
     )
 
 

@@ -25,6 +25,7 @@ from service.model.verification import Verification
 from service.ports import EngineResult
 from service.query.pruned_query import PrunedQuery
 from service.query.unfiltered_scans import unfiltered_scans
+from service.tracing import current
 
 
 class LiveQuery:
@@ -63,6 +64,7 @@ class LiveQuery:
             request_id=request.request_id,
             fingerprint=request.fingerprint(),
             tags=request.tags,
+            trace=current().context,
         )
 
     @property

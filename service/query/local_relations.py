@@ -14,6 +14,7 @@ from service.errors import GatewayError
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.ports import KeysAndRows, Relations
+from service.tracing import carried
 
 log = structlog.get_logger(__name__)
 
@@ -104,7 +105,7 @@ class LocalRelations:
                 return
             # The gateway may be being stopped.
             with suppress(RuntimeError):
-                fetching = self._executor.submit(self._fetch, wanted, parameters)
+                fetching = self._executor.submit(carried(self._fetch), wanted, parameters)
                 self._pending[wanted.fingerprint] = fetching
 
     def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:

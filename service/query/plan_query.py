@@ -17,6 +17,7 @@ from service.query.run import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, wit
 from service.query.run_pruned import run_pruned
 from service.query.unfiltered_scans import unfiltered_scans
 from service.query.vet import vet
+from service.tracing import step
 
 
 def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
@@ -29,11 +30,14 @@ def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
     """
     if not query.start(ports.clock.elapsed_ms()):
         raise QueryCanceled
-    vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
-    check_parameters(query.request.sql, query.request.parameters)
-    query.prune(ports.pruner.prune(query.request, query.is_canceled))
+    with step("sluice.query.vet"):
+        vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+        check_parameters(query.request.sql, query.request.parameters)
+    with step("sluice.query.prune"):
+        query.prune(ports.pruner.prune(query.request, query.is_canceled))
     try:
-        planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
+        with step("sluice.query.plan"):
+            planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
     except TableNotFound as failure:
         raise with_nearest(failure, query, ports.catalogs) from failure
     return _explanation(query, planned, ports.calls)

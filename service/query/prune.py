@@ -27,6 +27,7 @@ from service.query.one_reading import OneReading, one_reading, one_reading_recor
 from service.query.pruned_query import PrunedQuery, filter_record
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import rewritten
+from service.tracing import step
 
 log = structlog.get_logger(__name__)
 
@@ -84,10 +85,13 @@ class Pruner:
 
     def _pruned(self, asked: _Asked) -> PrunedQuery:
         request = asked.request
-        detected = self._detections.of(request, asked.bounds.min_table_bytes)
-        if isinstance(detected, Reason):
-            return PrunedQuery(request.sql, otherwise=detected)
-        outcomes, filters_ms = self._outcomes(detected, asked)
+        with step("sluice.query.detect") as span:
+            detected = self._detections.of(request, asked.bounds.min_table_bytes)
+            if isinstance(detected, Reason):
+                span.note({"sluice.reason": detected.value})
+                return PrunedQuery(request.sql, otherwise=detected)
+        with step("sluice.query.filters"):
+            outcomes, filters_ms = self._outcomes(detected, asked)
         pruned = PrunedQuery(
             request.sql,
             left_out=detected.detection.left_out,
@@ -95,7 +99,8 @@ class Pruner:
             detect_ms=detected.detect_ms,
             filters_ms=filters_ms,
         )
-        return self._rewritten(pruned, detected, outcomes, asked)
+        with step("sluice.query.rewrite"):
+            return self._rewritten(pruned, detected, outcomes, asked)
 
     def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
         """Those of the filters that pay: by keys that are there already, it takes less for one to do so."""

@@ -19,6 +19,7 @@ from service.query.parameters import check_parameters
 from service.query.prune import Pruner
 from service.query.run_pruned import run_pruned
 from service.query.vet import vet
+from service.tracing import step
 
 log = structlog.get_logger(__name__)
 
@@ -48,11 +49,15 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
     if not query.start(ports.clock.elapsed_ms()):
         return
     try:
-        vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
-        check_parameters(query.request.sql, query.request.parameters)
-        query.prune(ports.pruner.prune(query.request, query.is_canceled))
-        result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
-        manifest = keep(result, query, ports.results)
+        with step("sluice.query.vet"):
+            vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+            check_parameters(query.request.sql, query.request.parameters)
+        with step("sluice.query.prune"):
+            query.prune(ports.pruner.prune(query.request, query.is_canceled))
+        with step("sluice.query.run"):
+            result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
+        with step("sluice.query.keep"):
+            manifest = keep(result, query, ports.results)
     except GatewayError as failure:
         # The query keeps the failure without its causes: here is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)

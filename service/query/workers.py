@@ -16,6 +16,8 @@ from service.query.live import LiveQuery
 from service.query.run import QueryPorts, record, run_query
 from service.query.sweep import end_late_queries, forget_old_queries
 from service.query.taken_turns import TakenTurns
+from service.query.traced_query import told, waited
+from service.tracing import step
 
 log = structlog.get_logger(__name__)
 
@@ -88,6 +90,12 @@ class QueryWorkers:
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
+        with step("sluice.query", since=query.record.submitted_at) as span:
+            waited(span, query, self._ports.clock.now())
+            self._run(query)
+            told(span, query.record)
+
+    def _run(self, query: LiveQuery) -> None:
         try:
             run_query(query, self._ports)
         except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
@@ -97,7 +105,7 @@ class QueryWorkers:
         log.info(
             "query_ended",
             state=ended.state,
-            error=ended.error and ended.error.code,
+            code=ended.error and ended.error.code,
             rows=ended.row_count,
             queued_ms=ended.queued_ms,
             planning_ms=ended.planning_ms,

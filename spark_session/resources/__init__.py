@@ -1,4 +1,4 @@
-"""Files that the JVM reads: logging, scheduling, and the three Java classes."""
+"""Files that the JVM reads: logging, scheduling, and our Java classes."""
 
 from pathlib import Path
 

@@ -23,6 +23,7 @@ from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEv
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.tracing import TraceContext
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 
@@ -165,6 +166,18 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
         found = log.find(record.ingest_id)
         assert found is not None
         assert found.judged_by == judged_by
+
+
+def test_a_round_knows_the_trace_of_each_ingest(log: IngestLog) -> None:
+    traces = [TraceContext("1" * 32, "2" * 16, is_sampled=True), None, TraceContext("3" * 32, "4" * 16)]
+    for each in traces:
+        results = [write_result(LOGS)]
+        record = replace(ingest_of(results), trace=each)
+        log.accept(record, results)
+        assert log.find(record.ingest_id) == record
+    with log.round(LOGS, MANY) as pending:
+        assert pending is not None
+        assert [each.trace for each in pending.parts] == traces
 
 
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:

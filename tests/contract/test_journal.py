@@ -193,7 +193,7 @@ def test_one_record_that_the_store_refuses_does_not_block_the_others(
         eventually(lambda: journal.waiting == 0)
     assert store.records == records[:3] + records[4:]
     assert journal.dropped == 1
-    dropped = [each["query_id"] for each in logs if "refuses" in each["event"]]
+    dropped = [each["query_id"] for each in logs if each["event"] == "record_refused"]
     assert dropped == [str(records[3].query_id)]
 
 
@@ -238,7 +238,7 @@ def test_records_outlive_a_real_store_that_stops_and_starts(server_directory: Pa
     server.stop()
     with capture_logs() as logs:
         journal.append(during)
-        eventually(lambda: any("down" in each["event"] for each in logs))
+        eventually(lambda: any(each["event"] == "metrics_store_down" for each in logs))
     assert journal.find(during.query_id) == during
     server = EmbeddedPostgres.start(directory)
     try:

@@ -43,6 +43,7 @@ from service.model.verification import Verification
 from service.query.explain import explain
 from service.query.live import LiveQuery
 from service.query.plannings import Planning
+from service.tracing import current
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
@@ -130,7 +131,8 @@ class FakeGateway(Gateway):
                     raise RequestIdReused
                 return Submission(query_id, is_reused=True)
         query_id = uuid4()
-        record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON)
+        trace = current().context
+        record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON, trace=trace)
         self.queries[query_id] = Query(request, record)
         if request.sql not in self.held:
             self.finish(query_id)

@@ -154,7 +154,7 @@ class FakeIngestLog:
             return RevisedRound(taken, self._pending(key, still, on_refused) if still else None)
 
         read = {each.ingest_id: each.results for each in rows}
-        parts = tuple(RoundPart(*each) for each in read.items())
+        parts = tuple(RoundPart(*each, self._records[each[0]].trace) for each in read.items())
         return PendingRound(committable, committed, refused, postponed, is_open, parts, revise)
 
     def _revise(

@@ -21,6 +21,7 @@ from service.model.query import QueryError, QueryRecord, QueryState
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.tables import TableName
 from service.model.verification import Verification
+from service.tracing import TraceContext
 
 SUBMITTED_AT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -66,6 +67,7 @@ def full_record() -> QueryRecord:
         detect_ms=7,
         filters_ms=8,
         verification=Verification.SAME,
+        trace=TraceContext("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", is_sampled=True),
     )
 
 

@@ -173,3 +173,22 @@ def test_ingests_that_were_accepted_before_they_were_counted_are_counted(empty_d
         assert set(connection.scalars(text("SELECT write_ms FROM ingests"))) == {0}
     migrations.downgrade(empty_database, "0005")
     assert "commit_rounds" not in tables(empty_database)
+
+
+def test_queries_and_ingests_from_before_there_were_traces_are_kept_both_ways(empty_database: str) -> None:
+    migrations.upgrade(empty_database, "0017")
+    with connected(empty_database) as connection:
+        connection.execute(
+            text(
+                "INSERT INTO queries SELECT gen_random_uuid(), 'ann', 'SELECT 1', 'SUCCEEDED', now(), "
+                "NULL, NULL, NULL, '', '{}', NULL, NULL, 0, 0, 0, 0, 0, '', NULL, 0, 0, 0, '[]'"
+            )
+        )
+    migrations.upgrade(empty_database)
+    with connected(empty_database) as connection:
+        assert connection.execute(text("SELECT traceparent FROM queries")).scalar_one() is None
+        connection.execute(text("UPDATE queries SET traceparent = '00-1-2-01'"))
+    migrations.downgrade(empty_database, "0017")
+    with connected(empty_database) as connection:
+        assert connection.execute(text("SELECT count(*) FROM queries")).scalar_one() == 1
+        assert "traceparent" not in {each["name"] for each in inspect(connection).get_columns("ingests")}

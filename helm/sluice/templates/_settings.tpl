@@ -22,7 +22,15 @@
 {{- include "sluice.setting" (dict "root" . "name" "request_max_wait_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "stores_max_wait_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "shutdown_timeout_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_endpoint" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_headers" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_sample_ratio" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_sql" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_queue_spans" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_export_timeout_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "traces_stop_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_store_url" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "metrics_store_failover_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_retention_days" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_buffer_records" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_url" "kind" "text") }}

@@ -103,7 +103,7 @@ class CatalogConnection:
 
     def _note(self, fault: str | None) -> None:
         if fault is not None and fault != self._fault:
-            log.warning("catalog_down", catalog=self._name, cause=fault)
+            log.warning("catalog_down", catalog=self._name, reason=fault)
         self._fault = fault
 
 

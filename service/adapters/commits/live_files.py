@@ -57,7 +57,12 @@ class LiveFiles:
             return [file for each in manifests for file in self._files(table, each, fields)]
         except _UNREADABLE as error:
             # The deletes are written then, as if anything might be there.
-            log.warning("live_files_unreadable", table=".".join(table.name()), error=repr(error))
+            log.warning(
+                "live_files_unreadable",
+                table=".".join(table.name()),
+                error=type(error).__name__,
+                reason=str(error),
+            )
             return None
 
     def _files(self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]) -> list[LiveFile]:

@@ -87,7 +87,7 @@ class EmbeddedPostgres:
             with exclusive(self._directory.path / START_LOCK, STOP_WAIT_S):
                 self._leave()
         except OSError as error:
-            log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))
+            log.warning("embedded_server_not_stopped", server="PostgreSQL", reason=cure(str(error)))
 
     def _keep_running(self) -> None:
         errors = (ProgramFailed, OSError, psycopg.Error)
@@ -117,7 +117,7 @@ class EmbeddedPostgres:
             if self._in_use.try_exclusive() and self._directory.running_port() is not None:
                 self._directory.shut_down()
         except ProgramFailed as error:
-            log.warning("embedded PostgreSQL did not stop", reason=cure(str(error)))
+            log.warning("embedded_server_not_stopped", server="PostgreSQL", reason=cure(str(error)))
         finally:
             self._in_use.close()
 

@@ -127,7 +127,7 @@ def cure(text: str) -> str:
 def _allow(path: Path, bits: int) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & bits != bits:
-        log.info("made passable for PostgreSQL's user", path=str(path))
+        log.info("folder_made_passable", path=str(path))
         path.chmod(mode | bits)
 
 

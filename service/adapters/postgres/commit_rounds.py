@@ -28,6 +28,7 @@ from service.ingest_ports import OnRefused
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
 from service.model.writing import Committable, TableKey
+from service.tracing import TraceContext
 
 # A replica that went without a word must not keep its locks for as long as TCP would let it, which is hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
@@ -164,12 +165,13 @@ class _Member:
 
 def _members(connection: Connection, key: TableKey, round_id: UUID, on_refused: OnRefused) -> list[_Member]:
     row = IngestCommitRow
-    sent = select(row.ingest_id, row.results, IngestRow.stream_batch).join(IngestRow)
+    sent = select(row.ingest_id, row.results, IngestRow.stream_batch, IngestRow.traceparent).join(IngestRow)
     statement = sent.where(is_in_round(key, round_id)).order_by(row.arrival)
     members: list[_Member] = []
-    for ingest_id, data, stream_batch in connection.execute(statement).all():
+    for ingest_id, data, stream_batch, traceparent in connection.execute(statement).all():
         try:
-            part = RoundPart(ingest_id, write_results_from_bytes(data or b""))
+            results = write_results_from_bytes(data or b"")
+            part = RoundPart(ingest_id, results, TraceContext.of(traceparent))
         except CommittableUnreadable as error:
             log.error("committable_unreadable", ingest_id=str(ingest_id), detail=error.detail)
             is_unreadable = and_(is_in_round(key, round_id), row.ingest_id == ingest_id)

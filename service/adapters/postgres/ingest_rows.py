@@ -21,6 +21,7 @@ from service.model.json_fields import JsonFields
 from service.model.judged_by import judged_by_from_bytes, judged_by_to_bytes
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult
+from service.tracing import TraceContext
 
 
 def ingest_values(record: IngestRecord) -> dict[str, object]:
@@ -37,6 +38,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
         "judged_by": None if record.judged_by is None else judged_by_to_bytes(record.judged_by),
+        "traceparent": None if record.trace is None else record.trace.traceparent,
     }
 
 
@@ -95,6 +97,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         write_ms=row.write_ms,
         evolutions=evolutions_of(row.evolutions),
         judged_by=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
+        trace=TraceContext.of(row.traceparent),
     )
 
 

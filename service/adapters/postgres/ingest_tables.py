@@ -28,6 +28,7 @@ class IngestRow(Base):
     write_ms: Mapped[int]
     evolutions: Mapped[list[dict[str, object]]] = mapped_column(JSONB(), server_default="[]")
     judged_by: Mapped[bytes | None]
+    traceparent: Mapped[str | None]
     commits: Mapped[list[IngestCommitRow]] = relationship(order_by="IngestCommitRow.ordinal", lazy="selectin")
 
     __table_args__ = (

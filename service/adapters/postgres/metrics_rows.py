@@ -14,6 +14,7 @@ from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import QueryError, QueryRecord, QueryState
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.verification import Verification
+from service.tracing import TraceContext
 
 LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
 
@@ -45,6 +46,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "detect_ms": record.detect_ms,
         "filters_ms": record.filters_ms,
         "verification": record.verification.value if record.verification else None,
+        "traceparent": record.trace.traceparent if record.trace else None,
         "rewrites": [
             {
                 "kind": each.kind.value,
@@ -106,6 +108,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         filters_ms=row.filters_ms,
         verification=Verification(row.verification) if row.verification else None,
         rewrites=tuple(map(_rewrite_of, row.rewrites)),
+        trace=TraceContext.of(row.traceparent),
     )
 
 

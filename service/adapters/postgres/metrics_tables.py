@@ -62,6 +62,7 @@ class QueryRow(Base):
     filters_ms: Mapped[int]
     rewrites: Mapped[list[dict[str, Any]]]
     verification: Mapped[str | None]
+    traceparent: Mapped[str | None]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
     filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
 

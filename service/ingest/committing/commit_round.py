@@ -17,9 +17,11 @@ from service.errors import (
 )
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
+from service.ingest.traced_ingest import told_round
 from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, told_to_nobody
 from service.model.ingest import PendingRound, RevisedRound, RoundRevision
 from service.model.writing import CommitResult, Committable, TableKey
+from service.tracing import Span, together
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible
 ATTEMPTS_AT_MOST = 4
@@ -68,7 +70,11 @@ def commit_round(
             if pending is None:
                 # Whoever has it may miss the table as well.
                 return None
-            ended = _Round(pending, commits, rewriting, absences).end()
+            with together("sluice.commit", [each.trace for each in pending.parts]) as span:
+                if span.is_recorded:
+                    told_round(span, pending.committable)
+                ended = _Round(pending, commits, rewriting, absences).end()
+                _told_end(span, ended)
     except StillMissed:
         raise
     except RoundEnded:
@@ -78,6 +84,15 @@ def commit_round(
         raise
     _there(key, absences)
     return ended
+
+
+def _told_end(span: Span, ended: CommitRound) -> None:
+    if ended.refusal is not None:
+        span.fail(ended.refusal.code)
+    elif ended.result is not None:
+        span.note(
+            {"sluice.snapshot_id": ended.result.snapshot_id, "sluice.repeated": ended.result.is_repeated}
+        )
 
 
 def _there(key: TableKey, absences: Absences | None) -> None:

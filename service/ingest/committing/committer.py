@@ -232,7 +232,7 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
         took_ms=took_ms,
     )
     if ended.refusal is not None:
-        told.warning("round_refused", error=ended.refusal.code, reason=ended.refusal.detail)
+        told.warning("round_refused", code=ended.refusal.code, reason=ended.refusal.detail)
     elif ended.result is not None:
         told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)
 

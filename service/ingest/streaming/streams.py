@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from logging import INFO, WARNING
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -194,8 +195,8 @@ class Streams:
             try:
                 self._look_around()
             except GatewayError as down:
-                note = log.info if self._is_of_a_stop(down) else log.warning
-                note("streams_not_looked_after", reason=down.detail)
+                level = INFO if self._is_of_a_stop(down) else WARNING
+                log.log(level, "streams_not_looked_after", reason=down.detail)
             except Exception:  # the outermost edge of a thread that must never end
                 log.exception("streams_crashed")
             self._wake.wait(self._pace.look_around_ms / 1000)
@@ -272,7 +273,7 @@ class Streams:
                 "stream_interrupted", stream_id=str(stream_id), reason="It goes on after the next start."
             )
             return
-        log.warning("stream_failed", stream_id=str(stream_id), error=failure.code, reason=failure.detail)
+        log.warning("stream_failed", stream_id=str(stream_id), code=failure.code, reason=failure.detail)
         if not isinstance(failure, _PASSING):
             self._ports.store.move(stream_id, StreamState.FAILED, failure)
             return

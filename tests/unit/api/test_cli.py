@@ -14,7 +14,7 @@ from api.checks import Check, Finding, Found, State, tried
 from service.errors import CannotStart, MetricsStoreDown
 from tests.integration.running import run_sluice
 
-HEAVY = ("pyspark", "pyiceberg", "pyarrow", "fastapi", "sqlalchemy", "sqlglot", "pydantic")
+HEAVY = ("opentelemetry", "pyspark", "pyiceberg", "pyarrow", "fastapi", "sqlalchemy", "sqlglot", "pydantic")
 
 
 @pytest.mark.parametrize("asked", ["--help", "--version"])

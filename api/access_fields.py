@@ -1,0 +1,29 @@
+"""What the line of a request says of the tables that it was about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import structlog
+
+from service.model.ingest import IngestRecord
+from service.model.query import QueryRecord
+
+TABLES_AT_MOST = 20
+
+
+def note_query(record: QueryRecord) -> None:
+    """The tables that it read, as far as they are known: once it has ended."""
+    _note(each.table for each in record.scans)
+
+
+def note_ingest(record: IngestRecord) -> None:
+    """The tables that it writes to."""
+    structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
+    _note(str(each.key.table) for each in record.commits)
+
+
+def _note(names: Iterable[str]) -> None:
+    tables = list(dict.fromkeys(names))[:TABLES_AT_MOST]
+    if tables:
+        structlog.contextvars.bind_contextvars(tables=tables)

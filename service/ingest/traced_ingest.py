@@ -1,0 +1,37 @@
+"""What traces tell of ingests and of the rounds that commit them."""
+
+from __future__ import annotations
+
+from service.model.ingest import IngestRecord
+from service.model.writing import Committable
+from service.tracing import Span
+
+
+def told(span: Span, record: IngestRecord) -> None:
+    """What was accepted, and for which tables."""
+    targets = [target for each in record.commits for target in each.targets]
+    span.note(
+        {
+            "sluice.ingest_id": str(record.ingest_id),
+            "sluice.caller": record.caller,
+            "sluice.tables": [str(each.key.table) for each in record.commits],
+            "sluice.rows": sum(each.record_count for each in targets),
+            "sluice.bytes": sum(each.byte_count for each in targets),
+            "sluice.files": sum(each.data_file_count for each in targets),
+            "sluice.rejected": record.rejected.count,
+        }
+    )
+
+
+def told_round(span: Span, committable: Committable) -> None:
+    """What a round commits, and where."""
+    results = committable.write_results
+    span.note(
+        {
+            "sluice.round_id": str(committable.round_id),
+            "sluice.table": str(committable.key.table),
+            "sluice.branch": committable.key.branch,
+            "sluice.ingests": len(committable.ingest_ids),
+            "sluice.files": sum(len(each.data_files) + len(each.delete_files) for each in results),
+        }
+    )
