@@ -8,6 +8,7 @@ BIN := .venv/bin
 LOADED := $${SLUICE_DATA_DIR:-.sluice}/.demo-loaded
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
+LOAD := .venv/load/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
@@ -44,6 +45,20 @@ drill: $(DEV) ## each hostile input, while another caller asks and sends; prints
 
 failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)
 	@SLUICE_FAILOVER=1 $(BIN)/pytest tests/failover -s -q
+
+cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_CLUSTER_KEEP=1 leaves it running until Ctrl-C
+	@$(BIN)/python -m tests.cluster
+
+load: $(LOAD) ## mixed load for SLUICE_LOAD_MINUTES (30): every ingest counted, no error, memory flat
+	@$(BIN)/python -m tests.load .venv/load/bin/locust
+
+faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards
+	@SLUICE_FAULTS="$${SLUICE_FAULTS:-all}" $(BIN)/pytest tests/faults -s -q
+
+faults-clock: $(DEV) ## the gateway's clock jumps, by libfaketime (Debian's package libfaketime)
+	@library=$$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2> /dev/null | head -1); \
+	 test -n "$$library" || { echo "sluice: there is no libfaketime: apt-get install -y --no-install-recommends libfaketime" >&2; exit 1; }; \
+	 SLUICE_FAULTS_LIBFAKETIME="$$library" $(BIN)/pytest tests/faults/test_clock.py -s -q
 
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
@@ -85,15 +100,22 @@ $(DEV): $(RUNTIME) requirements-dev.lock requirements-chart.lock
 	@$(PIP) --require-hashes --no-deps -r requirements-chart.lock || $(NO_REGISTRY)
 	@touch $@
 
+$(LOAD): $(DEV) requirements-load.lock
+	@$(PYTHON) -m venv .venv/load
+	@echo "installing locust into .venv/load …"
+	@.venv/load/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-load.lock || $(NO_REGISTRY)
+	@touch $@
+
 lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an index
 	@$(PIP) uv
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
+	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
 
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover bench chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover cluster load faults faults-clock bench chart image image-test compose-test alerts-test setup lock clean

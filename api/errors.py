@@ -194,6 +194,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.MetricsStoreDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.FilterCacheDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.StorageDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.NoRoomForResult: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ExecutorsFailed: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.VerificationFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -44,7 +43,6 @@ TYPES, FILES_OF_A_TYPE = 4, 2
 WARM_UP, ROUNDS = (1, 5) if IS_FULL else (1, 2)
 LOCAL, CLUSTER = "local[2]", "two workers"
 HOST = "127.0.0.1"
-ROOT = Path(__file__).parent.parent
 # Small ones, since two drivers and two executors share the machine; rows are never in the JVM.
 MEMORY = {"SLUICE_SPARK_DRIVER_MEMORY": "1g"}
 
@@ -108,16 +106,10 @@ def _both(lake: Lake, folder: Path) -> Iterator[Mapping[str, str]]:
     other = Lake(folder / "data", lake.catalogs)
     share_jars(lake.data_dir, other.data_dir)
     local = lake.environment() | MEMORY | allowed | {"SLUICE_SPARK_MASTER": LOCAL}
-    with gateway_process(local) as first, spark_cluster(folder / "cluster", _free_port()) as master:
-        properties = {
-            "spark.driver.host": HOST,
-            "spark.executor.memory": "512m",
-            # What the executors' Python has as a wheel elsewhere.
-            "spark.pyspark.python": sys.executable,
-            "spark.executorEnv.PYTHONPATH": str(ROOT),
-        }
-        cluster = {"SLUICE_SPARK_MASTER": master, "SLUICE_SPARK_CONF": json.dumps(properties)}
-        with gateway_process(other.environment() | MEMORY | allowed | cluster) as second:
+    with gateway_process(local) as first, spark_cluster(folder / "cluster", _free_port()) as cluster:
+        properties = cluster.properties | {"spark.executor.memory": "512m"}
+        there = {"SLUICE_SPARK_MASTER": cluster.url, "SLUICE_SPARK_CONF": json.dumps(properties)}
+        with gateway_process(other.environment() | MEMORY | allowed | there) as second:
             yield {LOCAL: first.url, CLUSTER: second.url}
 
 

@@ -454,6 +454,12 @@ class StorageDown(PartDown):
     code = "STORAGE_DOWN"
 
 
+class NoRoomForResult(QueryEnded, StorageDown):
+    """The gateway's own disk has no room for the result. Try again; of a large result, ask for fewer rows."""
+
+    code = "STORAGE_DOWN"
+
+
 class ExecutorsFailed(PartDown):
     """Spark's executors could not do this work; the log has the cause. Nothing was accepted."""
 

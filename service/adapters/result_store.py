@@ -11,11 +11,21 @@ from threading import Lock
 from uuid import UUID, uuid4
 
 import pyarrow as pa
+import structlog
 
 from service.adapters.scratch_directory import ScratchDirectory
-from service.errors import CannotStart, ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
+from service.errors import (
+    CannotStart,
+    ChunkNotFound,
+    NoRoomForResult,
+    QueryFailed,
+    ResultExpired,
+    ResultTooLarge,
+)
 from service.model.results import Chunk, Column, Manifest
 from service.ports import Clock
+
+log = structlog.get_logger(__name__)
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -68,7 +78,8 @@ class LocalResultStore:
         """Keeps the rows, cut into chunks of at most `chunk_rows` rows and about `chunk_bytes` bytes.
 
         Raises:
-            ResultTooLarge: it is larger than all results may be, or the disk has no room for it.
+            ResultTooLarge: it is larger than all results may be.
+            NoRoomForResult: the disk is full.
             QueryFailed: the disk cannot be written.
         """
         self.sweep()
@@ -169,9 +180,8 @@ class LocalResultStore:
         except OSError as error:
             path.unlink(missing_ok=True)
             if error.errno in NO_ROOM:
-                raise ResultTooLarge(
-                    "There is no disk space left for the result. Ask for fewer rows."
-                ) from error
+                log.warning("no_room_for_result", bytes=rows.nbytes)
+                raise NoRoomForResult from error
             raise QueryFailed("The result could not be kept: its directory cannot be written.") from error
         return _Kept(path, path.stat().st_size, self._clock.elapsed_ms() + self._time_to_live_ms)
 

@@ -14,7 +14,14 @@ import pyarrow as pa
 import pytest
 
 from service.adapters.result_store import LocalResultStore
-from service.errors import CannotStart, ChunkNotFound, QueryFailed, ResultExpired, ResultTooLarge
+from service.errors import (
+    CannotStart,
+    ChunkNotFound,
+    NoRoomForResult,
+    QueryFailed,
+    ResultExpired,
+    ResultTooLarge,
+)
 from service.model.results import Chunk, Column
 from service.ports import ResultStore
 from tests.fakes.clock import FakeClock
@@ -246,7 +253,7 @@ def test_a_full_disk_refuses_the_result_and_leaves_no_piece_of_it(
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
     try:
-        with pytest.raises(ResultTooLarge, match="no disk space"):
+        with pytest.raises(NoRoomForResult, match="no room"):
             put(store, numbers(1_000_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,57 +1,132 @@
-"""A standalone Spark cluster on loopback: one master and two workers, from PySpark's own files."""
+"""A standalone Spark cluster on loopback: one master and two workers, from PySpark's own files.
+
+Its RPC asks for a secret, and its master has no REST server, which would take applications without one.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
 
 from service.adapters.embedded.embedded_valkey import HOST
-from tests.integration.running import until
+from tests.integration.running import REPOSITORY, until
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
+WORKERS = ("worker-1", "worker-2")
+REST_PORT = 6066
+"""Where a master's REST server listens, unless it is told otherwise."""
+
+STARTS_WITHIN_S = 120.0
+_WEB_PORT = re.compile(r"Successfully started service 'MasterUI' on port (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SparkCluster:
+    """A master whose workers have registered with it."""
+
+    url: str
+    folder: Path
+    secret: str
+    daemons: Mapping[str, psutil.Process]
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What a gateway on this machine has to give in `spark_conf`; how large executors are is its own."""
+        return {
+            "spark.driver.host": HOST,
+            "spark.authenticate": "true",
+            "spark.authenticate.secret": self.secret,
+            # What the executors' Python has as a wheel elsewhere.
+            "spark.pyspark.python": sys.executable,
+            "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
+        }
+
+    @property
+    def port(self) -> int:
+        """Where the master takes applications."""
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def web_port(self) -> int:
+        """Where the master shows what it has."""
+        found = _WEB_PORT.search((self.folder / "master.log").read_text())
+        assert found is not None
+        return int(found[1])
+
+    def status(self) -> dict[str, Any]:
+        """What the master knows of its workers and applications."""
+        answer = httpx.get(f"http://{HOST}:{self.web_port}/json/", timeout=10, trust_env=False)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def ports(self, name: str) -> set[int]:
+        """Where this daemon listens."""
+        found = self.daemons[name].net_connections("tcp")
+        return {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
 
 
 @contextmanager
-def spark_cluster(folder: Path, port: int) -> Iterator[str]:
-    """The master's address, once its workers have registered with it; all end with the block."""
+def spark_cluster(folder: Path, port: int, cores: int = 1) -> Iterator[SparkCluster]:
+    """The cluster, with so many cores for each worker; all of it ends with the block."""
     url = f"spark://{HOST}:{port}"
     folder.mkdir(parents=True)
+    secret = secrets.token_hex(32)
+    conf = folder / "spark.conf"
+    # In a file: other users of the machine can read command lines.
+    conf.touch(0o600)
+    conf.write_text(
+        "spark.master.rest.enabled false\n"
+        # Whoever reaches the page could end applications.
+        "spark.ui.killEnabled false\n"
+        "spark.authenticate true\n"
+        f"spark.authenticate.secret {secret}\n"
+    )
+    given = ["--properties-file", str(conf)]
     with ExitStack() as stack:
-        master = _daemon(
-            stack, [MASTER, "--host", HOST, "--port", str(port), "--webui-port", "0"], folder, "master"
-        )
-        until(lambda: "I have been elected leader" in master.read_text(), 60)
-        workers = [
-            _daemon(stack, [WORKER, *_arguments(folder / "work" / name), url], folder, name)
-            for name in ("worker-1", "worker-2")
-        ]
-        for each in workers:
-            until(lambda log=each: "Successfully registered with master" in log.read_text(), 60)  # type: ignore[misc]
-        yield url
+        master = ["--host", HOST, "--port", str(port), "--webui-port", "0"]
+        daemons = {"master": daemon(stack, [MASTER, *master, *given], folder, "master")}
+        until(lambda: "I have been elected leader" in _log(folder, "master"), STARTS_WITHIN_S)
+        for name in WORKERS:
+            where = ["--host", HOST, "--webui-port", "0", "-c", str(cores), "-m", "2g"]
+            own = ["-d", str(folder / "work" / name)]
+            daemons[name] = daemon(stack, [WORKER, *where, *own, *given, url], folder, name)
+        for name in WORKERS:
+            until(lambda name=name: "Successfully registered" in _log(folder, name), STARTS_WITHIN_S)  # type: ignore[misc]
+        yield SparkCluster(url, folder, secret, daemons)
 
 
-def _arguments(folder: Path) -> list[str]:
-    return ["--host", HOST, "--webui-port", "0", "-c", "1", "-m", "1g", "-d", str(folder)]
-
-
-def _daemon(stack: ExitStack, command: Sequence[str], folder: Path, name: str) -> Path:
+def daemon(stack: ExitStack, command: Sequence[str], folder: Path, name: str) -> psutil.Process:
+    """One of Spark's own programs; it writes to `<name>.log`, and ends with the stack."""
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
     spark_home = Path(spec.origin).parent
-    log_path = folder / f"{name}.log"
-    log = stack.enter_context(log_path.open("w"))
+    log = stack.enter_context((folder / f"{name}.log").open("w"))
     process = subprocess.Popen(
         [str(spark_home / "bin" / "spark-class"), *command],
-        env=os.environ | {"SPARK_HOME": str(spark_home), "SPARK_NO_DAEMONIZE": "1"},
+        cwd=folder,
+        env=os.environ
+        | {"SPARK_HOME": str(spark_home), "SPARK_NO_DAEMONIZE": "1", "SPARK_DAEMON_MEMORY": "256m"},
         stdout=log,
         stderr=log,
     )
     stack.callback(process.wait, 30)
     stack.callback(process.terminate)
-    return log_path
+    return psutil.Process(process.pid)
+
+
+def _log(folder: Path, name: str) -> str:
+    return (folder / f"{name}.log").read_text()

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,25 +11,21 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from tests.integration.conftest import embedded_catalog
 from tests.integration.lakehouse import DAYS, make_star
-from tests.integration.running import REPOSITORY, RunningGateway
-from tests.integration.spark_cluster import spark_cluster
+from tests.integration.running import RunningGateway
+from tests.integration.spark_cluster import REST_PORT, SparkCluster, spark_cluster
+from tests.integration.spark_strangers import asks_for_secret
 
 
 def test_a_cluster_is_used_by_its_address_alone(folder: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    # Where executors reach the driver, and how large they may be, is the operator's; the rest is as ever.
-    properties = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.executor.memory": "512m",
-        # What the executors' Python has as a wheel elsewhere.
-        "spark.pyspark.python": sys.executable,
-        "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
-    }
-    with spark_cluster(folder / "cluster", port) as master:
+    with spark_cluster(folder / "cluster", port) as cluster:
+        _check_that_strangers_are_refused(cluster)
+        # Where executors reach the driver, and how large they may be, is the operator's; the rest is as ever.
+        properties = cluster.properties | {"spark.executor.memory": "512m"}
         settings = {
-            "SLUICE_SPARK_MASTER": master,
+            "SLUICE_SPARK_MASTER": cluster.url,
             "SLUICE_SPARK_CONF": json.dumps(properties),
             "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "clustered-inbox").as_uri(),
             "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
@@ -52,6 +47,13 @@ def test_a_cluster_is_used_by_its_address_alone(folder: Path) -> None:
                 )
         finally:
             assert running.stop() == 0
+
+
+def _check_that_strangers_are_refused(cluster: SparkCluster) -> None:
+    # No other port than these two: what a REST server took would run without the secret.
+    assert cluster.ports("master") == {cluster.port, cluster.web_port}
+    assert REST_PORT not in cluster.ports("master")
+    assert asks_for_secret("127.0.0.1", cluster.port)
 
 
 def _check_that_executors_write(running: RunningGateway, lake: SqlCatalog, inbox: Path) -> None:

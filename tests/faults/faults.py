@@ -1,0 +1,107 @@
+"""What is done to the gateway's parts, what its health has to say of it, and who may be kept waiting."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tests.faults.place import FaultPlace, stopped
+
+HELD_S = float(os.environ.get("SLUICE_FAULTS_SECONDS", "20"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`parts`: `/readyz` has to say that they are down; `spared`: kinds that are to be answered still."""
+
+    does: Callable[[FaultPlace], None]
+    parts: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset({"livez"})
+    waits_s: float = 40
+
+
+def held() -> None:
+    """Lets the fault last."""
+    threading.Event().wait(HELD_S)
+
+
+def _stop_database(place: FaultPlace) -> None:
+    with stopped(place.of_database()):
+        held()
+
+
+def _stop_cache(place: FaultPlace) -> None:
+    place.cache.pause()
+    try:
+        held()
+    finally:
+        place.cache.resume()
+
+
+def _stop_jvm(place: FaultPlace) -> None:
+    jvm = place.gateway.jvm()
+    assert jvm is not None
+    with stopped([jvm]):
+        held()
+
+
+def _stop_readers(place: FaultPlace) -> None:
+    with stopped(place.readers()):
+        held()
+
+
+def _stop_gateway(place: FaultPlace) -> None:
+    place.gateway.process.send_signal(signal.SIGSTOP)
+    try:
+        held()
+    finally:
+        place.gateway.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def _lines(place: FaultPlace) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for each in (place.to_database, place.to_cache):
+            each.line.delay_s, each.line.bytes_per_s, each.line.is_held = 0.0, None, False
+
+
+def _slow_lines(place: FaultPlace) -> None:
+    with _lines(place):
+        for each in (place.to_database, place.to_cache):
+            each.line.delay_s, each.line.bytes_per_s = 0.05, 200_000
+        held()
+
+
+def _half_open(place: FaultPlace) -> None:
+    """As when the other machine is gone: what is sent is lost in silence, and later all is reset."""
+    with _lines(place):
+        for each in (place.to_database, place.to_cache):
+            each.line.is_held = True
+        held()
+        for each in (place.to_database, place.to_cache):
+            each.cut()
+
+
+def _cut(place: FaultPlace) -> None:
+    for each in (place.to_database, place.to_cache):
+        each.cut()
+
+
+STORES = frozenset({"metricsStore", "catalog:lake"})
+ALONE = frozenset({"livez", "select 1"})
+FAULTS: Mapping[str, Fault] = {
+    "PostgreSQL is stopped": Fault(_stop_database, STORES, ALONE),
+    "Valkey is stopped": Fault(_stop_cache, frozenset({"filterCache"}), ALONE | {"table", "ingest"}, 10),
+    "Spark's JVM is stopped": Fault(_stop_jvm, frozenset({"engine"}), waits_s=HELD_S + 70),
+    "the readers of texts are stopped": Fault(_stop_readers, spared=ALONE | {"table", "ingest"}, waits_s=10),
+    "the gateway itself is stopped": Fault(_stop_gateway, spared=frozenset(), waits_s=HELD_S + 10),
+    "slow lines to both stores": Fault(_slow_lines, spared=ALONE | {"table", "ingest"}, waits_s=15),
+    "half-open lines to both stores": Fault(_half_open, STORES | {"filterCache"}, ALONE),
+    "all connections to both stores are cut": Fault(_cut, spared=ALONE, waits_s=10),
+}

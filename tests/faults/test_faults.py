@@ -1,0 +1,98 @@
+"""Parts that stop, lines that are slow or dead: what callers wait, what health says, what is left afterwards.
+
+`make faults` prints a table; SLUICE_FAULTS names those that are tried, by a part of their names. It takes a
+quarter of an hour, so `make test` leaves it out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.faults.faults import FAULTS
+from tests.faults.place import TABLE, FaultPlace, a_fault_place
+from tests.faults.watch import DOCUMENTED, Seen, Watch
+from tests.integration.running import until
+
+ASKED_FOR = os.environ.get("SLUICE_FAULTS", "")
+TRIED = [name for name in FAULTS if ASKED_FOR == "all" or (ASKED_FOR and ASKED_FOR in name)]
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+
+CALM_S, CALM_WITHIN_S, RECOVERS_WITHIN_S, TOLD_WITHIN_S = 4.0, 240.0, 120.0, 10.0
+HEADER = (
+    f"{'fault':40s} {'told, s':>8s} {'longest answer, s':>18s} {'well again, s':>14s}  refusals meanwhile"
+)
+
+
+def say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[FaultPlace]:
+    with a_fault_place() as place:
+        say(f"\n{HEADER}")
+        yield place
+
+
+@pytest.mark.skipif(not ASKED_FOR, reason="`make faults` tries it")
+@pytest.mark.parametrize("name", TRIED or list(FAULTS))
+def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
+    place: FaultPlace, name: str
+) -> None:
+    fault, process = FAULTS[name], place.gateway.process.pid
+    with Watch(place.gateway.url, TABLE) as watch:
+        until(lambda: watch.is_calm_since(time.monotonic() - CALM_S), CALM_WITHIN_S)
+        began_s = time.monotonic()
+        fault.does(place)
+        mended_s = time.monotonic()
+        until(lambda: watch.is_calm_since(max(mended_s, time.monotonic() - CALM_S)), CALM_WITHIN_S)
+        calm_s = time.monotonic()
+    meanwhile = [
+        each for each in watch.seen if began_s <= each.began_s + each.took_s and each.began_s <= calm_s
+    ]
+    told_s = _told_s(meanwhile, began_s, fault.parts)
+    again_s = max((each.began_s + each.took_s for each in meanwhile if not each.is_right), default=mended_s)
+    longest = max(meanwhile, key=lambda each: each.took_s)
+    refusals = Counter(
+        f"{each.kind} {each.status} {each.code}".strip() for each in meanwhile if not each.is_right
+    )
+    say(
+        f"{name:40s} {told_s:8.1f} {longest.took_s:11.1f} {longest.kind:>6s}"
+        f" {max(0.0, again_s - mended_s):14.1f}  {_shown(refusals)}"
+    )
+    assert place.gateway.process.pid == process
+    assert place.gateway.process.poll() is None
+    assert {each.status for each in meanwhile} <= DOCUMENTED, refusals
+    assert not {each.kind for each in meanwhile if not each.is_right} & fault.spared, refusals
+    assert longest.took_s <= fault.waits_s, longest
+    assert told_s <= TOLD_WITHIN_S
+    assert again_s - mended_s <= RECOVERS_WITHIN_S
+    until(lambda: set(watch.accepted) <= set(place.kept()), 60)
+    numbers = place.kept()
+    assert len(numbers) == len(set(numbers)), "a record is there twice"
+
+
+def _told_s(meanwhile: Sequence[Seen], began_s: float, parts: frozenset[str]) -> float:
+    """How long it took until health named all these parts; 0 where there are none to be named."""
+    if not parts:
+        return 0.0
+    answers = [each for each in meanwhile if each.kind == "readyz" and each.body and "parts" in each.body]
+    told = [each for each in answers if parts <= _down(each)]
+    assert told, [_down(each) for each in answers]
+    return min(each.began_s + each.took_s for each in told) - began_s
+
+
+def _down(answer: Seen) -> set[str]:
+    return {name for name, part in answer.body["parts"].items() if part["state"] != "UP"}
+
+
+def _shown(refusals: Counter[str]) -> str:
+    return ", ".join(f"{count} × {what}" for what, count in sorted(refusals.items())) or "none"

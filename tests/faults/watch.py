@@ -1,0 +1,113 @@
+"""Callers who go on asking and sending while parts fail, and all that they were answered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx
+
+PAUSE_S = 0.25
+TIMEOUT_S = 90.0
+NUMBERS = count(1)
+DOCUMENTED = frozenset({200, 202, 429, 503, 507})
+"""Answers that promise nothing that is not so: done, taken in, or refused with a code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One answer. `code` is a problem's, or what the client itself says; seconds of the monotonic clock."""
+
+    kind: str
+    began_s: float
+    took_s: float
+    status: int
+    code: str
+    body: Any
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is what the caller wanted."""
+        return self.status == 200
+
+
+@dataclass
+class Watch:
+    """Runs for as long as its block; each kind of request has a thread of its own."""
+
+    url: str
+    table: str
+    seen: list[Seen] = field(default_factory=list)
+    accepted: list[int] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Self:
+        kinds: dict[str, Callable[[httpx.Client], httpx.Response]] = {
+            "select 1": lambda client: _query(client, "SELECT 1"),
+            "table": lambda client: _query(client, f"SELECT count(*) FROM lake.{self.table}"),
+            "ingest": self._ingest,
+            "readyz": lambda client: client.get("/readyz"),
+            "livez": lambda client: client.get("/livez"),
+        }
+        self._threads = [
+            threading.Thread(target=self._repeat, args=each, daemon=True) for each in kinds.items()
+        ]
+        for each in self._threads:
+            each.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        for each in self._threads:
+            each.join(TIMEOUT_S + 5)
+
+    def since(self, moment_s: float, kind: str | None = None) -> Sequence[Seen]:
+        """What was asked after that."""
+        return [each for each in list(self.seen) if each.began_s >= moment_s and kind in (None, each.kind)]
+
+    def is_calm_since(self, moment_s: float) -> bool:
+        """Whether each kind was asked several times after that, and always answered rightly."""
+        found = self.since(moment_s)
+        counts = Counter(each.kind for each in found)
+        is_ready = all(
+            each.body["status"] == "READY" for each in found if each.kind == "readyz" and each.body
+        )
+        enough = len(counts) == len(self._threads) and min(counts.values()) >= 3
+        return is_ready and enough and all(each.is_right for each in found)
+
+    def _repeat(self, kind: str, action: Callable[[httpx.Client], httpx.Response]) -> None:
+        limits = httpx.Limits(max_keepalive_connections=0)
+        with httpx.Client(base_url=self.url, timeout=TIMEOUT_S, limits=limits, trust_env=False) as client:
+            while not self.ended.wait(PAUSE_S):
+                began_s = time.monotonic()
+                try:
+                    response = action(client)
+                    body = response.json()
+                    status, code = response.status_code, body.get("code", "")
+                except httpx.TransportError as failure:
+                    body, status, code = None, 0, type(failure).__name__
+                self.seen.append(Seen(kind, began_s, time.monotonic() - began_s, status, code, body))
+
+    def _ingest(self, client: httpx.Client) -> httpx.Response:
+        number = next(NUMBERS)
+        record = {"return_id": number, "reason": "drill"}
+        body = {"table": f"lake.{self.table}", "records": [record], "requestId": str(uuid4())}
+        response = client.post("/ingest", json=body)
+        if response.status_code in (200, 202):
+            self.accepted.append(number)
+        return response
+
+
+def _query(client: httpx.Client, sql: str) -> httpx.Response:
+    response = client.post("/query", json={"sql": sql, "timeout": "60s", "waitTimeout": "50s"})
+    if response.status_code == 200 and response.json()["status"]["state"] == "FAILED":
+        # What it ended with is what counts; as a refusal it would have had this code too.
+        error = response.json()["status"]["error"]
+        return httpx.Response(503, json=error)
+    return response

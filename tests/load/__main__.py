@@ -1,0 +1,188 @@
+"""`python -m tests.load LOCUST`: a gateway, locust's callers, and a table of what came of it.
+
+SLUICE_LOAD_MINUTES says for how long, SLUICE_LOAD_CALLERS how many callers there are. The picture and the
+numbers go to `.sluice/load`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType
+from rich.console import Console
+from rich.table import Table
+
+from tests.integration.asking import rows
+from tests.integration.conftest import embedded_catalog
+from tests.integration.lakehouse import make, make_star
+from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.load.ledger import Ledger
+from tests.load.memory import MemoryWatch, is_flat, thirds
+
+MINUTES = float(os.environ.get("SLUICE_LOAD_MINUTES", "30"))
+CALLERS = int(os.environ.get("SLUICE_LOAD_CALLERS", "12"))
+WARM_AFTER_MINUTES = 10
+"""In less, memory still grows to what it then stays at."""
+
+RESULTS = REPOSITORY / ".sluice" / "load"
+USERS = Path(__file__).parent / "users.py"
+SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+EVENTS = Schema(NestedField(1, "id", LongType()), NestedField(2, "form", StringType()))
+KEYED = Schema(NestedField(1, "id", LongType()), NestedField(2, "turn", LongType()))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the load left."""
+
+    requests: list[dict[str, str]]
+    ledger: Ledger
+    memory: MemoryWatch
+    faults: list[str]
+
+
+def main(locust: str) -> int:
+    """The process's exit code: 0 if all was right."""
+    console = Console()
+    folder = Path(tempfile.mkdtemp(prefix="sluice-load-"))
+    console.print(f"{CALLERS} callers for {MINUTES:g} minutes …")
+    try:
+        outcome = _taken(locust, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    _show(outcome, console)
+    _keep(outcome)
+    console.print(f"The picture is {RESULTS / 'load.png'}.", highlight=False)
+    return 1 if outcome.faults else 0
+
+
+def _taken(locust: str, folder: Path) -> Outcome:
+    gateway = RunningGateway.start(folder / "data", SETTINGS)
+    try:
+        with closing(embedded_catalog(gateway.data_dir)) as lake:
+            _make_tables(lake)
+            ledger_path = folder / "ledger.jsonl"
+            ledger_path.touch()
+            with MemoryWatch(gateway) as memory:
+                code = _loaded(locust, gateway.url, folder, ledger_path)
+            ledger = Ledger.read(ledger_path)
+            requests = list(csv.DictReader((folder / "locust_stats.csv").read_text().splitlines()))
+            faults = [*_failures(code, requests), *_lost(gateway, lake, ledger), *_grown(memory)]
+        assert gateway.stop() == 0
+    finally:
+        if gateway.process.poll() is None:
+            gateway.kill()
+    return Outcome(requests, ledger, memory, faults)
+
+
+def _make_tables(lake: SqlCatalog) -> None:
+    make_star(lake)
+    lake.create_namespace("load")
+    make(lake, "load.events", EVENTS)
+    make(lake, "load.keyed", KEYED)
+
+
+def _loaded(locust: str, url: str, folder: Path, ledger: Path) -> int:
+    how = ["--headless", "--only-summary", "--csv", str(folder / "locust"), "--stop-timeout", "90"]
+    much = ["--users", str(CALLERS), "--spawn-rate", "4", "--run-time", f"{round(MINUTES * 60)}s"]
+    environment = os.environ | {"LOAD_LEDGER": str(ledger)}
+    with (folder / "locust.log").open("w") as log:
+        command = [locust, "--locustfile", str(USERS), "--host", url, *how, *much]
+        return subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
+
+
+def _failures(code: int, requests: list[dict[str, str]]) -> Iterator[str]:
+    failed = [f"{each['Name']}: {each['Failure Count']}" for each in requests if each["Failure Count"] != "0"]
+    if failed or code != 0:
+        yield f"answers that were wrong, or errors that are none of the refusals: {failed}, exit code {code}"
+
+
+def _lost(gateway: RunningGateway, lake: SqlCatalog, ledger: Ledger) -> Iterator[str]:
+    def numbers() -> list[int]:
+        found: list[int] = lake.load_table("load.events").scan().to_arrow()["id"].to_pylist()
+        return found
+
+    until(lambda: ledger.accepted <= set(numbers()), 120)
+    sql = "SELECT id, turn FROM lake.load.keyed"
+    turns = [(key, turn) for key, turn in rows(gateway.client, sql, rowLimit=1_000_000)]
+    yield from ledger.faults(numbers(), turns)
+
+
+def _grown(memory: MemoryWatch) -> Iterator[str]:
+    if MINUTES >= WARM_AFTER_MINUTES:
+        for name in ("gateway", "JVM"):
+            if not is_flat(memory.mib[name]):
+                yield f"the memory of the {name} grows: {_thirds(memory, name)}"
+
+
+def _thirds(memory: MemoryWatch, name: str) -> str:
+    second, last = thirds(memory.mib[name])
+    return f"{second:,.0f} MiB, then {last:,.0f}"
+
+
+def _show(outcome: Outcome, console: Console) -> None:
+    table = Table(title=f"{CALLERS} callers for {MINUTES:g} minutes", title_justify="left")
+    for name in ("request", "count", "wrong", "median, ms", "95 %, ms", "99 %, ms", "longest, ms"):
+        table.add_column(name, justify="left" if name == "request" else "right")
+    columns = ("Request Count", "Failure Count", "Median Response Time", "95%", "99%", "Max Response Time")
+    for each in outcome.requests:
+        numbers = [f"{float(each[name]):,.0f}" if each[name] not in ("", "N/A") else "" for name in columns]
+        table.add_row(each["Name"], *numbers)
+    console.print(table)
+    ledger, memory = outcome.ledger, outcome.memory
+    console.print(
+        f"acknowledged: {len(ledger.accepted):,} records, {len(ledger.accepted_turns):,} keys upserted"
+    )
+    console.print(f"refusals: {_counted(ledger.refusals)}")
+    for name in ("gateway", "JVM", "readers"):
+        cores = memory.cores.get(name)
+        used = f"; {sum(cores) / len(cores):.2f} cores" if cores else ""
+        console.print(f"memory of the {name}, second and last third: {_thirds(memory, name)}{used}")
+    for fault in outcome.faults:
+        console.print(f"WRONG: {fault}", style="red")
+
+
+def _counted(refusals: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} × {what}" for what, count in sorted(refusals.items())) or "none"
+
+
+def _keep(outcome: Outcome) -> None:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    memory = outcome.memory
+    content = {
+        "minutes": MINUTES,
+        "callers": CALLERS,
+        "requests": outcome.requests,
+        "refusals": outcome.ledger.refusals,
+        "faults": outcome.faults,
+        "moments_s": memory.moments_s,
+        "mib": memory.mib,
+        "cores": memory.cores,
+    }
+    (RESULTS / "load.json").write_text(json.dumps(content, indent=1))
+    figure = Figure(figsize=(8, 4))
+    axes = figure.subplots()
+    for name, values in memory.mib.items():
+        axes.plot([each / 60 for each in memory.moments_s], values, label=name)
+    axes.set(xlabel="minutes", ylabel="resident memory, MiB", title=f"{CALLERS} callers, mixed load")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "load.png", dpi=110)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
