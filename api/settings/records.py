@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field, SecretStr
+from typing import Self
+
+from pydantic import BaseModel, Field, SecretStr, model_validator
 
 
 class RecordSettings(BaseModel):
@@ -13,3 +15,24 @@ class RecordSettings(BaseModel):
     metrics_buffer_records: int = Field(
         10_000, ge=1, le=1_000_000, description="records that wait while the metrics store is down"
     )
+    replica_heartbeat_interval_s: int = Field(
+        3,
+        ge=1,
+        le=300,
+        description="how often a gateway says in the metrics store that it is alive",
+    )
+    replica_lost_after_s: int = Field(
+        20,
+        ge=3,
+        le=3600,
+        description="silence of a gateway after which its open queries are REPLICA_LOST; 3 intervals or more",
+    )
+
+    @model_validator(mode="after")
+    def _is_patient_with_replicas(self) -> Self:
+        if self.replica_lost_after_s >= 3 * self.replica_heartbeat_interval_s:
+            return self
+        raise ValueError(
+            "replica_lost_after_s is less than 3 times replica_heartbeat_interval_s: one late beat would be"
+            " taken for a lost gateway"
+        )

@@ -15,6 +15,7 @@ from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.metrics_filter_rows import filter_values
 from service.adapters.postgres.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.replica_tables import OpenQueryRow
 from service.errors import MetricsStoreDown
 from service.model.health import PartHealth, PartState
 from service.model.query import QueryRecord
@@ -64,6 +65,11 @@ class PostgresMetricsStore:
             filters = [each for query_id in written for each in filter_values(by_id[query_id])]
             if filters:
                 session.execute(insert(FilterRow), filters)
+            # With its record, in one step: at no moment is a query in neither table.
+            session.execute(
+                delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
+                execution_options={"synchronize_session": False},
+            )
 
     def find(self, query_id: UUID) -> QueryRecord | None:
         """The record of one query.
