@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import FrameType
 
+import structlog
 import uvicorn
 
 from api.door import Door
@@ -19,6 +20,8 @@ ANSWERING_S = 5
 LAST_REQUESTS_S = 0.3
 """How long those are served still who had connected before the address was closed, and said nothing yet."""
 TICK_S = 0.1
+
+_log = structlog.stdlib.get_logger("api.stop")
 
 
 class Server(uvicorn.Server):
@@ -69,12 +72,15 @@ class Server(uvicorn.Server):
         self._close_connections_with_their_answers()
         now_s = asyncio.get_running_loop().time
         leaves_s = now_s() + self._delay_s
-        if self._door.has_opened:
+        if self._door.has_opened and self._is_delayed:
+            _log.info("stopping", step="Serving on, not ready any more", seconds=self._delay_s)
             await self._serve_until(lambda: now_s() >= leaves_s or not self._is_delayed)
+        _log.info("stopping", step="Waiting for queries and the reading of results", seconds=self._timeout_s)
         self._door.begin_drain()
         ends_s = now_s() + self._timeout_s
         await self._serve_until(lambda: now_s() >= ends_s or self.force_exit or self._door.is_drained())
         left_s = max(0.0, ends_s - now_s())
+        _log.info("stopping", step="Closing the address, then the parts", seconds=round(left_s, 1))
         await self._stop_listening(sockets or [])
         await asyncio.sleep(LAST_REQUESTS_S)
         self._door.begin_close(left_s)

@@ -171,6 +171,7 @@ class Gateway:
 
         Raises:
             QueryNotFound: this caller has no such query.
+            ShuttingDown: it is not held here, and this gateway drains: another one may have its result.
             MetricsStoreDown: it is not held here, and its record cannot be read now.
         """
         query = self._held(query_id, caller)
@@ -179,6 +180,8 @@ class Gateway:
             if self._presence is not None and not status.record.state.is_final:
                 self._presence.tell(query)
             return status
+        if self._draining.is_set():
+            raise ShuttingDown
         return self._told(query_id, caller)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
@@ -346,6 +349,8 @@ class Gateway:
         timeout_s = self._bounds.shutdown_timeout_s if within_s is None else within_s
         until_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
         self._closing.set()
+        if self._presence is not None:
+            self._presence.stop_watching()
         if self._streams is not None:
             # Before ingests: a micro-batch that is refused would be a failure of its stream.
             self._streams.stop_taking()

@@ -73,6 +73,7 @@ class Presence:
         self._beaten_ms: int | None = None
         self._judges_from_ms = 0
         self._is_away = False
+        self._is_leaving = False
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._beat_until_closed, name="presence", daemon=True)
@@ -112,11 +113,26 @@ class Presence:
         self._replicas.ask_to_cancel(query_id)
 
     def watch(self, query_id: UUID) -> Future[None]:
-        """Resolved once the query is not open any more, at whichever replica. Never cancel it."""
+        """Resolved once the query is not open any more, at whichever replica, or nobody looks after it here.
+
+        Never cancel it.
+        """
         with self._lock:
+            if self._is_leaving:
+                left: Future[None] = Future()
+                left.set_result(None)
+                return left
             watched = self._watched.setdefault(query_id, Future())
         self._wake.set()
         return watched
+
+    def stop_watching(self) -> None:
+        """Lets go of all who wait here for queries of other replicas: they can ask another one."""
+        with self._lock:
+            self._is_leaving = True
+            watched, self._watched = self._watched, {}
+        for each in watched.values():
+            each.set_result(None)
 
     def beat(self) -> None:
         """One round: says what is open here, ends what others have decided on, and looks for the lost."""
@@ -144,11 +160,10 @@ class Presence:
             still_open = self._replicas.find(watched.keys())
         except MetricsStoreDown:
             return
-        for query_id, future in watched.items():
-            if query_id not in still_open:
-                with self._lock:
-                    self._watched.pop(query_id, None)
-                future.set_result(None)
+        with self._lock:
+            ended = [self._watched.pop(each, None) for each in watched if each not in still_open]
+        for future in filter(None, ended):
+            future.set_result(None)
 
     def close(self) -> None:
         """Says that this replica ends. Call it when the records of all queries are written."""

@@ -75,13 +75,20 @@ def test_any_replica_cancels(both: tuple[House, House]) -> None:
 def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
     both: tuple[House, House],
 ) -> None:
-    here, _ = both
+    here, there = both
+    elsewhere = there.submit()
+    there.ended(elsewhere)
+    assert here.state(elsewhere) is QueryState.SUCCEEDED
     assert here.gateway.is_drained()
     with here.engine.holding():
         query_id = here.submit()
         here.gateway.begin_drain()
         with pytest.raises(ShuttingDown):
             here.submit()
+        # Its result may lie with another one.
+        with pytest.raises(ShuttingDown):
+            here.status(elsewhere)
+        assert here.gateway.explain(elsewhere, "ann").state is QueryState.SUCCEEDED
         here.clock.advance(timedelta(milliseconds=STIRRED_MS))
         assert not here.gateway.is_drained()
     here.gateway.finished(query_id).result(PATIENCE_S)

@@ -56,6 +56,12 @@ class PostgresMetricsStore:
         # reversed: of two records with one id in a batch, the first counts.
         by_id = {each.query_id: each for each in reversed(records)}
         with transaction(self._engine) as session:
+            # With its record, in one step: at no moment is a query in neither table. First, as whoever takes
+            # lost queries does it: they must not wait for each other.
+            session.execute(
+                delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
+                execution_options={"synchronize_session": False},
+            )
             statement = insert(QueryRow).on_conflict_do_nothing().returning(QueryRow.query_id)
             rows = [query_values(each) for each in reversed(by_id.values())]
             written = session.scalars(statement, rows).all()
@@ -65,11 +71,6 @@ class PostgresMetricsStore:
             filters = [each for query_id in written for each in filter_values(by_id[query_id])]
             if filters:
                 session.execute(insert(FilterRow), filters)
-            # With its record, in one step: at no moment is a query in neither table.
-            session.execute(
-                delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
-                execution_options={"synchronize_session": False},
-            )
 
     def find(self, query_id: UUID) -> QueryRecord | None:
         """The record of one query.

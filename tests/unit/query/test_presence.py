@@ -189,6 +189,16 @@ def test_whoever_waits_elsewhere_hears_of_the_end(both: Both) -> None:
     assert watched.done()
 
 
+def test_who_waits_at_a_replica_that_ends_is_let_go(both: Both) -> None:
+    query = both.here.bench.query()
+    both.here.presence.tell(query)
+    watched = both.there.presence.watch(query.query_id)
+    both.there.presence.stop_watching()
+    assert watched.done()
+    assert both.there.presence.watch(query.query_id).done()
+    both.there.presence.look_after_watched()
+
+
 def test_a_cancellation_reaches_the_replica_that_runs_it(both: Both) -> None:
     query = both.here.bench.query()
     both.here.presence.tell(query)
