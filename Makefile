@@ -60,6 +60,9 @@ faults-clock: $(DEV) ## the gateway's clock jumps, by libfaketime (Debian's pack
 	 test -n "$$library" || { echo "sluice: there is no libfaketime: apt-get install -y --no-install-recommends libfaketime" >&2; exit 1; }; \
 	 SLUICE_FAULTS_LIBFAKETIME="$$library" $(BIN)/pytest tests/faults/test_clock.py -s -q
 
+rolling: $(DEV) ## two gateways behind nginx, or a proxy like it, restarted ten times under load; then one is killed (half an hour)
+	@SLUICE_ROLLING="$${SLUICE_ROLLING:-10}" $(BIN)/pytest tests/rolling -s -q
+
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
@@ -118,4 +121,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover cluster load faults faults-clock bench chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling cluster load faults faults-clock bench chart image image-test compose-test alerts-test setup lock clean

@@ -63,7 +63,7 @@ def create_app(
         title="Sluice",
         version=_version(),
         description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
-        lifespan=functools.partial(_life, door=door),
+        lifespan=functools.partial(_life, door=door, is_awaited=settings.listen_when_ready),
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -113,8 +113,10 @@ def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAcc
 
 
 @asynccontextmanager
-async def _life(_app: FastAPI, door: Door) -> AsyncIterator[None]:
+async def _life(_app: FastAPI, door: Door, *, is_awaited: bool) -> AsyncIterator[None]:
     door.open()
+    if is_awaited:
+        await door.opened()
     yield
     await door.close()
 

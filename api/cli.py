@@ -88,12 +88,17 @@ def demo_data(
 
 
 @app.command()
-def migrate() -> None:
+def migrate(
+    revision: Annotated[
+        str | None,
+        typer.Option("--to", help="this schema instead, such as 0017: before an earlier version takes over"),
+    ] = None,
+) -> None:
     """Brings the metrics store's schema to what this version needs. May be run again."""
     with _one_sentence_errors():
         from api.commands.migrate import migrate as run
 
-        run()
+        run(revision)
 
 
 @app.command()

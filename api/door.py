@@ -59,6 +59,7 @@ class Door:
         self._gateway: Gateway | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._is_leaving = False
         self._calls = Lane(_THREADS_PER_CALLER, bounds.wait_s, GatewayBusy, _SPARE_THREADS)
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
         # One at a time: each holds the interpreter for a while, and the event loop has its turn in between.
@@ -127,7 +128,7 @@ class Door:
 
     async def readiness(self) -> Readiness:
         """How the parts are doing; while the gateway is built, that its engine is starting."""
-        if self._closing is not None:
+        if self._is_leaving or self._closing is not None:
             return _engine_is(PartState.DOWN, "The gateway is shutting down.")
         if self._gateway is None:
             return _engine_is(PartState.STARTING, "The engine is starting.")
@@ -158,10 +159,31 @@ class Door:
             _log.exception("start_crashed")
             self._on_failed_start(CannotStart("The gateway failed to start. The log has the cause."))
 
-    def begin_close(self) -> None:
-        """Begins to close the gateway; requests that are served already go on."""
+    @property
+    def has_opened(self) -> bool:
+        """Whether there is a gateway, which somebody may be sent to."""
+        return self._gateway is not None
+
+    def leave(self) -> None:
+        """Says from now on that it is not ready, so that nobody is sent here; everybody is served on."""
+        self._is_leaving = True
+
+    def begin_drain(self) -> None:
+        """Takes no queries in any more; those that there are run on, and their results can be had."""
+        if self._gateway is not None:
+            self._gateway.begin_drain()
+
+    def is_drained(self) -> bool:
+        """Whether there is nothing left to wait for."""
+        return self._gateway is None or self._gateway.is_drained()
+
+    def begin_close(self, within_s: float | None = None) -> None:
+        """Begins to close the gateway; requests that are served already go on.
+
+        `within_s` is what is left of the time that queries have to end.
+        """
         if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
+            self._closing = asyncio.create_task(self._close(within_s))
 
     async def close(self) -> None:
         """Closes the gateway, after it was built if need be: a start in a thread cannot be broken off."""
@@ -169,13 +191,13 @@ class Door:
         if self._closing is not None:
             await asyncio.shield(self._closing)
 
-    async def _close(self) -> None:
+    async def _close(self, within_s: float | None) -> None:
         if self._opening is not None:
             with suppress(asyncio.CancelledError):
                 await self._opening
         if self._gateway is not None:
             gateway, self._gateway = self._gateway, None
-            await to_thread.run_sync(gateway.close, limiter=self._builders)
+            await to_thread.run_sync(gateway.close, within_s, limiter=self._builders)
 
 
 def _engine_is(state: PartState, detail: str) -> Readiness:

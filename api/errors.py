@@ -184,6 +184,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryTimedOut: HTTPStatus.GATEWAY_TIMEOUT,
         gateway.QueryCanceled: HTTPStatus.CONFLICT,
+        gateway.ReplicaLost: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ResultTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.PartDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.EngineLost: HTTPStatus.SERVICE_UNAVAILABLE,

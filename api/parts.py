@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
+from socket import gethostname
+from uuid import uuid4
 
 import structlog
 
@@ -26,10 +28,12 @@ from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.postgres.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.query_history import PostgresQueryHistory
+from service.adapters.postgres.replicas import PostgresReplicas
 from service.adapters.probe_values.listed_values import ListedValues
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.adapters.synced_files import not_synced, sync_files
 from service.errors import CannotStart, MetricsStoreDown
+from service.model.replicas import Replica
 from service.ports import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine import SparkEngine
@@ -205,6 +209,13 @@ class Parts:
         return history
 
     @cached_property
+    def replicas(self) -> PostgresReplicas:
+        """What this gateway says to others of itself. Its id is new with each start."""
+        replicas = PostgresReplicas(self.migrated_store_url, Replica(uuid4(), gethostname()))
+        self.stack.callback(replicas.close)
+        return replicas
+
+    @cached_property
     def filter_cache(self) -> RedisFilterCache:
         """The keys that queries share."""
         bounds = FilterCacheBounds(
@@ -294,9 +305,11 @@ def _migrate_or_check(settings: Settings, url: str) -> None:
         migrations.upgrade(url)
         return
     try:
-        is_current = migrations.is_current(url)
+        revisions = migrations.revisions(url)
     except MetricsStoreDown:
         # Queries run without it; the records wait.
         return
-    if not is_current:
+    if revisions.is_newer:
+        _log.warning("schema_is_newer", found=revisions.found, needed=revisions.needed)
+    if not revisions.is_usable:
         raise CannotStart("The metrics store's schema is not this version's: run `sluice migrate` first.")

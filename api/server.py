@@ -23,16 +23,16 @@ from api.connections.census import Census
 from api.connections.descriptors import with_descriptors
 from api.connections.protocol import BoundedProtocol
 from api.connections.unread_answers import UnreadAnswers
-from api.door import Door, GatewayFactory
+from api.door import GatewayFactory
 from api.memory import give_back_large_blocks
 from api.settings import Settings
+from api.stopping_server import ANSWERING_S, Server
 from service.errors import CannotStart
 
 _SWITCH_INTERVAL_S = 0.001
 """How long a thread keeps the interpreter while others wait. The event loop may wait for each of some twenty
 threads that parse and render: with Python's 5 ms, a tenth of a second for each event."""
-_ANSWERING_S = 5
-"""What is left, after the gateway's bound, to answer those who waited for queries and commits."""
+_BACKLOG = 2048
 
 
 def serve(
@@ -42,6 +42,8 @@ def serve(
     on_stopping: Callable[[], None] = lambda: None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then waits for what runs, within the operator's bound.
+
+    SIGTERM has it say that it is not ready first, and serve everything for a while; SIGINT does not.
 
     Args:
         settings: of this process.
@@ -55,7 +57,7 @@ def serve(
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     give_back_large_blocks()
     settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
-    listening = bind(settings.host, settings.port)
+    listening = bind(settings.host, settings.port, is_listening=not settings.listen_when_ready)
     failures: list[CannotStart] = []
 
     def stop(error: CannotStart) -> None:
@@ -65,7 +67,10 @@ def serve(
     app = create_app(settings, gateway_factory, on_failed_start=stop)
     server = server_of(settings, app, on_stopping)
     with listening, signals_stop(server):
-        on_listening(url_of(listening))
+        if settings.listen_when_ready:
+            server.on_started = lambda: on_listening(url_of(listening))
+        else:
+            on_listening(url_of(listening))
         server.run(sockets=[listening])
     if failures:
         raise failures[0]
@@ -89,29 +94,11 @@ def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] 
         server_header=False,
         lifespan="on",
         timeout_keep_alive=settings.keep_alive_timeout_s,
-        timeout_graceful_shutdown=settings.shutdown_timeout_s + _ANSWERING_S,
+        timeout_graceful_shutdown=settings.shutdown_timeout_s + ANSWERING_S,
     )
-    return Server(config, app.state.edge.door, on_stopping)
-
-
-class Server(uvicorn.Server):
-    """Closes the gateway while the last clients are still served.
-
-    Running queries end within the operator's bound, as the gateway promises; so do those who wait for them.
-    """
-
-    def __init__(
-        self, config: uvicorn.Config, door: Door, on_stopping: Callable[[], None] = lambda: None
-    ) -> None:
-        super().__init__(config)
-        self._door = door
-        self._on_stopping = on_stopping
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stops accepting, then waits for the gateway and the open requests."""
-        self._on_stopping()
-        self._door.begin_close()
-        await super().shutdown(sockets)
+    return Server(
+        config, app.state.edge.door, settings.shutdown_delay_s, settings.shutdown_timeout_s, on_stopping
+    )
 
 
 @contextmanager
@@ -135,8 +122,8 @@ def signals_stop(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket.
+def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:
+    """A socket that listens, or will: until then whoever connects is refused.
 
     Raises:
         CannotStart: the port is taken, or the address is not one of this machine.
@@ -148,7 +135,8 @@ def bind(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(2048)
+        if is_listening:
+            listening.listen(_BACKLOG)
     except OSError as error:
         if listening is not None:
             listening.close()

@@ -12,7 +12,7 @@ import psutil
 import structlog
 
 STOPPED_WITHIN_S = 10
-"""What is left, after the bound on queries, until the process ends, whatever hangs in it."""
+"""What is left, after the delay and the bound on queries, until the process ends, whatever hangs in it."""
 
 _log = structlog.stdlib.get_logger("api.stop_deadline")
 

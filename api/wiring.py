@@ -45,6 +45,7 @@ from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys
 from service.query.local_relations import LocalRelations
 from service.query.look_for_filters import ready
+from service.query.presence import PresenceBounds
 from service.query.prune import Pruner
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
@@ -121,16 +122,20 @@ def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
         return fetched_jars(settings, Parts(settings, stack).jars_folder, is_all=is_all)
 
 
-def migrate(settings: Settings) -> None:
-    """Brings the metrics store's schema to what this version needs.
+def migrate(settings: Settings, revision: str | None = None) -> None:
+    """Brings the metrics store's schema to what this version needs, or to another one that it knows.
 
     Raises:
         MetricsStoreDown: it did not answer in time.
-        CannotStart: the embedded one cannot start.
+        CannotStart: the embedded one cannot start, or the revision is not known.
     """
     await_metrics_store(settings)
     with ExitStack() as stack:
-        migrations.upgrade(Parts(settings, stack).metrics_store_url)
+        url = Parts(settings, stack).metrics_store_url
+        if revision is None:
+            migrations.upgrade(url)
+        else:
+            migrations.bring_to(url, revision)
 
 
 def _gateway(settings: Settings, parts: Parts) -> Gateway:
@@ -146,6 +151,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         shutdown_timeout_s=settings.shutdown_timeout_s,
         health_timeout_s=settings.health_timeout_s,
         engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
+        presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
     )
     ingests = build_ingests(
         settings,
@@ -187,6 +193,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         bounds,
         streams,
         on_closed=parts.stack.close,
+        replicas=parts.replicas,
     )
 
 

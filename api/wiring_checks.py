@@ -107,9 +107,10 @@ def _data_folder(settings: Settings) -> Found:
 def _metrics_store(settings: Settings) -> str:
     if settings.metrics_store_url is None:
         return "embedded, starts with the gateway"
-    if not migrations.is_current(settings.metrics_store_url.get_secret_value()):
+    revisions = migrations.revisions(settings.metrics_store_url.get_secret_value())
+    if not revisions.is_usable:
         raise CannotStart("Its schema is not this version's: run `sluice migrate`.")
-    return "answers, and has this version's schema"
+    return f"answers, and has {'a newer' if revisions.is_newer else 'this'} version's schema"
 
 
 def _filter_cache(settings: Settings) -> str:

@@ -204,8 +204,13 @@ class _Examination:
         url = self._parts.metrics_store_url
         answer = self.answers[METRICS_STORE] = ask_metrics_store(url, self.clock)
         revisions = migrations.revisions(url)
-        is_embedded = self.settings.metrics_store_url is None
-        return metrics_store(answer, revisions.found, revisions.needed, is_embedded=is_embedded)
+        return metrics_store(
+            answer,
+            revisions.found,
+            revisions.needed,
+            is_embedded=self.settings.metrics_store_url is None,
+            is_newer=revisions.is_newer,
+        )
 
     def _filter_cache(self) -> Found:
         answer = self.answers[FILTER_CACHE] = ask_filter_cache(self._parts.filter_cache_url, self.clock)

@@ -41,10 +41,10 @@ def await_metrics_store(settings: Settings) -> None:
 
 def _lack_of_schema(url: str) -> str | None:
     try:
-        is_current = migrations.is_current(url)
+        is_usable = migrations.revisions(url).is_usable
     except MetricsStoreDown as down:
         return down.detail
-    return None if is_current else "Its schema is not this version's: run `sluice migrate`."
+    return None if is_usable else "Its schema is not this version's: run `sluice migrate`."
 
 
 def _lack_of_answer(url: str) -> str | None:

@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 
 from api.app import create_app
 from api.logs import configure_logging
-from api.server import Server, bind, url_of
+from api.server import bind, url_of
 from api.settings import Settings
+from api.stopping_server import Server
 from api.wiring import build_gateway
 from bench.gateway_process import POLL_S, is_ready
 from bench.lakehouse import Lake
@@ -75,7 +76,7 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
 def _served(settings: Settings, gateway: Gateway) -> Iterator[str]:
     app = create_app(settings, lambda: gateway)
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on")
-    server = Server(config, app.state.edge.door)
+    server = Server(config, app.state.edge.door, 0, settings.shutdown_timeout_s)
     with bind(settings.host, settings.port) as listening:
         url = url_of(listening)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="serve")

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import OperationalError
 
 from service.adapters.postgres.connecting import store_engine
-from service.errors import MetricsStoreDown
+from service.errors import CannotStart, MetricsStoreDown
 
 # Any number will do, as long as all replicas use the same one and nobody else does.
 LOCK_KEY = 0x5_1C_CE
@@ -25,11 +25,14 @@ CONNECTION = {"connect_timeout": 5, "options": "-c lock_timeout=60000"}
 def upgrade(url: str, revision: str = "head") -> None:
     """Brings the schema to `revision`; all of it or nothing; one at a time, others wait.
 
+    A schema that a newer version has made stays as it is.
+
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.
     """
     with _locked(url) as connection:
-        command.upgrade(_config(connection), revision)
+        if not _revisions(connection).is_newer:
+            command.upgrade(_config(connection), revision)
 
 
 def downgrade(url: str, revision: str) -> None:
@@ -40,6 +43,27 @@ def downgrade(url: str, revision: str) -> None:
     """
     with _locked(url) as connection:
         command.downgrade(_config(connection), revision)
+
+
+def bring_to(url: str, revision: str) -> None:
+    """Brings the schema to one that this version knows, forward or back; all of it or nothing.
+
+    Raises:
+        CannotStart: there is no such revision, or a newer version has made the schema that there is.
+        MetricsStoreDown: PostgreSQL does not answer.
+    """
+    with _locked(url) as connection:
+        revisions, config = _revisions(connection), _config(connection)
+        if revisions.is_newer:
+            raise CannotStart("A newer version has made the schema: only that one can take it back.")
+        if revision not in revisions.known:
+            raise CannotStart(f"There is no schema {revision}: {min(revisions.known)} is the first one.")
+        scripts = ScriptDirectory.from_config(config)
+        behind = {each.revision for each in scripts.iterate_revisions(revisions.found or "base", "base")}
+        if revision in behind:
+            command.downgrade(config, revision)
+        else:
+            command.upgrade(config, revision)
 
 
 def is_current(url: str) -> bool:
@@ -57,11 +81,23 @@ class Revisions:
 
     found: tuple[str, ...]
     needed: tuple[str, ...]
+    known: frozenset[str] = frozenset()
+    """All that this version has ever had."""
 
     @property
     def is_current(self) -> bool:
         """Whether both are the same."""
         return set(self.found) == set(self.needed)
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer version has made it: this one runs with it while replicas are updated in turn."""
+        return not self.known.issuperset(self.found)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether this version runs with it."""
+        return self.is_current or self.is_newer
 
 
 def revisions(url: str) -> Revisions:
@@ -71,8 +107,14 @@ def revisions(url: str) -> Revisions:
         MetricsStoreDown: PostgreSQL does not answer.
     """
     with _connected(url) as connection:
-        found = MigrationContext.configure(connection).get_current_heads()
-        return Revisions(tuple(found), tuple(ScriptDirectory.from_config(_config(connection)).get_heads()))
+        return _revisions(connection)
+
+
+def _revisions(connection: Connection) -> Revisions:
+    found = MigrationContext.configure(connection).get_current_heads()
+    scripts = ScriptDirectory.from_config(_config(connection))
+    known = frozenset(each.revision for each in scripts.walk_revisions())
+    return Revisions(tuple(found), tuple(scripts.get_heads()), known)
 
 
 @contextmanager

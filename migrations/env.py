@@ -6,11 +6,12 @@ from alembic import context
 
 from service.adapters.postgres.ingest_tables import IngestRow
 from service.adapters.postgres.maintenance_tables import MaintenanceRow
+from service.adapters.postgres.replica_tables import ReplicaRow
 from service.adapters.postgres.stream_tables import StreamRow
 
 # One metadata for all, which knows the tables of the modules that are imported.
 TABLES = IngestRow.metadata
-assert TABLES is MaintenanceRow.metadata is StreamRow.metadata
+assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

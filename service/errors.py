@@ -374,6 +374,12 @@ class QueryCanceled(QueryEnded):
     code = "QUERY_CANCELED"
 
 
+class ReplicaLost(QueryEnded):
+    """The gateway that ran the query went away without a word. Send the query again."""
+
+    code = "REPLICA_LOST"
+
+
 class ResultTooLarge(QueryEnded):
     """The result is larger than this gateway may hold. Ask for fewer rows or columns."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -31,7 +31,7 @@ from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest, ResultFormat
 from service.model.tables import TableFacts, TableListing, TableName
-from service.ports import FilterCache, Meters, MetricsStore, QueryHistory
+from service.ports import FilterCache, Meters, MetricsStore, QueryHistory, Replicas
 from service.query.book import QueryBook
 from service.query.explain import explain
 from service.query.known_requests import KnownRequests
@@ -41,6 +41,7 @@ from service.query.open_queries import open_queries
 from service.query.part_probes import PartProbes
 from service.query.plan_query import only_planned
 from service.query.plannings import Planning, Plannings
+from service.query.presence import Presence, PresenceBounds
 from service.query.run import QueryPorts
 from service.query.workers import QueryWorkers
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 # A record follows its answer within milliseconds; an explanation waits that long for it, at most.
 RECORD_WAIT_S = 5.0
 SUMMARY_OF = timedelta(days=1)
+STIRRED_MS = 2_000
+"""How long after a query's end, or after a chunk that others follow, its reader may still come back."""
 ENDING_S = 1.0
 """What streams and commits have to end where queries took all the time that a stop has."""
 
@@ -82,6 +85,7 @@ class GatewayBounds:
     shutdown_timeout_s: float
     health_timeout_s: float = 2.0
     engine_max_down_s: float = 315.0
+    presence: PresenceBounds = field(default_factory=PresenceBounds)
 
 
 class Gateway:
@@ -102,6 +106,7 @@ class Gateway:
         bounds: GatewayBounds,
         streams: Streams | None = None,
         on_closed: Callable[[], None] = lambda: None,
+        replicas: Replicas | None = None,
     ) -> None:
         self._history = history
         self._meters = meters
@@ -126,6 +131,9 @@ class Gateway:
             bounds.health_timeout_s,
         )
         self._closing = threading.Event()
+        self._draining = threading.Event()
+        self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
+        self._presence = None if replicas is None else self._present(replicas)
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         """Takes a query in and returns at once; a known requestId gives the query that it had named.
@@ -135,8 +143,7 @@ class Gateway:
             TooManyQueries: as many as may wait do so already.
             ShuttingDown: the gateway takes nothing in any more.
         """
-        if self._closing.is_set():
-            raise ShuttingDown
+        self._check_taking()
         clock = self._ports.clock
         query = LiveQuery(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
         before = self._book.sent_before(query) or self._recorded_before(query)
@@ -144,30 +151,38 @@ class Gateway:
             return Submission(before.query_id, is_reused=True)
         held = self._book.add(query)
         if held is query:
+            query.finished.add_done_callback(self._stir)
             self._workers.hand_over(query)
         return Submission(held.query_id, is_reused=held is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:
-        """Resolved when the query has ended. Shared by all who wait: never cancel it."""
+        """Resolved when the query has ended, at any replica. Shared by all who wait: never cancel it."""
         query = self._book.find(query_id)
         if query is not None:
             return query.finished
+        if self._presence is not None:
+            return self._presence.watch(query_id)
         ended: Future[None] = Future()
         ended.set_result(None)
         return ended
 
     def status(self, query_id: UUID, caller: str) -> QueryStatus:
-        """The query as it stands now.
+        """The query as it stands now, at whichever replica; one that is open here, any replica knows then.
 
         Raises:
             QueryNotFound: this caller has no such query.
-            MetricsStoreDown: it is not held any more, and its record cannot be read now.
+            ShuttingDown: it is not held here, and this gateway drains: another one may have its result.
+            MetricsStoreDown: it is not held here, and its record cannot be read now.
         """
         query = self._held(query_id, caller)
         if query is not None:
-            return query.status(self._ports.clock.elapsed_ms())
-        past = self._record(query_id, caller)
-        return QueryStatus(past, past.queued_ms + past.planning_ms + past.running_ms)
+            status = query.status(self._ports.clock.elapsed_ms())
+            if self._presence is not None and not status.record.state.is_final:
+                self._presence.tell(query)
+            return status
+        if self._draining.is_set():
+            raise ShuttingDown
+        return self._told(query_id, caller)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         """One chunk of the result; the same on every call.
@@ -185,17 +200,21 @@ class Gateway:
         if not 0 <= index < len(status.manifest.chunks):
             raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
         rows = self._rows(query_id, index)
+        if index + 1 < len(status.manifest.chunks):
+            self._stir()
         return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
-        """Asks the query to end. Canceling one that has ended, or is canceled already, does nothing.
+        """Asks the query to end, at whichever replica. Of one that has ended or is canceled, does nothing.
 
         Raises:
             QueryNotFound: this caller has no such query.
         """
         query = self._held(query_id, caller)
         if query is None:
-            self._record(query_id, caller)
+            is_final = self._record(query_id, caller).state.is_final
+            if self._presence is not None and not is_final:
+                self._presence.ask_to_cancel(query_id)
             return
         self._workers.cancel(query, QueryCanceled())
 
@@ -223,8 +242,7 @@ class Gateway:
             TooManyQueries: as many as may wait do so already.
             ShuttingDown: the gateway takes nothing in any more.
         """
-        if self._closing.is_set():
-            raise ShuttingDown
+        self._check_taking()
         clock = self._ports.clock
         asked = only_planned(request)
         return self._plannings.begin(LiveQuery(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
@@ -313,19 +331,32 @@ class Gateway:
         """
         return Readiness((self._ports.engine.health(), self._workers.health(), *self._probes.ask()))
 
-    def close(self) -> None:
+    def begin_drain(self) -> None:
+        """Takes no queries in any more, since their results would go with this process. All else goes on."""
+        self._draining.set()
+
+    def is_drained(self) -> bool:
+        """Whether all queries have ended, and nobody reads on in a result, or has had no time to begin."""
+        is_quiet = self._ports.clock.elapsed_ms() - self._stirred_ms >= STIRRED_MS
+        return is_quiet and not self._book.open()
+
+    def close(self, within_s: float | None = None) -> None:
         """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts.
 
-        What runs has the operator's bound together: whoever waits is answered right after it.
+        What runs has the operator's bound together, or what is left of it: whoever waits is answered right
+        after it.
         """
-        until_ms = self._ports.clock.elapsed_ms() + self._bounds.shutdown_timeout_s * 1000
+        timeout_s = self._bounds.shutdown_timeout_s if within_s is None else within_s
+        until_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
         self._closing.set()
+        if self._presence is not None:
+            self._presence.stop_watching()
         if self._streams is not None:
             # Before ingests: a micro-batch that is refused would be a failure of its stream.
             self._streams.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
-        self._workers.close(self._bounds.shutdown_timeout_s)
+        self._workers.close(timeout_s)
         self._plannings.close()
         if self._streams is not None:
             self._streams.close(self._left_s(until_ms))
@@ -333,6 +364,8 @@ class Gateway:
         # What runs is begun anew by the next start; nobody waits for it here.
         self.maintenances.close(0)
         self._ports.journal.close()
+        if self._presence is not None:
+            self._presence.close()
         self._on_closed()
 
     def _left_s(self, until_ms: float) -> float:
@@ -355,10 +388,51 @@ class Gateway:
         return query
 
     def _record(self, query_id: UUID, caller: str) -> QueryRecord:
-        found = self._ports.journal.find(query_id) or self._metrics_store.find(query_id)
-        if found is None or found.caller != caller:
+        return self._told(query_id, caller).record
+
+    def _told(self, query_id: UUID, caller: str) -> QueryStatus:
+        """What the records say of it, or its replica while it is open."""
+        found = self._recorded(query_id) or self._open_elsewhere(query_id)
+        # It may have ended between the two.
+        found = found or self._recorded(query_id)
+        if found is None or found.record.caller != caller:
             raise QueryNotFound
         return found
+
+    def _recorded(self, query_id: UUID) -> QueryStatus | None:
+        found = self._ports.journal.find(query_id) or self._metrics_store.find(query_id)
+        if found is None:
+            return None
+        return QueryStatus(found, found.queued_ms + found.planning_ms + found.running_ms)
+
+    def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
+        found = None if self._presence is None else self._presence.find(query_id)
+        return None if found is None else QueryStatus(found.record, found.elapsed_ms)
+
+    def _present(self, replicas: Replicas) -> Presence:
+        ports = self._ports
+        presence = Presence(
+            replicas,
+            self._book,
+            ports.journal,
+            ports.clock,
+            self._workers.cancel,
+            self._forget,
+            self._bounds.presence,
+        )
+        presence.start()
+        return presence
+
+    def _forget(self, query_id: UUID) -> None:
+        self._book.forget(query_id)
+        self._ports.results.drop(query_id)
+
+    def _check_taking(self) -> None:
+        if self._closing.is_set() or self._draining.is_set():
+            raise ShuttingDown
+
+    def _stir(self, _: object = None) -> None:
+        self._stirred_ms = self._ports.clock.elapsed_ms()
 
     def _recorded_before(self, query: LiveQuery) -> QueryRecord | None:
         request_id = query.request.request_id

@@ -7,7 +7,7 @@ contract suite. `api/wiring.py` alone brings them together.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -22,6 +22,7 @@ from service.model.partition_tuples import PartitionTuples
 from service.model.pruning import ScanRecord
 from service.model.query import Parameters, QueryRecord, QueryState
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.replicas import Decided, OpenQuery
 from service.model.results import Column, Manifest
 from service.model.tables import TableAt, TableFacts, TableListing, TableName
 from service.model.views import View, ViewReading
@@ -317,6 +318,55 @@ class MetricsStore(Protocol):
 
     def health(self) -> PartHealth:
         """Asks the store, within a second."""
+
+
+class Replicas(Protocol):
+    """What this replica says of itself to the others, and what it hears of them.
+
+    Time is the store's alone: clocks of machines may differ.
+    """
+
+    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+        """Says that this replica is alive, and what became of its queries; all of it or nothing.
+
+        Args:
+            opened: are written down, or anew with another state; but not those that count as lost.
+            held: those that it has written down and not closed: what others decided about them comes back.
+            closed: have left their record, and are forgotten here.
+
+        Raises:
+            MetricsStoreDown: nothing was written.
+        """
+
+    def take_lost(self, lost_after_s: float) -> Collection[UUID]:
+        """Gives the open queries of replicas that were not seen for so long their record: `REPLICA_LOST`.
+
+        Each exactly once, whoever else does the same at this moment.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
+        """Those of them that are open at any replica and were written down.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def ask_to_cancel(self, query_id: UUID) -> None:
+        """Has the replica that runs it hear of it with its next beat.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+    def leave(self) -> None:
+        """Says that this replica ends now: what it left open is lost from this moment.
+
+        Raises:
+            MetricsStoreDown: the store does not answer; the others find out by themselves.
+        """
 
 
 class QueryHistory(Protocol):

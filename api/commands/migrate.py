@@ -9,13 +9,15 @@ from api.settings_loading import load_settings
 from api.wiring import migrate as migrate_store
 
 
-def migrate() -> None:
-    """Brings the schema to what this version needs.
+def migrate(revision: str | None) -> None:
+    """Brings the schema to what this version needs, or to the revision that is named.
 
     Raises:
         MetricsStoreDown: PostgreSQL did not answer in time.
+        CannotStart: there is no such revision.
     """
     settings = load_settings()
     configure_logging(settings.log_level, settings.log_format)
-    migrate_store(settings)
-    typer.echo("The metrics store's schema is up to date.")
+    migrate_store(settings, revision)
+    is_newest = revision is None
+    typer.echo(f"The metrics store's schema is {'up to date' if is_newest else f'at {revision}'}.")

@@ -23,7 +23,7 @@ def serve() -> None:
     """
     settings = load_settings()
     configure_logging(settings.log_level, settings.log_format)
-    deadline = StopDeadline(settings.shutdown_timeout_s + STOPPED_WITHIN_S)
+    deadline = StopDeadline(settings.shutdown_delay_s + settings.shutdown_timeout_s + STOPPED_WITHIN_S)
     stopping = threading.Event()
 
     def begin_stop() -> None:

@@ -111,8 +111,10 @@ def _gateway(settings: Settings, console: Console) -> Iterator[str]:
     log = settings.data_dir / "logs" / "demo.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     where = {"SLUICE_PORT": "0", "SLUICE_HOST": "127.0.0.1"}
+    # Nobody but this process asks it.
+    alone = {"SLUICE_SHUTDOWN_DELAY_S": "0", "SLUICE_LISTEN_WHEN_READY": "false"}
     # The steps of the start are read from its log.
-    environment = os.environ | where | {"SLUICE_LOG_LEVEL": "INFO", "SLUICE_LOG_FORMAT": "json"}
+    environment = os.environ | where | alone | {"SLUICE_LOG_LEVEL": "INFO", "SLUICE_LOG_FORMAT": "json"}
     with log.open("wb") as lines:
         process = subprocess.Popen(
             [sys.executable, "-m", "api.cli", "serve"],

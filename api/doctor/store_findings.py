@@ -11,13 +11,20 @@ _MIB = 1024**2
 
 
 def metrics_store(
-    answer: StoreAnswer, found: Sequence[str], needed: Sequence[str], *, is_embedded: bool
+    answer: StoreAnswer,
+    found: Sequence[str],
+    needed: Sequence[str],
+    *,
+    is_embedded: bool,
+    is_newer: bool = False,
 ) -> Found:
     """Whether its schema, at revision `found`, is the one that this version needs."""
     text = _told(answer)
     if set(found) == set(needed):
         return _with_cures(f"{text}, schema {_named(needed)} as this version needs", answer)
     text += f", has schema {_named(found)}; this version needs {_named(needed)}"
+    if is_newer:
+        return Found(text, State.WARNING, "It is a newer version's: run that one everywhere.")
     if is_embedded:
         return Found(f"{text}, which the start makes")
     return Found(text, State.FAILED, "Run `sluice migrate`, with this version of Sluice.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from typing import Self
+
+from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 
 from api.settings.store_urls import check_postgres_url
 
@@ -26,6 +28,18 @@ class RecordSettings(BaseModel):
     metrics_buffer_records: int = Field(
         10_000, ge=1, le=1_000_000, description="records that wait while the metrics store is down"
     )
+    replica_heartbeat_interval_s: int = Field(
+        3,
+        ge=1,
+        le=300,
+        description="how often a gateway says in the metrics store that it is alive",
+    )
+    replica_lost_after_s: int = Field(
+        20,
+        ge=3,
+        le=3600,
+        description="silence of a gateway after which its open queries are REPLICA_LOST; 3 intervals or more",
+    )
 
     @field_validator("metrics_store_url")
     @classmethod
@@ -33,3 +47,12 @@ class RecordSettings(BaseModel):
         if url is not None:
             check_postgres_url(url.get_secret_value())
         return url
+
+    @model_validator(mode="after")
+    def _is_patient_with_replicas(self) -> Self:
+        if self.replica_lost_after_s >= 3 * self.replica_heartbeat_interval_s:
+            return self
+        raise ValueError(
+            "replica_lost_after_s is less than 3 times replica_heartbeat_interval_s: one late beat would be"
+            " taken for a lost gateway"
+        )

@@ -114,7 +114,19 @@ class ServingSettings(BaseModel):
         le=3600,
         description="how long a start waits for metrics_store_url, its schema and filter_cache_url to answer",
     )
-    shutdown_timeout_s: int = Field(30, ge=0, le=3600, description="how long a stop waits for queries")
+    listen_when_ready: bool = Field(
+        False,
+        description="refuse connections until a query can be answered: for proxies that do not ask /readyz",
+    )
+    shutdown_delay_s: int = Field(
+        5,
+        ge=0,
+        le=600,
+        description="how long SIGTERM has all served on while /readyz says 503; SIGINT stops without it",
+    )
+    shutdown_timeout_s: int = Field(
+        30, ge=0, le=3600, description="how long a stop waits for queries, after that"
+    )
 
     @model_validator(mode="after")
     def _is_closed_to_strangers(self) -> Self:

@@ -9,7 +9,7 @@ from api.stop_deadline import STOPPED_WITHIN_S
 from helm.generate.chart_settings import chart_settings, kind_of
 
 # Probes and the grace period are computed from these.
-_TIMES = ("shutdown_timeout_s", "health_timeout_s")
+_TIMES = ("shutdown_delay_s", "shutdown_timeout_s", "health_timeout_s")
 
 _HEAD = """{{- /* Written by `make chart` from api/settings: do not edit. */ -}}
 {{- define "sluice.settings" -}}

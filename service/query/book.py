@@ -80,6 +80,13 @@ class QueryBook:
             if self._with_result.pop(query.query_id, None) is not None:
                 self._without_result[query.query_id] = query
 
+    def forget(self, query_id: UUID) -> None:
+        """Drops one that has ended before its time: its record alone counts."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            if query is not None and query_id not in self._open:
+                self._forget((query,))
+
     def forget_ended(self, now_ms: int) -> list[UUID]:
         """Drops those that ended long enough ago, and the oldest of too many without a result; which."""
         with self._lock:

@@ -119,14 +119,15 @@ def test_the_drain_is_shorter_than_the_grace(made: Rendered) -> None:
     pause = made.gateway["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pause >= made.gateway["readinessProbe"]["periodSeconds"]
     # The last is when the process ends by force; Kubernetes must not be faster.
-    assert pause + float(setting(made, "shutdown_timeout_s")) + STOPPED_WITHIN_S < grace
+    stop = float(setting(made, "shutdown_delay_s")) + float(setting(made, "shutdown_timeout_s"))
+    assert pause + stop + STOPPED_WITHIN_S < grace
 
 
 def test_a_longer_drain_has_a_longer_grace() -> None:
     grace = [
         rendered(each).gateway_pod["terminationGracePeriodSeconds"] for each in ("smallest", "production")
     ]
-    assert grace == [60, 150]
+    assert grace == [65, 155]
 
 
 def test_probes_wait_for_the_answer(made: Rendered) -> None:

@@ -47,7 +47,7 @@ def test_the_gateways_settings_exist_and_fit(settings: Settings) -> None:
 def test_a_stop_takes_less_than_containers_are_given(settings: Settings) -> None:
     for name in GATEWAYS:
         grace_s = int(COMPOSE["services"][name]["stop_grace_period"].removesuffix("s"))
-        assert grace_s > settings.shutdown_timeout_s + 10
+        assert grace_s > settings.shutdown_delay_s + settings.shutdown_timeout_s + 10
 
 
 def test_the_gateway_keeps_connections_longer_than_nginx(settings: Settings, nginx: str) -> None:
@@ -129,6 +129,10 @@ def test_nginx_survives_gateways_that_are_restarted_in_turn(nginx: str) -> None:
     assert re.findall(r"proxy_next_upstream ([^;]*);", nginx) == ["error timeout"]
     assert 'proxy_set_header Connection "";' in nginx
     assert "proxy_http_version 1.1;" in nginx
+
+
+def test_a_gateway_that_starts_is_not_asked_by_nginx_which_asks_no_readyz(settings: Settings) -> None:
+    assert settings.listen_when_ready
 
 
 def test_nginx_knows_the_other_gateway_by_the_addresses_of_the_composition(nginx: str) -> None:

@@ -19,6 +19,7 @@ from service.errors import (
     QueryNotFound,
     RequestIdReused,
     ResultExpired,
+    ShuttingDown,
     TableNotFound,
 )
 from service.gateway import Gateway, ResultChunk, Submission
@@ -110,6 +111,8 @@ class FakeGateway(Gateway):
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
         self.may_answer.set()
+        self.is_draining = False
+        self.closed_within_s: float | None = None
         self.is_closed = False
         self.ingests: FakeIngestDoor = FakeIngestDoor()
         self.maintenances: FakeMaintenances = FakeMaintenances(
@@ -124,6 +127,8 @@ class FakeGateway(Gateway):
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         if self.refusal is not None:
             raise self.refusal
+        if self.is_draining:
+            raise ShuttingDown
         for query_id, known in self.queries.items():
             sent_before = (known.record.caller, known.request.request_id) == (caller, request.request_id)
             if request.request_id is not None and sent_before:
@@ -275,7 +280,14 @@ class FakeGateway(Gateway):
     def readiness(self) -> Readiness:
         return Readiness(self.parts)
 
-    def close(self) -> None:
+    def begin_drain(self) -> None:
+        self.is_draining = True
+
+    def is_drained(self) -> bool:
+        return all(each.record.state.is_final for each in self.queries.values())
+
+    def close(self, within_s: float | None = None) -> None:
+        self.closed_within_s = within_s
         for query in self.queries.values():
             if not query.record.state.is_final:
                 self._end(query, QueryState.CANCELED, QueryCanceled())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,12 +58,12 @@ class Replicas:
 
 
 @contextmanager
-def replicas(folder: Path) -> Iterator[Replicas]:
-    """Both running over a small star schema; everything is stopped at the end."""
+def replicas(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Replicas]:
+    """Both running over a small star schema, with these settings; everything is stopped at the end."""
     with ExitStack() as stack:
         database = stack.enter_context(postgres(folder / "database", "metrics", "lake"))
         cache = stack.enter_context(valkey())
-        settings = _settings(database, cache, folder)
+        settings = _settings(database, cache, folder) | dict(settings or {})
         lake = stack.enter_context(
             closing(SqlCatalog("lake", **json.loads(settings["SLUICE_CATALOGS"])["lake"]))
         )

@@ -22,7 +22,12 @@ COMMAND = [sys.executable, "-m", "api.cli"]
 READY_WITHIN_S = 120.0
 POLL_S = 0.02
 # A test's machine may be busy with others: an engine that is slow there is not a broken one.
-PATIENT = {"SLUICE_ENGINE_PROBE_TIMEOUT_S": "30", "SLUICE_ENGINE_UNRESPONSIVE_S": "120"}
+PATIENT = {
+    "SLUICE_ENGINE_PROBE_TIMEOUT_S": "30",
+    "SLUICE_ENGINE_UNRESPONSIVE_S": "120",
+    # No balancer has to notice that a gateway ends.
+    "SLUICE_SHUTDOWN_DELAY_S": "0",
+}
 
 # One core for minutes; Spark's range looks for a cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
 from service.adapters.postgres.ingest_tables import IngestRow
+from service.adapters.postgres.replica_tables import ReplicaRow
 from service.adapters.postgres.stream_tables import StreamRow
 from service.errors import MetricsStoreDown
 
@@ -34,7 +35,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        assert StreamRow.metadata is IngestRow.metadata
+        assert StreamRow.metadata is IngestRow.metadata is ReplicaRow.metadata
         return list(compare_metadata(context, StreamRow.metadata))
 
 
@@ -105,6 +106,8 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "maintenance_runs",
         "commit_rounds",
         "streams",
+        "replicas",
+        "open_queries",
     }
 
 

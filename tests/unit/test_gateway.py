@@ -31,6 +31,7 @@ from service.model.history import QueryListing
 from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.tables import TableName
 from service.query.known_requests import STORE_REST_MS
+from service.query.presence import PresenceBounds
 from service.query.run import QueryPorts
 from service.query.sweep import forget_old_queries
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
@@ -45,10 +46,12 @@ from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.pruner import pruner
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import full_record, scan
+from tests.fakes.replicas import FakeReplicas
 from tests.fakes.result_store import FakeResultStore
 
 PATIENCE_S = 20.0
 RESULT_TTL = timedelta(minutes=10)
+UNHURRIED = PresenceBounds()
 ITEM = TableName("lake", "tpcds", "item")
 
 
@@ -77,6 +80,8 @@ class House:
         filter_cache: FakeFilterCache | None = None,
         catalogs: FakeCatalogs | None = None,
         ingests: FakeIngests | None = None,
+        replicas: FakeReplicas | None = None,
+        presence: PresenceBounds = UNHURRIED,
     ) -> None:
         self.engine = engine
         self.clock = clock or FakeClock()
@@ -97,7 +102,7 @@ class House:
             engine_retries=1,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
-        bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s)
+        bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s, presence=presence)
         self.meters = FakeMeters()
         self.gateway = Gateway(
             self._ports,
@@ -109,6 +114,7 @@ class House:
             FakeMaintenances(self.catalogs, self.clock),
             bounds,
             on_closed=self._on_closed,
+            replicas=replicas,
         )
 
     def submit(

@@ -21,6 +21,8 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_unread_answer_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "request_max_wait_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "stores_max_wait_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "listen_when_ready" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "shutdown_delay_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "shutdown_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "traces_endpoint" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "traces_headers" "kind" "text") }}
@@ -33,6 +35,8 @@
 {{- include "sluice.setting" (dict "root" . "name" "metrics_store_failover_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_retention_days" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "metrics_buffer_records" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "replica_heartbeat_interval_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "replica_lost_after_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_ttl_s" "kind" "integer") }}
@@ -168,7 +172,7 @@
 
 {{- /* Defaults of settings that other values follow from. */ -}}
 {{- define "sluice.defaults" -}}
-{"shutdown_timeout_s": 30, "health_timeout_s": 2.0}
+{"shutdown_delay_s": 5, "shutdown_timeout_s": 30, "health_timeout_s": 2.0}
 {{- end }}
 
 {{- /* When a process that hangs in its stop ends by force, after its drain. */ -}}

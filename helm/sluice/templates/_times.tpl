@@ -1,7 +1,8 @@
-{{- /* preStop, the drain, the forced end of the process after it, and a margin. */ -}}
+{{- /* preStop, the delay and the drain, the forced end of the process after it, and a margin. */ -}}
 {{- define "sluice.grace-seconds" -}}
+{{- $delay := int (include "sluice.number" (dict "root" . "name" "shutdown_delay_s")) }}
 {{- $drain := int (include "sluice.number" (dict "root" . "name" "shutdown_timeout_s")) }}
-{{- add (int .Values.shutdown.preStopSeconds) $drain (int (include "sluice.forced-end-seconds" .)) (int .Values.shutdown.marginSeconds) }}
+{{- add (int .Values.shutdown.preStopSeconds) $delay $drain (int (include "sluice.forced-end-seconds" .)) (int .Values.shutdown.marginSeconds) }}
 {{- end }}
 
 {{- /* /readyz waits for its parts, and answers with the one that is late. */ -}}

@@ -16,6 +16,7 @@ from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.metrics_filter_rows import filter_values
 from service.adapters.postgres.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.replica_tables import OpenQueryRow
 from service.errors import MetricsStoreDown
 from service.model.health import PartHealth, PartState
 from service.model.query import QueryRecord
@@ -45,6 +46,12 @@ class PostgresMetricsStore:
         # reversed: of two records with one id in a batch, the first counts.
         by_id = {each.query_id: each for each in reversed(records)}
         with transaction(self._engine) as session:
+            # With its record, in one step: at no moment is a query in neither table. First, as whoever takes
+            # lost queries does it: they must not wait for each other.
+            session.execute(
+                delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
+                execution_options={"synchronize_session": False},
+            )
             statement = insert(QueryRow).on_conflict_do_nothing().returning(QueryRow.query_id)
             rows = [query_values(each) for each in reversed(by_id.values())]
             written = session.scalars(statement, rows).all()

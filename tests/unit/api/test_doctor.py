@@ -291,6 +291,12 @@ def test_the_schema_of_another_version_fails_where_the_start_does_not_migrate(
     assert ("sluice migrate" in seen.cure) is (state is State.FAILED)
 
 
+def test_the_schema_of_a_newer_version_warns() -> None:
+    answer = StoreAnswer("PostgreSQL 18", 3, 0)
+    seen = metrics_store(answer, ("0018",), ("0017",), is_embedded=False, is_newer=True)
+    assert (seen.state, seen.cure) == (State.WARNING, "It is a newer version's: run that one everywhere.")
+
+
 @pytest.mark.parametrize(
     ("answer", "state", "told"),
     [

@@ -141,7 +141,7 @@ def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
             each.start()
 
     before = signal.getsignal(signal.SIGTERM)
-    serve(Settings(port=0, shutdown_timeout_s=30), lambda: gateway, on_listening)
+    serve(Settings(port=0, shutdown_delay_s=0, shutdown_timeout_s=1), lambda: gateway, on_listening)
     for each in clients:
         each.join()
     assert gateway.is_closed

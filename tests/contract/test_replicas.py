@@ -1,0 +1,244 @@
+"""What replicas promise one another; the same for the fake and for PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.replicas import PostgresReplicas
+from service.errors import MetricsStoreDown
+from service.model.query import QueryRecord, QueryState
+from service.model.replicas import OpenQuery, Replica
+from service.ports import MetricsStore, Replicas
+from tests.contract.test_metrics_store import NOBODY_THERE
+from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.query_records import SUBMITTED_AT, full_record
+from tests.fakes.replicas import FakeReplicas, MeetingPlace
+
+LOST_AFTER_S = 20.0
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A store, replicas that meet there, and how time passes for it."""
+
+    store: MetricsStore
+    replica: Callable[[], Replicas]
+    pass_time: Callable[[float], None]
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
+    if request.param == "fake":
+        place = MeetingPlace(FakeMetricsStore())
+        yield Meeting(place.store, lambda: FakeReplicas(place, named()), place.pass_time)
+        return
+    url = request.getfixturevalue("metrics_url")
+    engine = create_engine(url)
+
+    def pass_time(seconds: float) -> None:
+        # What was written is that much older: nobody waits here.
+        with engine.begin() as connection:
+            back = {"seconds": seconds}
+            connection.execute(
+                text("UPDATE replicas SET last_seen = last_seen - make_interval(secs => :seconds)"), back
+            )
+            connection.execute(
+                text("UPDATE open_queries SET told_at = told_at - make_interval(secs => :seconds)"), back
+            )
+
+    with engine.begin() as connection:
+        connection.execute(text("TRUNCATE queries, replicas CASCADE"))
+    with ExitStack() as stack:
+        stack.callback(engine.dispose)
+        store = PostgresMetricsStore(url)
+        stack.callback(store.close)
+
+        def replica() -> Replicas:
+            made = PostgresReplicas(url, named())
+            stack.callback(made.close)
+            return made
+
+        yield Meeting(store, replica, pass_time)
+
+
+def named() -> Replica:
+    return Replica(uuid4(), "host")
+
+
+def running(elapsed_ms: int = 1500) -> OpenQuery:
+    """One that has run for a while after it waited for half a second."""
+    record = QueryRecord(
+        uuid4(),
+        "ann",
+        "SELECT 'ü\0'",
+        QueryState.RUNNING,
+        SUBMITTED_AT,
+        catalog="lake",
+        schema="shop",
+        request_id=uuid4(),
+        fingerprint="ab" * 32,
+        tags={"dashboard": "ü"},
+        queued_ms=500,
+    )
+    return OpenQuery(record, elapsed_ms)
+
+
+def id_of(query: OpenQuery) -> UUID:
+    return query.record.query_id
+
+
+def found(replicas: Replicas, query: OpenQuery) -> OpenQuery | None:
+    return replicas.find([id_of(query)]).get(id_of(query))
+
+
+def test_what_is_open_at_one_is_known_to_the_other(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([query], (), ())
+    seen = found(there, query)
+    assert seen is not None
+    assert replace(seen.record, sql="") == replace(query.record, sql="")
+    assert seen.record.sql.startswith("SELECT 'ü")
+    assert there.find([uuid4()]) == {}
+    meeting.pass_time(10)
+    seen = found(there, query)
+    assert seen is not None
+    assert 11_500 <= seen.elapsed_ms < 30_000
+
+
+def test_a_state_that_changed_is_told_anew(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([replace(query, record=replace(query.record, state=QueryState.QUEUED, queued_ms=0))], (), ())
+    here.beat([query], [id_of(query)], ())
+    seen = found(there, query)
+    assert seen is not None
+    assert (seen.record.state, seen.record.queued_ms) == (QueryState.RUNNING, 500)
+
+
+def test_what_has_left_its_record_is_open_no_more(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    recorded, dropped = running(), running()
+    here.beat([recorded, dropped], (), ())
+    meeting.store.record([replace(recorded.record, state=QueryState.SUCCEEDED)])
+    assert found(there, recorded) is None
+    # Its record was given up.
+    here.beat((), [id_of(dropped)], [id_of(dropped)])
+    assert found(there, dropped) is None
+
+
+def test_the_queries_of_a_silent_replica_are_lost_once(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([query], (), ())
+    there.beat((), (), ())
+    assert there.take_lost(LOST_AFTER_S) == []
+    meeting.pass_time(LOST_AFTER_S + 1)
+    there.beat((), (), ())
+    assert there.take_lost(LOST_AFTER_S) == [id_of(query)]
+    assert there.take_lost(LOST_AFTER_S) == []
+    assert found(there, query) is None
+    record = meeting.store.find(id_of(query))
+    assert record is not None
+    assert record.error is not None
+    assert (record.state, record.error.code) == (QueryState.FAILED, "REPLICA_LOST")
+    assert (record.caller, record.tags, record.submitted_at) == ("ann", {"dashboard": "ü"}, SUBMITTED_AT)
+
+
+def test_the_request_id_of_a_lost_query_is_free_again(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    request_id = query.record.request_id
+    assert request_id is not None
+    here.beat([query], (), ())
+    again = replace(full_record(), request_id=request_id)
+    meeting.store.record([again])
+    meeting.pass_time(LOST_AFTER_S + 1)
+    assert there.take_lost(LOST_AFTER_S) == [id_of(query)]
+    assert meeting.store.find_request("ann", request_id) == again
+
+
+def test_whoever_beats_is_not_lost(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([query], (), ())
+    for _ in range(3):
+        meeting.pass_time(LOST_AFTER_S - 1)
+        here.beat((), [id_of(query)], ())
+        assert there.take_lost(LOST_AFTER_S) == []
+    assert found(there, query) is not None
+
+
+def test_a_replica_that_comes_back_hears_what_was_decided(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    lost, new = running(), running()
+    here.beat([lost], (), ())
+    meeting.pass_time(LOST_AFTER_S + 1)
+    there.take_lost(LOST_AFTER_S)
+    # It runs still, and has gone on to another state meanwhile: what others were told stays.
+    decided = here.beat([lost, new], [id_of(lost)], ())
+    assert decided.lost == {id_of(lost)}
+    assert found(there, lost) is None
+    assert found(there, new) is not None
+    assert there.take_lost(LOST_AFTER_S) == []
+    # Its own record comes too late.
+    meeting.store.record([replace(lost.record, state=QueryState.SUCCEEDED)])
+    record = meeting.store.find(id_of(lost))
+    assert record is not None
+    assert record.state is QueryState.FAILED
+
+
+def test_many_who_look_at_once_take_each_query_once(meeting: Meeting) -> None:
+    here = meeting.replica()
+    queries = [running() for _ in range(20)]
+    here.beat(queries, (), ())
+    meeting.pass_time(LOST_AFTER_S + 1)
+    others = [meeting.replica() for _ in range(4)]
+    with ThreadPoolExecutor(len(others)) as threads:
+        taken = list(threads.map(lambda each: each.take_lost(LOST_AFTER_S), others))
+    assert sorted(query_id for each in taken for query_id in each) == sorted(map(id_of, queries))
+
+
+def test_a_wish_to_cancel_reaches_the_replica_that_runs_it(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query, other = running(), running()
+    here.beat([query, other], (), ())
+    there.ask_to_cancel(id_of(query))
+    there.ask_to_cancel(uuid4())
+    assert there.beat([running()], (), ()).canceled == frozenset()
+    assert here.beat((), [id_of(query), id_of(other)], ()).canceled == {id_of(query)}
+
+
+def test_who_leaves_leaves_nothing_open_for_long(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query = running()
+    here.beat([query], (), ())
+    here.leave()
+    assert there.take_lost(LOST_AFTER_S) == [id_of(query)]
+    there.leave()
+
+
+def test_a_store_that_is_down_is_named() -> None:
+    replicas = PostgresReplicas(NOBODY_THERE, named())
+    try:
+        asks: list[Callable[[], object]] = [
+            lambda: replicas.beat((), (), ()),
+            lambda: replicas.take_lost(LOST_AFTER_S),
+            lambda: replicas.find([uuid4()]),
+            lambda: replicas.ask_to_cancel(uuid4()),
+            replicas.leave,
+        ]
+        for ask in asks:
+            with pytest.raises(MetricsStoreDown) as caught:
+                ask()
+            assert "127.0.0.1" not in caught.value.detail
+    finally:
+        replicas.close()

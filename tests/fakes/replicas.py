@@ -1,0 +1,114 @@
+"""Replicas that meet in memory, by the clock of the store that they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from threading import Lock
+from uuid import UUID
+
+from service.errors import MetricsStoreDown, ReplicaLost
+from service.model.query import QueryError, QueryState
+from service.model.replicas import Decided, OpenQuery, Replica
+from tests.fakes.clock import FakeClock
+from tests.fakes.metrics_store import FakeMetricsStore
+
+
+@dataclass
+class Row:
+    """An open query, where it is open, and what was asked of it."""
+
+    replica_id: UUID
+    query: OpenQuery
+    told_ms: int
+    is_canceled: bool = False
+
+
+@dataclass
+class MeetingPlace:
+    """What all replicas see. Only time that is advanced here passes."""
+
+    store: FakeMetricsStore
+    clock: FakeClock = field(default_factory=FakeClock)
+    seen_ms: dict[UUID, int] = field(default_factory=dict)
+    rows: dict[UUID, Row] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def pass_time(self, seconds: float) -> None:
+        self.clock.advance(timedelta(seconds=seconds))
+
+    def open_rows(self) -> dict[UUID, Row]:
+        """A record that is written takes its open query with it."""
+        if self.store.is_down:
+            raise MetricsStoreDown()
+        recorded = {each.query_id for each in self.store.records}
+        self.rows = {query_id: row for query_id, row in self.rows.items() if query_id not in recorded}
+        return self.rows
+
+
+class FakeReplicas:
+    def __init__(self, place: MeetingPlace, replica: Replica) -> None:
+        self.place = place
+        self.replica = replica
+        self.beats = 0
+
+    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+        with self.place.lock:
+            rows = self.place.open_rows()
+            own, now_ms = self.replica.replica_id, self.place.clock.elapsed_ms()
+            self.beats += 1
+            self.place.seen_ms[own] = now_ms
+            known = {*held, *(each.record.query_id for each in opened)}
+            lost = frozenset(
+                each.query_id
+                for each in self.place.store.records
+                if each.query_id in known and each.error is not None and each.error.code == ReplicaLost.code
+            )
+            for each in opened:
+                query_id = each.record.query_id
+                before = rows.get(query_id)
+                if query_id not in lost:
+                    rows[query_id] = Row(own, each, now_ms, before is not None and before.is_canceled)
+            for query_id in closed:
+                rows.pop(query_id, None)
+            canceled = {
+                query_id for query_id, row in rows.items() if row.replica_id == own and row.is_canceled
+            }
+            return Decided(lost, frozenset(canceled))
+
+    def take_lost(self, lost_after_s: float) -> Collection[UUID]:
+        with self.place.lock:
+            rows = self.place.open_rows()
+            before_ms = self.place.clock.elapsed_ms() - lost_after_s * 1000
+            lost = [
+                row.query.record
+                for row in rows.values()
+                if self.place.seen_ms.get(row.replica_id, -math.inf) < before_ms
+            ]
+            error = QueryError(ReplicaLost.code, ReplicaLost().detail)
+            self.place.store.record(
+                [replace(each, state=QueryState.FAILED, error=error, request_id=None) for each in lost]
+            )
+            return [each.query_id for each in lost]
+
+    def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
+        with self.place.lock:
+            rows, now_ms = self.place.open_rows(), self.place.clock.elapsed_ms()
+            return {
+                query_id: replace(row.query, elapsed_ms=row.query.elapsed_ms + now_ms - row.told_ms)
+                for query_id, row in rows.items()
+                if query_id in query_ids
+            }
+
+    def ask_to_cancel(self, query_id: UUID) -> None:
+        with self.place.lock:
+            row = self.place.open_rows().get(query_id)
+            if row is not None:
+                row.is_canceled = True
+
+    def leave(self) -> None:
+        with self.place.lock:
+            self.place.open_rows()
+            self.place.seen_ms.pop(self.replica.replica_id, None)

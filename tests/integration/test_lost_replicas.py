@@ -1,0 +1,88 @@
+"""Two gateways, of which one is paused, and then gone: what the other one says of its queries."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.asking import JsonObject, ask, cancel, explain, post, problem, start, started, status
+from tests.integration.replicas import Replicas, killed, replicas
+from tests.integration.running import ENDLESS, SLOW, RunningGateway, until
+
+pytestmark = pytest.mark.integration
+
+LOST_AFTER_S = 6
+SETTINGS = {
+    "SLUICE_REPLICA_HEARTBEAT_INTERVAL_S": "1",
+    "SLUICE_REPLICA_LOST_AFTER_S": str(LOST_AFTER_S),
+}
+# By its own settings a gateway is lost within 20 + 3 s; a machine that is busy with others takes longer.
+WITHIN_S = 30
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> Iterator[Replicas]:
+    with replicas(folder / "lost", SETTINGS) as made:
+        # There has looked on for long enough to judge others.
+        time.sleep(LOST_AFTER_S)
+        yield made
+
+
+def code(gateway: RunningGateway, query_id: str) -> str | None:
+    error: JsonObject | None = status(gateway.client, query_id)["status"]["error"]
+    return error["code"] if error else None
+
+
+@pytest.mark.timeout(600)
+def test_any_replica_answers_for_a_query_wherever_it_runs(both: Replicas) -> None:
+    query_id = started(both.here.client, ENDLESS)
+    found = status(both.there.client, query_id)
+    until(lambda: status(both.there.client, query_id)["status"]["state"] == "RUNNING")
+    assert found["queryId"] == query_id
+    assert explain(both.there.client, query_id)["state"] == "RUNNING"
+    # Whoever waits there is answered when it ends here.
+    assert cancel(both.there.client, query_id)["status"]["state"] == "CANCELED"
+    until(lambda: status(both.here.client, query_id)["status"]["state"] == "CANCELED")
+
+    ended = start(both.here.client, SLOW)
+    waited = status(both.there.client, ended, wait="50s")
+    assert (waited["status"]["state"], waited["result"]) == ("SUCCEEDED", None)
+
+
+@pytest.mark.timeout(600)
+def test_a_replica_that_comes_back_holds_to_what_others_have_said(both: Replicas) -> None:
+    query_id = started(both.here.client, ENDLESS)
+    both.here.process.send_signal(signal.SIGSTOP)
+    try:
+        until(lambda: code(both.there, query_id) == "REPLICA_LOST", WITHIN_S + LOST_AFTER_S)
+    finally:
+        both.here.process.send_signal(signal.SIGCONT)
+    until(lambda: code(both.here, query_id) == "REPLICA_LOST", WITHIN_S)
+    assert code(both.there, query_id) == "REPLICA_LOST"
+    # It runs on, and its engine has a place again.
+    assert ask(both.here.client, "SELECT 1")["result"]["rows"] == [[1]]
+
+
+@pytest.mark.timeout(600)
+def test_the_queries_of_a_replica_that_was_killed_are_lost_and_can_be_sent_again(both: Replicas) -> None:
+    request_id = "9f0c1c1e-5c0b-4a52-9a5e-8a3a3f3f7d10"
+    query_id = start(both.here.client, ENDLESS, requestId=request_id)
+    until(lambda: status(both.there.client, query_id)["status"]["state"] == "RUNNING")
+    killed(both.here)
+    began = time.monotonic()
+    until(lambda: code(both.there, query_id) == "REPLICA_LOST", WITHIN_S)
+    print(f"\nREPLICA_LOST {time.monotonic() - began:.1f} s after kill -9")  # noqa: T201
+    found = status(both.there.client, query_id)
+    assert found["status"]["state"] == "FAILED"
+    assert explain(both.there.client, query_id)["error"]["code"] == "REPLICA_LOST"
+    listed = both.there.client.get("/query", params={"state": "FAILED"}).json()["queries"]
+    assert query_id in {each["queryId"] for each in listed}
+    # Under its requestId it is another query, which runs.
+    again = post(both.there.client, ENDLESS, requestId=request_id, waitTimeout="0s").json()
+    assert (again["reused"], again["queryId"] == query_id) == (False, False)
+    cancel(both.there.client, again["queryId"])
+    problem(both.there.client.get(f"/query/{query_id}/chunks/0"), 404, "CHUNK_NOT_FOUND")

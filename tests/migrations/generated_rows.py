@@ -1,0 +1,79 @@
+"""A row for each table, as a schema itself describes it: what the version of that schema may write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    DateTime,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    Uuid,
+    insert,
+    select,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeEngine
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+VALUES: Sequence[tuple[type[TypeEngine[Any]], object]] = (
+    (JSONB, [{"record_count": 2, "byte_count": 5, "name": "some name"}]),
+    (Text, "some text"),
+    (Boolean, True),
+    (BigInteger, 7),
+    (DateTime, MOMENT),
+    (LargeBinary, b"some bytes"),
+)
+Rows = Mapping[str, list[dict[str, Any]]]
+
+
+def schema_of(connection: Connection) -> MetaData:
+    """The tables that there are, Alembic's own aside."""
+    found = MetaData()
+    found.reflect(connection, only=lambda name, _: name != "alembic_version")
+    return found
+
+
+def fill(connection: Connection, schema: MetaData) -> None:
+    """A row in each table, parents first, with a value for each column that takes one."""
+    ids: dict[str, object] = {}
+    for table in schema.sorted_tables:
+        row = {each.name: _value(each, ids) for each in table.columns if not _is_generated(each)}
+        for each in table.primary_key.columns:
+            if each.name in row:
+                ids[f"{table.name}.{each.name}"] = row[each.name]
+        connection.execute(insert(table), row)
+
+
+def rows(connection: Connection, schema: MetaData) -> Rows:
+    """All that these tables hold, by their columns alone, in an order of their own."""
+    return {each.name: _rows(connection, each) for each in schema.sorted_tables}
+
+
+def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
+    found = [dict(each._mapping) for each in connection.execute(select(*table.columns))]
+    return sorted(found, key=str)
+
+
+def _is_generated(column: Column[Any]) -> bool:
+    return column.identity is not None or column.autoincrement is True
+
+
+def _value(column: Column[Any], ids: Mapping[str, object]) -> object:
+    for key in column.foreign_keys:
+        return ids[key.target_fullname]
+    if isinstance(column.type, Uuid):
+        return uuid4()
+    for kind, value in VALUES:
+        if isinstance(column.type, kind):
+            return value
+    raise AssertionError(f"no value is known for {column}, which is {column.type!r}")

@@ -1,0 +1,196 @@
+"""Two gateways behind one address are restarted in turn under load, and then one is killed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.integration.asking import ask, start, status
+from tests.integration.lakehouse import make_star
+from tests.integration.replicas import killed
+from tests.integration.running import ENDLESS, RunningGateway, run_sluice, until
+from tests.integration.servers import postgres, valkey
+from tests.rolling.front import free_ports, front
+from tests.rolling.load import TABLE, Tally, load
+
+pytestmark = pytest.mark.skipif("SLUICE_ROLLING" not in os.environ, reason="`make rolling` runs it")
+
+RESTARTS = int(os.environ.get("SLUICE_ROLLING") or "10")
+REQUESTS = 500 * RESTARTS
+CALLERS = 8
+BETWEEN_S = 3.0
+KILLED_AFTER_S = 5.0
+LOST_WITHIN_S = 30.0
+
+
+@dataclass
+class Place:
+    """Both gateways, what they share, and the address that stands for them."""
+
+    url: str
+    front: str
+    tokens: Sequence[str]
+    folders: Sequence[Path]
+    settings: Sequence[dict[str, str]]
+    gateways: list[RunningGateway] = field(default_factory=list)
+
+    def start(self, number: int) -> RunningGateway:
+        return RunningGateway.start(self.folders[number], self.settings[number])
+
+    def client(self, token: str, gateway: RunningGateway | None = None) -> httpx.Client:
+        """Of the front, or of one gateway."""
+        url = self.url if gateway is None else gateway.url
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """How long one took; `requests` were answered meanwhile."""
+
+    gateway: int
+    stop_s: float
+    start_s: float
+    requests: int
+
+
+@pytest.fixture(scope="module")
+def place(folder: Path) -> Iterator[Place]:
+    with ExitStack() as stack:
+        database = stack.enter_context(postgres(folder / "rolling" / "database", "metrics", "lake"))
+        cache = stack.enter_context(valkey())
+        lake = {"type": "sql", "uri": database.url("lake"), "warehouse": (folder / "shared").as_uri()}
+        make_star(stack.enter_context(closing(SqlCatalog("lake", **lake))))
+        tokens = [secrets.token_hex(16) for _ in range(CALLERS)]
+        callers = {f"caller-{each[:4]}": hashlib.sha256(each.encode()).hexdigest() for each in tokens}
+        settings = {
+            "SLUICE_METRICS_STORE_URL": database.url("metrics"),
+            "SLUICE_FILTER_CACHE_URL": cache.url,
+            "SLUICE_CATALOGS": json.dumps({"lake": lake}),
+            "SLUICE_API_TOKENS": json.dumps(callers),
+            "SLUICE_SPARK_MASTER": "local[1]",
+            "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+            # As in compose.yaml.
+            "SLUICE_SHUTDOWN_DELAY_S": "5",
+            "SLUICE_LISTEN_WHEN_READY": "true",
+            "SLUICE_KEEP_ALIVE_TIMEOUT_S": "75",
+        }
+        migrated = run_sluice("migrate", folder / "rolling" / "1", settings)
+        assert migrated.returncode == 0, migrated.stderr
+        first, second, shown = free_ports(3)
+        name = stack.enter_context(front(folder / "front", shown, (first, second)))
+        made = Place(
+            url=f"http://127.0.0.1:{shown}",
+            front=name,
+            tokens=tokens,
+            folders=[folder / "rolling" / each for each in ("1", "2")],
+            settings=[settings | {"SLUICE_PORT": str(each)} for each in (first, second)],
+        )
+        for number in range(2):
+            made.gateways.append(made.start(number))
+            stack.callback(_stop, made, number)
+        yield made
+
+
+def _stop(place: Place, number: int) -> None:
+    if place.gateways[number].process.poll() is None:
+        place.gateways[number].stop()
+
+
+@pytest.mark.timeout(3600)
+def test_gateways_are_restarted_in_turn_and_no_request_fails(place: Place) -> None:
+    tally, restarts = Tally(), []
+    with load(place.url, place.tokens, tally, base=1, is_patient=False):
+        for turn in range(RESTARTS):
+            time.sleep(BETWEEN_S)
+            restarts.append(_restarted(place, turn % 2, tally))
+        until(lambda: tally.requests >= REQUESTS, 1200)
+    _print(place, tally, restarts)
+    assert tally.failures == []
+    assert tally.requests >= REQUESTS
+    _check_records(place, tally.acknowledged)
+
+
+def _restarted(place: Place, number: int, tally: Tally) -> Restart:
+    before, began_s = tally.requests, time.monotonic()
+    assert place.gateways[number].stop(within_s=120) == 0
+    stopped_s = time.monotonic()
+    place.gateways[number] = place.start(number)
+    ready_s = time.monotonic()
+    return Restart(number + 1, stopped_s - began_s, ready_s - stopped_s, tally.requests - before)
+
+
+@pytest.mark.timeout(1200)
+def test_one_is_killed_and_what_it_accepted_is_committed_by_the_other(place: Place) -> None:
+    tally = Tally()
+    token = place.tokens[0]
+    with ExitStack() as stack:
+        killing = place.client(token, place.gateways[0])
+        stack.callback(killing.close)
+        other = stack.enter_context(place.client(token, place.gateways[1]))
+        with load(place.url, place.tokens, tally, base=101, is_patient=True):
+            time.sleep(KILLED_AFTER_S)
+            query_id = start(killing, ENDLESS)
+            killed(place.gateways[0])
+            began_s = time.monotonic()
+            until(lambda: status(other, query_id)["status"]["state"] == "FAILED", 2 * LOST_WITHIN_S)
+            lost_s = time.monotonic() - began_s
+            before = len(tally.acknowledged)
+            until(lambda: len(tally.acknowledged) > before, 60)
+        error = status(other, query_id)["status"]["error"]
+    print(  # noqa: T201
+        f"\nkill -9: {tally.requests} requests, {tally.failed} cut off and sent again;"
+        f" REPLICA_LOST at the other one after {lost_s:.1f} s"
+    )
+    assert error["code"] == "REPLICA_LOST"
+    assert lost_s <= LOST_WITHIN_S
+    _check_records(place, tally.acknowledged, base=101)
+
+
+def _check_records(place: Place, acknowledged: Sequence[int], base: int = 1) -> None:
+    """Each of them is in the table once, and nothing else of these callers is."""
+    first, last = base * 1_000_000, (base + CALLERS) * 1_000_000
+    sql = f"SELECT id, count(*) FROM {TABLE} WHERE id >= {first} AND id < {last} GROUP BY id"
+
+    def found() -> dict[int, int]:
+        with place.client(place.tokens[0], place.gateways[1]) as client:
+            answer = ask(client, sql, rowLimit=100_000)
+            rows = list(answer["result"]["rows"])
+            link = answer["result"]["nextChunkLink"]
+            while link:
+                chunk = client.get(link).json()
+                rows += chunk["rows"]
+                link = chunk["nextChunkLink"]
+        return dict(rows)
+
+    until(lambda: len(found()) >= len(acknowledged), 60)
+    counted = found()
+    assert counted == dict.fromkeys(acknowledged, 1)
+    print(f"{len(counted)} records were acknowledged, each is in the table once")  # noqa: T201
+
+
+def _print(place: Place, tally: Tally, restarts: Sequence[Restart]) -> None:
+    lines = ["", f"behind {place.front}", "", "| restart | gateway | stop, s | start, s | requests |"]
+    lines.append("|---:|---:|---:|---:|---:|")
+    for number, each in enumerate(restarts, start=1):
+        lines.append(
+            f"| {number} | {each.gateway} | {each.stop_s:.1f} | {each.start_s:.1f} | {each.requests} |"
+        )
+    lines += ["", "| request | came back | slowest, s |", "|---|---|---:|"]
+    for kind in dict.fromkeys(kind for kind, _ in sorted(tally.answers)):
+        outcomes = {outcome: count for (one, outcome), count in sorted(tally.answers.items()) if one == kind}
+        told = ", ".join(f"{outcome}: {count}" for outcome, count in outcomes.items())
+        lines.append(f"| {kind} | {told} | {tally.slowest_s[kind]:.2f} |")
+    lines += ["", f"{tally.requests} requests, {tally.failed} failed", *tally.failures[:20]]
+    print("\n".join(lines))  # noqa: T201

@@ -1,0 +1,102 @@
+"""Two gateways over one store: any of them answers for any query's state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from service.errors import QueryNotFound, ResultExpired, ShuttingDown
+from service.gateway import STIRRED_MS
+from service.model.query import QueryState
+from service.model.replicas import Replica
+from service.query.presence import PresenceBounds
+from tests.fakes.engine import FakeEngine
+from tests.fakes.replicas import FakeReplicas, MeetingPlace
+from tests.unit.test_gateway import PATIENCE_S, CountingStore, House
+
+EAGER = PresenceBounds(interval_s=0.02, lost_after_s=20)
+
+
+@pytest.fixture
+def both() -> Iterator[tuple[House, House]]:
+    store = CountingStore()
+    place = MeetingPlace(store)
+    with ExitStack() as stack:
+
+        def build() -> House:
+            replicas = FakeReplicas(place, Replica(uuid4(), "host"))
+            house = House(FakeEngine(), store=store, replicas=replicas, presence=EAGER)
+            stack.callback(house.gateway.close)
+            stack.callback(house.engine.release)
+            return house
+
+        yield build(), build()
+
+
+def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House]) -> None:
+    here, there = both
+    with here.engine.holding():
+        query_id = here.submit()
+        here.engine.wait_for_runs(1)
+        with pytest.raises(QueryNotFound):
+            there.status(query_id)
+        assert here.state(query_id) is QueryState.RUNNING
+        assert there.state(query_id) is QueryState.RUNNING
+        assert there.gateway.explain(query_id, "ann").state is QueryState.RUNNING
+        with pytest.raises(QueryNotFound):
+            there.gateway.status(query_id, "bob")
+        ended = there.gateway.finished(query_id)
+        assert not ended.done()
+    ended.result(PATIENCE_S)
+    assert there.state(query_id) is QueryState.SUCCEEDED
+    # Its rows lie with the replica that ran it.
+    with pytest.raises(ResultExpired):
+        there.gateway.chunk(query_id, 0, "ann")
+    assert here.gateway.chunk(query_id, 0, "ann").rows.num_rows
+
+
+def test_any_replica_cancels(both: tuple[House, House]) -> None:
+    here, there = both
+    with here.engine.holding():
+        query_id = here.submit()
+        here.engine.wait_for_runs(1)
+        here.status(query_id)
+        there.gateway.cancel(query_id, "ann")
+        here.clock.advance(timedelta(seconds=1))
+        here.gateway.finished(query_id).result(PATIENCE_S)
+    assert here.state(query_id) is QueryState.CANCELED
+    there.gateway.cancel(query_id, "ann")
+
+
+def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
+    both: tuple[House, House],
+) -> None:
+    here, there = both
+    elsewhere = there.submit()
+    there.ended(elsewhere)
+    assert here.state(elsewhere) is QueryState.SUCCEEDED
+    assert here.gateway.is_drained()
+    with here.engine.holding():
+        query_id = here.submit()
+        here.gateway.begin_drain()
+        with pytest.raises(ShuttingDown):
+            here.submit()
+        # Its result may lie with another one.
+        with pytest.raises(ShuttingDown):
+            here.status(elsewhere)
+        assert here.gateway.explain(elsewhere, "ann").state is QueryState.SUCCEEDED
+        here.clock.advance(timedelta(milliseconds=STIRRED_MS))
+        assert not here.gateway.is_drained()
+    here.gateway.finished(query_id).result(PATIENCE_S)
+    assert not here.gateway.is_drained()
+    here.clock.advance(timedelta(milliseconds=STIRRED_MS - 1))
+    assert here.gateway.chunk(query_id, 0, "ann").rows.num_rows
+    here.clock.advance(timedelta(milliseconds=STIRRED_MS - 1))
+    assert not here.gateway.is_drained()
+    assert here.gateway.chunk(query_id, 1, "ann").rows.num_rows
+    here.clock.advance(timedelta(milliseconds=1))
+    assert here.gateway.is_drained()
