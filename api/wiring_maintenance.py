@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from api.settings import Settings
+from service.adapters.meters import RecordMeters
 from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
@@ -21,11 +22,14 @@ def build_maintenances(
     store_url: str,
     clock: Clock,
     stack: ExitStack,
+    meters: RecordMeters,
 ) -> Maintenances:
     """Begins to run what is open; the log's table must be there."""
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
-    made = Maintenances(MaintenancePorts(upkeep, log, log, log, catalogs, clock), _plan(settings))
+    meters.pools.add("maintenance", lambda: log.pool)
+    ports = MaintenancePorts(upkeep, log, log, log, catalogs, clock, meters.maintenances)
+    made = Maintenances(ports, _plan(settings))
     stack.callback(made.close, 0)
     made.start()
     return made

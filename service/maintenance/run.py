@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from service.errors import GatewayError, MaintenanceFailed, PartDown
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
-from service.maintenance_ports import MaintenanceLog, MaintenanceTurns, TableUpkeep, WaitingIngests
+from service.maintenance.unmetered import UnmeteredMaintenance
+from service.maintenance_ports import (
+    MaintenanceLog,
+    MaintenanceMeters,
+    MaintenanceTurns,
+    TableUpkeep,
+    WaitingIngests,
+)
 from service.model.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
@@ -31,6 +38,7 @@ class MaintenancePorts:
     waiting: WaitingIngests
     catalogs: Catalogs
     clock: Clock
+    meters: MaintenanceMeters = field(default_factory=UnmeteredMaintenance)
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:

@@ -14,6 +14,7 @@ from redis.exceptions import LockError
 from redis.retry import Retry
 
 from service.adapters.filters.circuit import Circuit
+from service.adapters.filters.failure_count import FailureCount, FailureKind
 from service.adapters.filters.lease import LEASE_S, Lease
 from service.adapters.filters.newest import NewestValues, is_of_another_type
 from service.errors import FilterCacheDown
@@ -36,6 +37,7 @@ class FilterServer:
     """Every method but `ping` and `close` raises FilterCacheDown, at once if the server has just failed."""
 
     def __init__(self, url: str, clock: Clock) -> None:
+        self.failures = FailureCount()
         self._circuit = Circuit(clock)
         self._last_failure = FilterCacheDown().detail
         # No retry: health has a second, and a filter that is not there is only a slower query.
@@ -61,10 +63,12 @@ class FilterServer:
             self._circuit.note_answer()
             raise
         except redis.ResponseError as refusal:
+            self.failures.add(FailureKind.REFUSED)
             self._circuit.note_answer()
             raise FilterCacheDown(_meaning(refusal)) from refusal
         except (redis.RedisError, OSError, *_NONSENSE) as failure:
             self._drop_half_read(failure)
+            self.failures.add(FailureKind.NO_ANSWER)
             self._last_failure = _meaning(failure)
             self._circuit.note_failure()
             raise FilterCacheDown(self._last_failure) from failure
