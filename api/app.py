@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
 
 import structlog
 from fastapi import FastAPI
@@ -24,6 +23,7 @@ from api.openapi import describe
 from api.problems import install_problems
 from api.process_metrics import ProcessMetrics
 from api.request_log import RequestLog
+from api.request_meter import RequestMeter
 from api.routes import (
     chunks,
     explain,
@@ -40,6 +40,7 @@ from api.routes import (
     tables,
 )
 from api.settings import Settings
+from api.version import version_of
 from api.waiting import Waiting
 from service.errors import CannotStart
 
@@ -61,7 +62,7 @@ def create_app(
     door = Door(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
     app = FastAPI(
         title="Sluice",
-        version=_version(),
+        version=version_of(),
         description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
         lifespan=functools.partial(_life, door=door, is_awaited=settings.listen_when_ready),
         docs_url=None,
@@ -69,7 +70,9 @@ def create_app(
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
     )
-    app.state.edge = Edge(settings, door, Waiting(), ProcessMetrics())
+    metrics_of_process = ProcessMetrics()
+    metrics_of_process.http.watch_lanes(door.lanes)
+    app.state.edge = Edge(settings, door, Waiting(), metrics_of_process)
     # Before the one for JSON, which takes every content type to say that it is none.
     app.include_router(ingest.records_router)
     # Each request tries the routes one after the other, and most requests are these.
@@ -102,6 +105,7 @@ def create_app(
     app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
+    app.add_middleware(RequestMeter, http=metrics_of_process.http)
     app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
     return app
 
@@ -123,13 +127,6 @@ async def _life(_app: FastAPI, door: Door, *, is_awaited: bool) -> AsyncIterator
 
 def _log_failed_start(error: CannotStart) -> None:
     _log.error("cannot_start", detail=error.detail)
-
-
-def _version() -> str:
-    try:
-        return version("sluice-gateway")
-    except PackageNotFoundError:
-        return "0"
 
 
 def _door_bounds(settings: Settings) -> DoorBounds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
@@ -13,7 +13,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from api.callers import calling
-from api.lane import Gone, Lane
+from api.lane import Gone, Lane, LaneUse
 from api.waiting import ClientGone
 from service.errors import (
     CannotStart,
@@ -119,6 +119,11 @@ class Door:
             raise ClientGone from None
         finally:
             watching.cancel()
+
+    def lanes(self) -> Mapping[str, LaneUse]:
+        """How many threads are taken, by what they are for."""
+        lanes = {"calls": self._calls, "long_calls": self._long_ones, "readers": self._readers}
+        return {name: lane.use for name, lane in lanes.items()}
 
     def liveness(self) -> Liveness:
         """Whether the process can still help itself. A start and a stop have bounds of their own."""

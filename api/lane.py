@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -20,6 +21,15 @@ Gone = Callable[[], Coroutine[Any, Any, None]]
 """Makes what ends when the client hangs up."""
 _Ready = asyncio.Future["_Turn"]
 _Turn = Turn["_Ready"]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneUse:
+    """How many calls run, how many may, and how many wait."""
+
+    busy: int
+    size: int
+    waiting: int
 
 
 async def stays() -> None:
@@ -47,12 +57,18 @@ class Lane:
         busy: Callable[[], GatewayError],
         spare_places: int = 0,
     ) -> None:
-        self._free = places_per_caller + spare_places
+        self._size = self._free = places_per_caller + spare_places
+        self._waiting = 0
         self._turns: FairTurns[_Ready] = FairTurns(places_per_caller)
         # A call that has its place needs no other one.
         self._threads = CapacityLimiter(math.inf)
         self._wait_s = wait_s
         self._busy = busy
+
+    @property
+    def use(self) -> LaneUse:
+        """As it is now."""
+        return LaneUse(self._size - self._free, self._size, self._waiting)
 
     async def run(self, call: Callable[[], T], gone: Gone = stays, caller: str = "") -> T:
         """What the call gives; it goes on to its end in its thread, also if the client hangs up.
@@ -82,6 +98,7 @@ class Lane:
 
     async def _wait_in_turn(self, ready: _Ready, gone: Gone) -> None:
         left = asyncio.create_task(gone())
+        self._waiting += 1
         try:
             awaited: set[asyncio.Future[Any]] = {ready, left}
             await asyncio.wait(awaited, timeout=self._wait_s, return_when=asyncio.FIRST_COMPLETED)
@@ -90,6 +107,7 @@ class Lane:
             if not ready.done():
                 raise self._busy()
         finally:
+            self._waiting -= 1
             left.cancel()
 
     def _give_places(self) -> None:

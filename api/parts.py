@@ -148,18 +148,25 @@ class Parts:
     @cached_property
     def probe_values(self) -> ListedValues:
         """What the columns of tables hold: half of the memory for tables without snapshots."""
+        return ListedValues(self.manifest_values, self._listed_bytes)
+
+    @cached_property
+    def manifest_values(self) -> ManifestProbeValues:
+        """What the columns of tables with snapshots hold."""
         # Started first, and so stopped after those who read by it.
         catalogs = self.catalogs
         readers = {name: self._readers(name) for name in self.catalog_settings}
-        kept_bytes = self.settings.dynamic_filtering_listing_max_bytes
-        listed_bytes = kept_bytes // 2 if self.spark_settings.has_session_tables else 0
-        of_manifests = ManifestProbeValues(
+        return ManifestProbeValues(
             catalogs.opened,
             readers.__getitem__,
             max_files=self.settings.dynamic_filtering_max_listed_files,
-            kept_bytes=kept_bytes - listed_bytes,
+            kept_bytes=self.settings.dynamic_filtering_listing_max_bytes - self._listed_bytes,
         )
-        return ListedValues(of_manifests, listed_bytes)
+
+    @property
+    def _listed_bytes(self) -> int:
+        has_session_tables = self.spark_settings.has_session_tables
+        return self.settings.dynamic_filtering_listing_max_bytes // 2 if has_session_tables else 0
 
     def _readers(self, catalog: str) -> Executor:
         # One catalog that hangs holds up its own tables only.

@@ -79,10 +79,13 @@ def serve(
 def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] = lambda: None) -> Server:
     """The server of an app, with the settings' bounds on connections."""
     bounds = bounds_of(settings)
+    max_connections = with_descriptors(bounds.max_connections)
+    census = Census(max_connections, bounds.max_connections_per_peer)
+    app.state.edge.process_metrics.http.watch_connections(census.__len__, max_connections)
     protocol = functools.partial(
         BoundedProtocol,
         bounds=bounds,
-        census=Census(with_descriptors(bounds.max_connections), bounds.max_connections_per_peer),
+        census=census,
         unread=UnreadAnswers(bounds.max_unread_bytes),
     )
     config = uvicorn.Config(

@@ -16,6 +16,7 @@ from api.settings import Settings
 from api.wiring_ingests import build_ingests
 from api.wiring_jars import demo_jars, fetched_jars
 from api.wiring_maintenance import build_maintenances
+from api.wiring_metrics import watch_gateway
 from api.wiring_stores import await_given_stores, await_metrics_store
 from api.wiring_streams import build_streams, large_inputs
 from service.adapters.catalogs.bounded_views import BoundedViews
@@ -26,6 +27,7 @@ from service.adapters.lineage.journal import LineageJournal
 from service.adapters.log_table import make_log_table
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
+from service.adapters.metrics.record_collector import RecordCollector
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.adapters.result_store import LocalResultStore
 from service.adapters.tpcds.loader import LoadReport as LoadReport
@@ -35,6 +37,7 @@ from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.tpcds.schemas import table_schemas
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
+from service.model.caller_classes import CallerClasses
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
@@ -140,7 +143,7 @@ def migrate(settings: Settings, revision: str | None = None) -> None:
 
 def _gateway(settings: Settings, parts: Parts) -> Gateway:
     clock = SystemClock()
-    meters = RecordMeters()
+    meters = RecordMeters(CallerClasses(settings.caller_classes))
     # Closed last: until then it is told what ends.
     lineage = _lineage(settings, parts, clock, meters)
     ports = _query_ports(settings, parts, clock, meters, lineage)
@@ -162,7 +165,7 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         large_inputs(settings, parts.engine),
         clock,
         parts.stack,
-        meters.ingests,
+        meters,
         lineage,
     )
     streams = build_streams(
@@ -173,8 +176,9 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
         parts.folder("streams"),
         clock,
         parts.stack,
+        meters,
     )
-    return Gateway(
+    gateway = Gateway(
         ports,
         parts.metrics_store,
         parts.filter_cache,
@@ -189,12 +193,15 @@ def _gateway(settings: Settings, parts: Parts) -> Gateway:
             clock,
             parts.stack,
             lineage,
+            meters,
         ),
         bounds,
         streams,
         on_closed=parts.stack.close,
         replicas=parts.replicas,
     )
+    watch_gateway(meters, gateway, parts)
+    return gateway
 
 
 def _lineage(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> Lineage:
@@ -229,6 +236,9 @@ def _query_ports(
         settings.dynamic_filtering_processes, settings.dynamic_filtering_detection_timeout_s, (ready, ())
     )
     parts.stack.callback(calls.close)
+    meters.watch(RecordCollector(lambda: journal.use))
+    meters.caches.add("results", lambda: results.use)
+    meters.pools.add("planners", lambda: calls.use)
     return QueryPorts(
         engine=parts.engine,
         catalogs=parts.all_catalogs,

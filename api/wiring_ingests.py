@@ -19,6 +19,7 @@ from service.adapters.data_files.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.turns import Turns
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.meters import RecordMeters
 from service.adapters.postgres.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log import PostgresIngestLog
@@ -34,7 +35,7 @@ from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.ingest_ports import IngestMeters, RowDeltas
+from service.ingest_ports import RowDeltas
 from service.lineage_ports import Lineage
 from service.model.schemas import TableSchema
 from service.ports import Clock
@@ -49,7 +50,7 @@ def build_ingests(
     large: LargeInputs,
     clock: Clock,
     stack: ExitStack,
-    meters: IngestMeters,
+    meters: RecordMeters,
     lineage: Lineage,
 ) -> Ingests:
     """Begins to commit what an earlier process has left; the log's tables must be there."""
@@ -87,7 +88,7 @@ def build_ingests(
         sync=sync,
         upsert_listed_files=settings.ingest_upsert_listed_files,
     )
-    committer = Committer(log, commits, clock, pace, meters, rewriting, lineage)
+    committer = Committer(log, commits, clock, pace, meters.ingests, rewriting, lineage)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
@@ -100,7 +101,7 @@ def build_ingests(
         settings.ingest_tables,
         body_bounds(settings),
         large=large,
-        meters=meters,
+        meters=meters.ingests,
         turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
         changes=PyIcebergTableChanges(catalogs),
         spools=spools,
@@ -117,4 +118,8 @@ def build_ingests(
     retention = IngestRetention(history, clock, timedelta(days=settings.ingest_retention_days))
     stack.callback(retention.close)
     retention.start()
+    meters.pools.add("ingest_log", lambda: log.pool)
+    meters.pools.add("commit_rounds", lambda: log.rounds_pool)
+    meters.pools.add("ingest_history", lambda: history.pool)
+    meters.caches.add("spooled_bodies", lambda: spools.use)
     return Ingests(ports, committer, schema_from_json, history, settings.ingest_max_waiting)

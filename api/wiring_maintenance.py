@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from api.settings import Settings
+from service.adapters.meters import RecordMeters
 from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
 from service.lineage_ports import Lineage
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
@@ -23,11 +24,14 @@ def build_maintenances(
     clock: Clock,
     stack: ExitStack,
     lineage: Lineage,
+    meters: RecordMeters,
 ) -> Maintenances:
     """Begins to run what is open; the log's table must be there."""
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
-    made = Maintenances(MaintenancePorts(upkeep, log, log, log, catalogs, clock, lineage), _plan(settings))
+    meters.pools.add("maintenance", lambda: log.pool)
+    ports = MaintenancePorts(upkeep, log, log, log, catalogs, clock, lineage, meters.maintenances)
+    made = Maintenances(ports, _plan(settings))
     stack.callback(made.close, 0)
     made.start()
     return made

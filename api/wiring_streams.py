@@ -12,11 +12,13 @@ from api.settings import Settings
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.catalogs.store_region import with_region
 from service.adapters.laid_bodies import LaidBodies
+from service.adapters.meters import RecordMeters
 from service.adapters.postgres.stream_store import PostgresStreamStore
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.adapters.stream_meters import StreamCollector
 from service.adapters.task_spools import TaskSpools
 from service.ingest.executing.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
@@ -66,6 +68,7 @@ def build_streams(
     checkpoints: Path,
     clock: Clock,
     stack: ExitStack,
+    meters: RecordMeters,
 ) -> Streams:
     """Begins to run what is to be run; the store's tables must be there."""
     store = PostgresStreamStore(store_url)
@@ -78,12 +81,14 @@ def build_streams(
     topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
     sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
     streams = Streams(
-        StreamPorts(store, queries, sources, clock),
+        StreamPorts(store, queries, sources, clock, meters.streams),
         ingests,
         partial(stream_definition, read_schema=schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),
     )
     stack.callback(streams.close, 0)
+    meters.pools.add("streams", lambda: store.pool)
+    meters.watch(StreamCollector(streams.standing))
     streams.start()
     return streams
 

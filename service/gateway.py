@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -31,6 +31,7 @@ from service.model.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.results import Chunk, Manifest, ResultFormat
 from service.model.tables import TableFacts, TableListing, TableName
+from service.model.usage import PoolUse
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory, Replicas
 from service.query.book import QueryBook
 from service.query.explain import explain
@@ -319,6 +320,10 @@ class Gateway:
         given_up = self._workers.given_up + self._plannings.given_up
         vitals = Vitals(self._ports.engine.health(), given_up)
         return self._meters.exposition(open_queries(self._book.open()), vitals)
+
+    def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
+        """How each kind of workers tells how busy it is."""
+        return {"query_workers": lambda: self._workers.use, "plannings": lambda: self._plannings.use}
 
     def liveness(self) -> Liveness:
         """Whether this process can still help itself. At once: no part is asked."""

@@ -329,6 +329,12 @@ class IngestMeters(Protocol):
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
         """Counts a commit round, and its ingests unless it was refused, with an `error_code`."""
 
+    def round_postponed(self, code: str) -> None:
+        """Counts a commit round that is tried again, by the code of the error that was in its way."""
+
+    def committed_after(self, lags_ms: Sequence[int]) -> None:
+        """Counts how long ingests have waited from their acceptance until they were in a table."""
+
     def failed(self, ingest_count: int) -> None:
         """Counts accepted ingests that one of their tables has refused."""
 

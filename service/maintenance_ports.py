@@ -33,6 +33,16 @@ class TableUpkeep(Protocol):
         """
 
 
+class MaintenanceMeters(Protocol):
+    """Numbers of what this process has done since its start. Nothing blocks, nothing raises."""
+
+    def ended(self, record: MaintenanceRecord) -> None:
+        """Counts one that has ended, with its operations."""
+
+    def postponed(self) -> None:
+        """Counts one that stays open, since a part that it needs is down."""
+
+
 class MaintenanceLog(Protocol):
     """What was asked for, and what came of it. All raise MetricsStoreDown if the log does not answer."""
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from service.errors import GatewayError
 from service.model.micro_batches import FoundFiles, MicroBatch
+from service.model.stream_standing import StreamProgress
 from service.model.streams import BatchDone, StreamRecord, StreamSource, StreamState
 
 
@@ -76,11 +77,24 @@ class RunningStream(Protocol):
     def has_read(self) -> bool:
         """Whether its source has answered since it was started."""
 
+    def progress(self) -> StreamProgress:
+        """How it is doing, as far as it says."""
+
     def failure(self) -> GatewayError | None:
         """What ended it, if it did not end by itself."""
 
     def stop(self) -> None:
         """Ends it; what it was working on is worked on again when it is started anew."""
+
+
+class StreamMeters(Protocol):
+    """Numbers of what streams did in this process since its start. Nothing blocks, nothing raises."""
+
+    def batch_done(self) -> None:
+        """Counts a micro-batch that is in its tables."""
+
+    def failed(self, code: str) -> None:
+        """Counts a run that failed, by the code of its error."""
 
 
 OnBatch = Callable[[MicroBatch], None]

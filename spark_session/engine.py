@@ -17,9 +17,11 @@ from service.errors import (
     QueryCanceled,
     QueryEnded,
 )
+from service.model.engine_signs import EngineLoss, EngineSigns
 from service.model.health import PartHealth, PartState
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.usage import CacheUse
 from service.ports import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine_terms import in_engine_terms
@@ -52,7 +54,7 @@ class SparkEngine:
         self._watch: SessionWatch | None = None
         self._suspects = Suspects(self._bounds.quarantine_s)
         self._lost_because = ""
-        self._lost_count = 0
+        self._losses = dict.fromkeys(EngineLoss, 0)
         self._last_up_s = time.monotonic()
         self._has_failed_start = False
         self._changed = threading.Condition()
@@ -147,7 +149,7 @@ class SparkEngine:
     def health(self) -> PartHealth:
         """See `service.ports.Engine`."""
         watch = self._watch
-        lost_count, down_s = self._lost_count, time.monotonic() - self._last_up_s
+        lost_count, down_s = sum(self._losses.values()), time.monotonic() - self._last_up_s
         if watch is None or watch.is_gone:
             detail = f"A new session is being started. {self._lost_because}".strip()
             return PartHealth(
@@ -158,6 +160,18 @@ class SparkEngine:
         if verdict.is_up:
             return PartHealth("engine", PartState.UP, verdict.detail, True, given_up_count, lost_count)
         return PartHealth("engine", PartState.DOWN, verdict.detail, True, given_up_count, lost_count, down_s)
+
+    def signs(self) -> EngineSigns:
+        """What a monitor may want to know. At once: the JVM is not asked."""
+        watch = self._watch
+        if watch is None or watch.is_gone:
+            return EngineSigns(self._losses)
+        return watch.signs(self._losses)
+
+    def relations_use(self) -> CacheUse:
+        """How much of small tables is in the engine's memory. At once: the JVM is not asked."""
+        session = self._session
+        return CacheUse(0, 0, self._settings.max_relation_bytes) if session is None else session.relations.use
 
     def catalog_faults(self) -> Mapping[str, str]:
         """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
@@ -267,26 +281,26 @@ class SparkEngine:
             return
         watch.session.jvm.is_dead_within(WATCH_INTERVAL_S)
         if watch.is_gone:
-            self._lose(watch, "Its process ended.")
+            self._lose(watch, EngineLoss.PROCESS_ENDED, "Its process ended.")
             return
         verdict = watch.verdict()
         if verdict.is_up:
             # Here and nowhere else: a watcher that hangs lets the engine's time run out, too.
             self._last_up_s = time.monotonic()
-        elif verdict.must_be_replaced:
+        elif verdict.loss is not None:
             # What hangs is why, and none of the queries beside it.
             culprits = watch.given_up_texts() if verdict.given_up_count else None
             self._note_loss(watch.session, culprits)
-            self._lose(watch, verdict.detail)
+            self._lose(watch, verdict.loss, verdict.detail)
 
-    def _lose(self, watch: SessionWatch, reason: str) -> None:
+    def _lose(self, watch: SessionWatch, loss: EngineLoss, reason: str) -> None:
         if self._closing.is_set():
             return
         session = watch.session
         self._note_loss(session)
         log.error("engine_lost", exit_code=session.jvm.process.poll(), reason=reason)
         self._lost_because = reason
-        self._lost_count += 1
+        self._losses[loss] += 1
         self._become(None)
         session.children.close()
         session.catalogs.close()

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from service.errors import QueryFailed
 from service.model.query import Parameters
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.usage import CacheUse
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance
@@ -54,6 +55,11 @@ class LocalRelationStore:
         self._guard = guard
         self._lock = threading.Lock()
         self._kept: LRUCache[str, _Kept] = LRUCache(max_bytes, lambda kept: kept.held.byte_count)
+
+    @property
+    def use(self) -> CacheUse:
+        """As it is now. Takes no lock: making room may call into a JVM that hangs."""
+        return CacheUse(len(self._kept), int(self._kept.currsize), int(self._kept.maxsize))
 
     def held(self, fingerprint: str) -> HeldRelation | None:
         """The relation, if it is here."""

@@ -22,12 +22,14 @@ from service.errors import (
     StreamInvalid,
 )
 from service.model.ingest import WriteFault
+from service.model.stream_standing import StreamProgress
 from service.model.streams import DirectorySource, KafkaSource, StreamSource
 from service.stream_ports import OnBatch
 from spark_session.errors import sentence
 from spark_session.executors import label
 from spark_session.micro_batch import SparkMicroBatch
 from spark_session.stream_failures import StreamFailures
+from spark_session.stream_progress import stream_progress
 from spark_session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
@@ -159,6 +161,16 @@ class SparkRunningStream:
             return self.query.lastProgress is not None or self.query.status["message"] == _IDLE
         except (PySparkException, Py4JError, OSError):
             return False
+
+    def progress(self) -> StreamProgress:
+        """See `service.stream_ports.RunningStream`."""
+        if self.query is None or not self._session.is_alive():
+            return StreamProgress()
+        try:
+            last = self.query._jsq.lastProgress()
+            return stream_progress(self.query.status, None if last is None else str(last.json()))
+        except (PySparkException, Py4JError, OSError):
+            return StreamProgress()
 
     def failure(self) -> GatewayError | None:
         """See `service.stream_ports.RunningStream`."""

@@ -11,6 +11,9 @@ from pydantic import BaseModel, Field, model_validator
 
 from api.settings.kinds import GIB, KIB, MIB, Name, Sha256Hex
 
+MOST_CLASSES = 20
+"""Each is a time series, three times."""
+
 
 class LogLevel(StrEnum):
     """From which level on lines are written."""
@@ -38,6 +41,11 @@ class ServingSettings(BaseModel):
     log_format: LogFormat = Field(LogFormat.JSON, description="json, or console for people")
     api_tokens: dict[Name, Sha256Hex] = Field(
         {}, repr=False, description="caller to SHA-256 (hex) of the bearer token; empty: all are `anonymous`"
+    )
+    caller_classes: dict[Name, Name] = Field(
+        {},
+        description="caller to a class that metrics tell its queries by, 20 classes at most; all others are"
+        " `authenticated` or `anonymous`",
     )
     allow_unauthenticated: bool = Field(
         False,
@@ -136,6 +144,15 @@ class ServingSettings(BaseModel):
             f"host {self.host} can be reached from other machines: set api_tokens, or allow_unauthenticated"
             " to let everyone in"
         )
+
+    @model_validator(mode="after")
+    def _classes_are_few_and_of_callers(self) -> Self:
+        unknown = self.caller_classes.keys() - self.api_tokens.keys()
+        if unknown:
+            raise ValueError(f"caller_classes names {min(unknown)}, who has no token in api_tokens")
+        if len(set(self.caller_classes.values())) > MOST_CLASSES:
+            raise ValueError(f"caller_classes has more than {MOST_CLASSES} classes")
+        return self
 
     @model_validator(mode="after")
     def _tokens_are_of_one_caller_each(self) -> Self:

@@ -19,13 +19,13 @@ class Panel:
     description: str = ""
 
 
-def now(metric: str) -> str:
+def now(metric: str, matcher: str = "") -> str:
     """A gauge of the gateways that were chosen.
 
     >>> now("sluice_ready")
     'sluice_ready{namespace=~"$namespace", job=~"$job", instance=~"$instance"}'
     """
-    return f"{metric}{{{SELECTED}}}"
+    return f"{metric}{{{SELECTED}{matcher}}}"
 
 
 def per_second(counter: str, matcher: str = "") -> str:
@@ -44,6 +44,21 @@ def quantiles(histogram: str) -> Mapping[str, str]:
     return {f"p{part * 100:g}": f"histogram_quantile({part}, {buckets})" for part in (0.5, 0.95, 0.99)}
 
 
+def above(histogram: str, by: str = "") -> str:
+    """What one in twenty is above, of each series that these labels tell apart."""
+    return f"histogram_quantile(0.95, sum by ({by}le) ({per_second(f'{histogram}_bucket')}))"
+
+
+def ratio(gauge: str, bound: str, matcher: str = "") -> str:
+    """How much of its bound a gauge has reached, of each gateway."""
+    return f"{now(gauge, matcher)} / {now(bound, matcher)}"
+
+
+def share(part: str, whole: str, label: str) -> str:
+    """Of two sums, by a label, the one over the other."""
+    return f"sum by ({label}) ({part}) / sum by ({label}) ({whole})"
+
+
 def average(histogram: str) -> str:
     """The average of what was observed."""
     return f"{total(f'{histogram}_sum')} / {total(f'{histogram}_count')}"
@@ -51,6 +66,7 @@ def average(histogram: str) -> str:
 
 FAILED, COMMITTED = ', state="FAILED"', ', state="COMMITTED"'
 COLLECTED, CACHED = ', source="COLLECTED"', ', source="CACHED"'
+HEAP, BESIDE_THE_HEAP, HIT = ', area="heap"', ', area!="heap"', ', outcome="HIT"'
 WITH_KEYS = ', source=~"CACHED|COLLECTED"'
 SCANNED = {"files": "sluice_scan_data_files", "bytes": "sluice_scan_bytes"}
 
@@ -68,9 +84,52 @@ TRAFFIC = (
         "From submission to end: the time in the queue is part of it.",
     ),
     Panel(
+        "Where the time of queries goes",
+        "s",
+        {part: above(f"sluice_query_{part}_seconds") for part in ("queue", "planning", "running")},
+        "What one query in twenty is above, of each part.",
+    ),
+    Panel(
+        "Queries by the class of their caller",
+        "reqps",
+        {"{{caller_class}}": f"sum by (caller_class) ({per_second('sluice_queries_total')})"},
+        "SLUICE_CALLER_CLASSES says who is of which.",
+    ),
+    Panel(
         "Queries that fail",
         "percentunit",
         {"of all": f"{total('sluice_queries_total', FAILED)} / {total('sluice_queries_total')}"},
+    ),
+    Panel(
+        "Errors of queries",
+        "cps",
+        {"{{code}}": f"sum by (code) ({per_second('sluice_query_errors_total')})"},
+        "docs/errors.md has each code.",
+    ),
+    Panel(
+        "Requests by route",
+        "reqps",
+        {"{{method}} {{route}}": f"sum by (method, route) ({per_second('sluice_http_requests_total')})"},
+    ),
+    Panel(
+        "Requests by status",
+        "reqps",
+        {"{{status}}": f"sum by (status) ({per_second('sluice_http_requests_total')})"},
+        "gone: the client hung up before an answer.",
+    ),
+    Panel(
+        "Duration of requests, one in twenty is above",
+        "s",
+        {"{{method}} {{route}}": above("sluice_http_request_duration_seconds", "method, route, ")},
+        "Waiting for a result is part of it.",
+    ),
+    Panel(
+        "Connections and requests that are open",
+        "short",
+        {
+            f"connections {GATEWAY}": now("sluice_http_connections"),
+            f"requests {GATEWAY}": now("sluice_http_requests_open"),
+        },
     ),
 )
 
@@ -147,13 +206,16 @@ INGEST = (
         {"estimated": f"sum({now('sluice_ingests_waiting')}) / {total('sluice_ingests_total', COMMITTED)}"},
         "Ingests that wait, over those that are committed in a second.",
     ),
+    Panel("Age of the oldest that waits", "s", {"oldest": f"max({now('sluice_ingest_oldest_seconds')})"}),
+    Panel("Time from acceptance to the table", "s", quantiles("sluice_ingest_commit_lag_seconds")),
     Panel("Duration of commit rounds", "s", quantiles("sluice_commit_seconds")),
     Panel(
         "Commit rounds",
         "cps",
         {
             "committed": total("sluice_commit_rounds_total"),
-            "{{code}}": f"sum by (code) ({per_second('sluice_commit_rounds_refused_total')})",
+            "refused {{code}}": f"sum by (code) ({per_second('sluice_commit_rounds_refused_total')})",
+            "postponed {{code}}": f"sum by (code) ({per_second('sluice_commit_rounds_postponed_total')})",
         },
     ),
     Panel(
@@ -162,6 +224,49 @@ INGEST = (
         {
             "ingests": average("sluice_commit_round_ingests"),
             "write targets": average("sluice_commit_round_write_targets"),
+        },
+    ),
+)
+
+STREAMS = (
+    Panel(
+        "Streams by state",
+        "short",
+        {
+            "{{state}}": f"max by (state) ({now('sluice_streams')})",
+            "run by a gateway": f"sum({now('sluice_streams_run_here')})",
+        },
+        "FAILED ones stay until they are resumed.",
+    ),
+    Panel(
+        "Longest time without a batch or an empty source",
+        "s",
+        {GATEWAY: now("sluice_stream_lag_seconds")},
+    ),
+    Panel("Messages that are not read", "short", {GATEWAY: now("sluice_stream_lag_messages")}, "Of Kafka."),
+    Panel(
+        "Batches, and runs that failed",
+        "cps",
+        {
+            "batches": total("sluice_stream_batches_total"),
+            "{{code}}": f"sum by (code) ({per_second('sluice_stream_failures_total')})",
+        },
+    ),
+    Panel(
+        "Maintenance of tables by outcome",
+        "short",
+        {"{{outcome}}": f"sum by (outcome) (increase({now('sluice_maintenance_runs_total')}[1h]))"},
+        "Within an hour.",
+    ),
+    Panel(
+        "Duration of maintenance, on average",
+        "s",
+        {
+            "{{operation}}": share(
+                per_second("sluice_maintenance_operation_seconds_sum"),
+                per_second("sluice_maintenance_operation_seconds_count"),
+                "operation",
+            )
         },
     ),
 )
@@ -177,7 +282,15 @@ ENGINE = (
         },
     ),
     Panel(
-        "Engines replaced within an hour", "short", {GATEWAY: f"increase({now('sluice_engine_lost')}[1h])"}
+        "Engines replaced within an hour",
+        "short",
+        {"{{reason}}": f"sum by (reason) (increase({now('sluice_engine_replaced_total')}[1h]))"},
+    ),
+    Panel(
+        "Trial query not answered for",
+        "s",
+        {GATEWAY: now("sluice_engine_silent_seconds")},
+        "At SLUICE_ENGINE_UNRESPONSIVE_S the engine is replaced.",
     ),
     Panel(
         "Given up, and not back yet",
@@ -189,18 +302,92 @@ ENGINE = (
         "What goes on although nobody waits for it any more.",
     ),
     Panel(
+        "Heap of the JVM",
+        "percentunit",
+        {GATEWAY: ratio("sluice_jvm_memory_used_bytes", "sluice_jvm_memory_max_bytes", HEAP)},
+        "Of as much as it may have.",
+    ),
+    Panel(
+        "Metaspace and buffers of the JVM",
+        "bytes",
+        {f"{{{{area}}}} {GATEWAY}": now("sluice_jvm_memory_used_bytes", BESIDE_THE_HEAP)},
+    ),
+    Panel(
+        "Time of the JVM in garbage collection",
+        "percentunit",
+        {GATEWAY: now("sluice_jvm_gc_share")},
+        "At SLUICE_ENGINE_MAX_COLLECTION_PERCENT the engine is replaced.",
+    ),
+    Panel("Threads of the JVM", "short", {GATEWAY: now("sluice_jvm_threads")}),
+    Panel(
+        "Cores used",
+        "short",
+        {
+            f"gateway {GATEWAY}": per_second("process_cpu_seconds_total"),
+            f"JVM {GATEWAY}": per_second("sluice_jvm_process_cpu_seconds_total"),
+        },
+    ),
+    Panel(
         "Processes started within an hour",
         "short",
         {GATEWAY: f"changes({now('process_start_time_seconds')}[1h])"},
         "A restart that keeps the gateway's address.",
     ),
+)
+
+ROOM = (
     Panel(
-        "Memory of gateways, without Spark's JVM", "bytes", {GATEWAY: now("process_resident_memory_bytes")}
+        "Parts that are up",
+        "short",
+        {"{{part}}": f"min by (part) ({now('sluice_part_up')})"},
+        "0: down for one of the chosen gateways, at least.",
     ),
     Panel(
-        "Cores used by gateways, without Spark's JVM",
+        "Memory of the container",
+        "percentunit",
+        {GATEWAY: f"{now('sluice_memory_used_bytes')} / {now('sluice_memory_limit_bytes')}"},
+        "Of as much as it may have; without a limit, the machine's.",
+    ),
+    Panel(
+        "Memory of the processes",
+        "bytes",
+        {
+            f"gateway {GATEWAY}": now("process_resident_memory_bytes"),
+            f"JVM {GATEWAY}": now("sluice_jvm_process_resident_memory_bytes"),
+        },
+    ),
+    Panel(
+        "Disk that is left",
+        "percentunit",
+        {GATEWAY: f"{now('sluice_disk_free_bytes')} / {now('sluice_disk_size_bytes')}"},
+        "Of the disk of SLUICE_DATA_DIR.",
+    ),
+    Panel(
+        "Threads, processes and connections in use",
+        "percentunit",
+        {"{{pool}}": share(now("sluice_pool_busy"), now("sluice_pool_size"), "pool")},
+        "Of as many as there are. Beyond 1, connections to PostgreSQL were opened for a moment.",
+    ),
+    Panel(
+        "Threads for requests in use",
+        "percentunit",
+        {"{{lane}}": share(now("sluice_lane_busy"), now("sluice_lane_size"), "lane")},
+    ),
+    Panel(
+        "What waits for a worker or a thread",
         "short",
-        {GATEWAY: per_second("process_cpu_seconds_total")},
+        {
+            "{{pool}}": f"sum by (pool) ({now('sluice_pool_waiting')})",
+            "{{lane}}": f"sum by (lane) ({now('sluice_lane_waiting')})",
+        },
+    ),
+    Panel(
+        "Records that wait for PostgreSQL",
+        "short",
+        {
+            "waiting": f"sum({now('sluice_query_records_waiting')})",
+            "lost within an hour": f"sum(increase({now('sluice_query_records_dropped_total')}[1h]))",
+        },
     ),
     Panel(
         "Open files and connections",
@@ -228,12 +415,36 @@ CACHES = (
         },
     ),
     Panel("Time to collect a filter's keys", "s", quantiles("sluice_filter_collect_seconds")),
+    Panel(
+        "Calls of the filter cache that failed",
+        "cps",
+        {"{{kind}}": f"sum by (kind) ({per_second('sluice_filter_cache_errors_total')})"},
+    ),
+    Panel(
+        "What was asked for and was there",
+        "percentunit",
+        {
+            "{{cache}}": share(
+                per_second("sluice_cache_requests_total", HIT),
+                per_second("sluice_cache_requests_total"),
+                "cache",
+            )
+        },
+    ),
+    Panel(
+        "How full caches are",
+        "percentunit",
+        {"{{cache}}": share(now("sluice_cache_bytes"), now("sluice_cache_max_bytes"), "cache")},
+        "Of as many bytes as may be kept.",
+    ),
 )
 
 ROWS: Mapping[str, Sequence[Panel]] = {
     "Traffic and latency": TRAFFIC,
     "Pruning": PRUNING,
     "Ingest": INGEST,
+    "Streams and maintenance": STREAMS,
     "Engine": ENGINE,
+    "Room": ROOM,
     "Caches": CACHES,
 }

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
+from service.model.usage import CacheUse
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -26,13 +28,22 @@ class BoundedLru(Generic[K, V]):
         self._lock = threading.Lock()
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._byte_count = 0
+        self._hits = self._misses = 0
+
+    @property
+    def use(self) -> CacheUse:
+        """As it is now."""
+        with self._lock:
+            return CacheUse(len(self._entries), self._byte_count, self._max_bytes, self._hits, self._misses)
 
     def get(self, key: K) -> V | None:
         """The value, if it is kept."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
+                self._misses += 1
                 return None
+            self._hits += 1
             self._entries.move_to_end(key)
             return entry[0]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from service.model.ingest import IngestBacklog, IngestRecord, IngestState
 from service.model.writing import Committable
 
 COMMIT_BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+LAG_BOUNDS_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 MEMBERS_OF_A_ROUND = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
@@ -54,6 +57,17 @@ class RegisteredIngestMeters:
             "Tables and branches that a commit is due for, whoever accepted it.",
             registry=registry,
         )
+        self._oldest = Gauge(
+            "sluice_ingest_oldest_seconds",
+            "How long ago the oldest ingest was accepted that waits, whoever accepted it; 0: none waits.",
+            registry=registry,
+        )
+        self._lags = Histogram(
+            "sluice_ingest_commit_lag_seconds",
+            "From the acceptance of an ingest by this process until it was in a table.",
+            buckets=LAG_BOUNDS_S,
+            registry=registry,
+        )
 
     def accepted(self, record: IngestRecord) -> None:
         """Counts an ingest that is durable now."""
@@ -79,6 +93,15 @@ class RegisteredIngestMeters:
             self._ingests.labels(IngestState.COMMITTED.value).inc(len(committable.ingest_ids))
         self._rounds.count(committable, error_code, took_ms)
 
+    def round_postponed(self, code: str) -> None:
+        """Counts a commit round that is tried again, by the code of the error that was in its way."""
+        self._rounds.postponed.labels(code).inc()
+
+    def committed_after(self, lags_ms: Sequence[int]) -> None:
+        """Counts how long ingests have waited from their acceptance until they were in a table."""
+        for each in lags_ms:
+            self._lags.observe(each / 1000)
+
     def failed(self, ingest_count: int) -> None:
         """Counts accepted ingests that one of their tables has refused."""
         self._ingests.labels(IngestState.FAILED.value).inc(ingest_count)
@@ -87,6 +110,7 @@ class RegisteredIngestMeters:
         """Sets what waits now."""
         self._waiting.set(backlog.ingest_count)
         self._waiting_tables.set(backlog.key_count)
+        self._oldest.set(backlog.oldest_ms / 1000)
 
 
 class _Rounds:
@@ -97,6 +121,12 @@ class _Rounds:
         self._refused = Counter(
             "sluice_commit_rounds_refused",
             "Commit rounds that can never be committed, by the code of their error.",
+            ["code"],
+            registry=registry,
+        )
+        self.postponed = Counter(
+            "sluice_commit_rounds_postponed",
+            "Commit rounds that are tried again, by the code of the error that was in their way.",
             ["code"],
             registry=registry,
         )

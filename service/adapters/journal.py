@@ -13,6 +13,7 @@ from tenacity import RetryError, Retrying, retry_if_exception_type, wait_random_
 from tenacity.nap import sleep_using_event
 from tenacity.stop import stop_when_event_set
 
+from service.adapters.metrics.record_collector import RecordsUse
 from service.errors import MetricsStoreDown
 from service.model.health import PartState
 from service.model.query import QueryRecord
@@ -61,6 +62,12 @@ class BufferedJournal:
         self._closing = Event()
         self._writer = Thread(target=self._write_until_closed, name="journal", daemon=True)
         self._writer.start()
+
+    @property
+    def use(self) -> RecordsUse:
+        """What waits, and what was given up."""
+        with self._changed:
+            return RecordsUse(len(self._waiting), self._capacity, self._dropped)
 
     @property
     def waiting(self) -> int:

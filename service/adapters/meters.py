@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.registry import Collector
 
 from service.adapters.ingest_meters import RegisteredIngestMeters
 from service.adapters.lineage.lineage_meters import RegisteredLineageMeters
+from service.adapters.maintenance_meters import RegisteredMaintenanceMeters
+from service.adapters.metrics.cache_collector import CacheCollector
+from service.adapters.metrics.guarded import Guarded
+from service.adapters.metrics.pool_collector import PoolCollector
+from service.adapters.query_times import QueryTimes
+from service.adapters.stream_meters import RegisteredStreamMeters
 from service.adapters.vital_meters import VitalMeters
+from service.model.caller_classes import CallerClasses
 from service.model.filtering import FilterRecord, FilterSource
 from service.model.health import Vitals
 from service.model.pruning import Selection
@@ -19,19 +35,39 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 
 
 class RecordMeters:
-    """The `Meters` port over a registry that `ingests` and `lineage` share. For any thread."""
+    """The `Meters` port over a registry that all others here share. Any thread may call any method.
 
-    def __init__(self) -> None:
+    What is read at each `exposition` is watched: a collector there must not block.
+    """
+
+    def __init__(self, classes: CallerClasses | None = None) -> None:
+        # In this text format nobody reads since when a series is counted, and it would be half of the answer.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()
         self._registry = registry
+        self._classes = classes or CallerClasses()
         self.ingests = RegisteredIngestMeters(registry)
         self.lineage = RegisteredLineageMeters(registry)
+        self.streams = RegisteredStreamMeters(registry)
+        self.maintenances = RegisteredMaintenanceMeters(registry)
+        self.pools = PoolCollector()
+        self.caches = CacheCollector()
+        self.watch(self.pools)
+        self.watch(self.caches)
         self._queries = Counter(
-            "sluice_queries", "Queries that have ended, by their state.", ["state"], registry=registry
+            "sluice_queries",
+            "Queries that have ended, by their state and the class of their caller.",
+            ["state", "caller_class"],
+            registry=registry,
         )
-        for state in QueryState:
-            if state.is_final:
-                self._queries.labels(state.value)
+        for state, each in product(filter(lambda state: state.is_final, QueryState), self._classes.names):
+            self._queries.labels(state.value, each)
+        self._errors = Counter(
+            "sluice_query_errors",
+            "Queries that have ended without a result, by the code of their error.",
+            ["code"],
+            registry=registry,
+        )
         self._open = Gauge(
             "sluice_queries_open",
             "Queries that wait or run now, by their state.",
@@ -39,12 +75,7 @@ class RecordMeters:
             registry=registry,
         )
         self._vitals = VitalMeters(registry)
-        self._durations = Histogram(
-            "sluice_query_duration_seconds",
-            "From a query's submission to its end.",
-            buckets=BOUNDS_S,
-            registry=registry,
-        )
+        self._times = QueryTimes(registry, BOUNDS_S)
         self._verifications = Counter(
             "sluice_verifications",
             "Queries that asked to be verified, by what came of it.",
@@ -71,10 +102,16 @@ class RecordMeters:
         self._data_files = _Skipped("data_files", "Data files", registry)
         self._bytes = _Skipped("bytes", "Bytes of data files", registry)
 
+    def watch(self, collector: Collector) -> None:
+        """Shows what the collector has, too."""
+        self._registry.register(Guarded(collector))
+
     def count(self, record: QueryRecord) -> None:
         """Counts a query that has ended, with its filters and scans."""
-        self._queries.labels(record.state.value).inc()
-        self._durations.observe((record.queued_ms + record.planning_ms + record.running_ms) / 1000)
+        self._queries.labels(record.state.value, self._classes.of(record.caller)).inc()
+        if record.error is not None:
+            self._errors.labels(record.error.code).inc()
+        self._times.observe(record)
         if record.verification is not None:
             self._verifications.labels(record.verification.value).inc()
         for each in record.filters:

@@ -23,6 +23,7 @@ from service.errors import (
     ResultTooLarge,
 )
 from service.model.results import Chunk, Column, Manifest
+from service.model.usage import CacheUse
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)
@@ -71,6 +72,13 @@ class LocalResultStore:
         self._kept: dict[UUID, _Kept] = {}
         self._reserved_bytes = 0
         self._lock = Lock()
+
+    @property
+    def use(self) -> CacheUse:
+        """What is kept now."""
+        with self._lock:
+            byte_count = sum(each.byte_count for each in self._kept.values())
+            return CacheUse(len(self._kept), byte_count, self._total_bytes)
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from service.adapters.scratch_directory import ScratchDirectory
 from service.errors import CannotStart, IngestInvalid, StorageDown, TooManyIngests
+from service.model.usage import CacheUse
 
 IN_MEMORY_BYTES = 1024**2
 
@@ -32,6 +33,11 @@ class SpoolDirectory:
                 f"The folder {parent} cannot be used ({error}): set SLUICE_DATA_DIR."
             ) from error
         self._room = _Room(max_bytes)
+
+    @property
+    def use(self) -> CacheUse:
+        """What all of them take of the disk."""
+        return self._room.use
 
     def new(self) -> FileSpool:
         """An empty one."""
@@ -117,7 +123,12 @@ class _Room:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._taken_bytes = 0
+        self._taken_by = 0
         self._lock = threading.Lock()
+
+    @property
+    def use(self) -> CacheUse:
+        return CacheUse(self._taken_by, self._taken_bytes, self._max_bytes)
 
     def take(self, byte_count: int, own_bytes: int) -> None:
         if own_bytes + byte_count > self._max_bytes:
@@ -129,7 +140,9 @@ class _Room:
             if self._taken_bytes + byte_count > self._max_bytes:
                 raise TooManyIngests
             self._taken_bytes += byte_count
+            self._taken_by += own_bytes == 0
 
     def give_back(self, byte_count: int) -> None:
         with self._lock:
             self._taken_bytes -= byte_count
+            self._taken_by -= byte_count > 0

@@ -17,11 +17,6 @@ class VitalMeters:
             "Calls and tasks that run on in the engine although nobody waits for them.",
             registry=registry,
         )
-        self._lost = Gauge(
-            "sluice_engine_lost",
-            "How often the engine had to be started anew since the gateway's start.",
-            registry=registry,
-        )
         self._workers = Gauge(
             "sluice_workers_given_up",
             "Workers that hang with queries that have ended for their callers.",
@@ -32,5 +27,4 @@ class VitalMeters:
         """Takes over what is known now."""
         self._is_up.set(vitals.engine.state is PartState.UP)
         self._engine.set(vitals.engine.given_up_count)
-        self._lost.set(vitals.engine.lost_count)
         self._workers.set(vitals.given_up_workers)

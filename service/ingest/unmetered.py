@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import Committable
 
@@ -19,6 +21,12 @@ class Unmetered:
         """Does nothing."""
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
+        """Does nothing."""
+
+    def round_postponed(self, code: str) -> None:
+        """Does nothing."""
+
+    def committed_after(self, lags_ms: Sequence[int]) -> None:
         """Does nothing."""
 
     def failed(self, ingest_count: int) -> None:

@@ -194,7 +194,12 @@ class Maintenances:
             now = self._ports.log.find(record.maintenance_id)
             if now is None or now.ended_at is not None:
                 return
-            ended = run_maintenance(now, self._ports)
+            try:
+                ended = run_maintenance(now, self._ports)
+            except PartDown:
+                self._ports.meters.postponed()
+                raise
+            self._ports.meters.ended(ended)
             _tell(ended)
             self._ports.lineage.maintained(ended)
 

@@ -9,7 +9,14 @@ from typing import assert_never
 from service.errors import GatewayError, MaintenanceFailed, PartDown
 from service.lineage_ports import Lineage, NoLineage
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
-from service.maintenance_ports import MaintenanceLog, MaintenanceTurns, TableUpkeep, WaitingIngests
+from service.maintenance.unmetered import UnmeteredMaintenance
+from service.maintenance_ports import (
+    MaintenanceLog,
+    MaintenanceMeters,
+    MaintenanceTurns,
+    TableUpkeep,
+    WaitingIngests,
+)
 from service.model.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
@@ -33,6 +40,7 @@ class MaintenancePorts:
     catalogs: Catalogs
     clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
+    meters: MaintenanceMeters = field(default_factory=UnmeteredMaintenance)
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:

@@ -149,14 +149,19 @@ class WaitingIngests:
 
     keys: Sequence[TableKey]
     ingest_count: int
+    oldest_accepted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IngestBacklog:
-    """What waits to be committed: ingests that this process follows, and the tables and branches of all."""
+    """What waits to be committed: ingests that this process follows, and the tables and branches of all.
+
+    `oldest_ms` is how long ago the one was accepted, by whichever replica, that has waited for longest.
+    """
 
     ingest_count: int
     key_count: int
+    oldest_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

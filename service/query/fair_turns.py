@@ -36,6 +36,12 @@ class FairTurns(Generic[T]):
         self._turn_count = 0
         self._is_closed = False
 
+    @property
+    def waiting_count(self) -> int:
+        """How many items wait for their turn."""
+        with self._lock:
+            return sum(map(len, self._waiting.values()))
+
     def put(self, caller: str, item: T) -> None:
         """Lets the item wait for its turn."""
         with self._lock:

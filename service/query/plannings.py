@@ -9,6 +9,7 @@ import structlog
 
 from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
 from service.model.explanation import Explanation
+from service.model.usage import PoolUse
 from service.query.live import LiveQuery
 from service.query.plan_query import plan_query
 from service.query.run import QueryPorts
@@ -79,6 +80,11 @@ class Plannings:
     def given_up(self) -> int:
         """How many workers hang with what nobody waits for."""
         return self._turns.given_up
+
+    @property
+    def use(self) -> PoolUse:
+        """How many workers are busy, and how many queries wait for one."""
+        return self._turns.use
 
     def close(self) -> None:
         """Takes nothing in any more, and returns when the last one has ended, or after a moment."""

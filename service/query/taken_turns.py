@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from service.errors import ShuttingDown
+from service.model.usage import PoolUse
 from service.query.fair_turns import FairTurns, Turn
 from service.query.worker_pool import WorkerPool
 
@@ -27,7 +28,8 @@ class TakenTurns(Generic[T]):
         self._turns: FairTurns[tuple[contextvars.Context, T]] = FairTurns(running_per_caller)
         self._work = work
         # One worker more than a caller may use: no caller takes the last one.
-        self._pool = WorkerPool(running_per_caller + 1, name)
+        self._size = running_per_caller + 1
+        self._pool = WorkerPool(self._size, name)
         self._lock = threading.Lock()
         self._taken: dict[int, Turn[tuple[contextvars.Context, T]]] = {}
 
@@ -40,6 +42,11 @@ class TakenTurns(Generic[T]):
     def is_exhausted(self) -> bool:
         """Whether no worker is left."""
         return self._pool.is_exhausted
+
+    @property
+    def use(self) -> PoolUse:
+        """How many workers are busy, given up ones apart, and how many items wait."""
+        return PoolUse(len(self._taken), self._size, self._turns.waiting_count)
 
     def put(self, caller: str, item: T) -> None:
         """Lets the item wait for its turn.

@@ -11,6 +11,7 @@ import structlog
 
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
 from service.model.health import PartHealth, PartState
+from service.model.usage import PoolUse
 from service.query.book import QueryBook
 from service.query.live import LiveQuery
 from service.query.run import QueryPorts, record, run_query
@@ -56,6 +57,11 @@ class QueryWorkers:
     def given_up(self) -> int:
         """How many workers hang with queries that have ended for their callers."""
         return self._turns.given_up
+
+    @property
+    def use(self) -> PoolUse:
+        """How many are busy, and how many queries wait for one."""
+        return self._turns.use
 
     def health(self) -> PartHealth:
         """Down when no worker is left that could run a query. At once."""

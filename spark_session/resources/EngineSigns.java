@@ -1,5 +1,8 @@
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryUsage;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -13,8 +16,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 
 /**
- * What shows whether the engine is well: the time that went to garbage collection, and tasks that go on after
- * their stage has ended.
+ * What shows whether the engine is well: its memory, its threads, the time that went to garbage collection, and
+ * tasks that go on after their stage has ended.
  *
  * A task whose query was canceled is told to end, but one in a regular expression or another long computation
  * does not look. It holds its slot, and no job or stage shows it any more.
@@ -26,8 +29,46 @@ public final class EngineSigns extends SparkListener {
     private final Map endOfStage = new HashMap();
     private final Map tagsOfStage = new HashMap();
 
+    /**
+     * Numbers with a space between: bytes used of the heap and its bound, the same of metaspace, bytes of buffers
+     * outside of the heap, threads, and milliseconds since the JVM's start in which it stood still. No bound is 0.
+     */
+    public String sample() {
+        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        MemoryUsage metaspace = metaspace();
+        StringBuilder sample = new StringBuilder();
+        sample.append(heap.getUsed()).append(' ').append(Math.max(heap.getMax(), 0)).append(' ');
+        sample.append(metaspace == null ? 0 : metaspace.getUsed()).append(' ');
+        sample.append(metaspace == null ? 0 : Math.max(metaspace.getMax(), 0)).append(' ');
+        sample.append(directBytes()).append(' ');
+        sample.append(ManagementFactory.getThreadMXBean().getThreadCount()).append(' ');
+        return sample.append(collectionMillis()).toString();
+    }
+
+    private static MemoryUsage metaspace() {
+        List pools = ManagementFactory.getMemoryPoolMXBeans();
+        for (int i = 0; i < pools.size(); i++) {
+            MemoryPoolMXBean pool = (MemoryPoolMXBean) pools.get(i);
+            if (pool.getName().equals("Metaspace")) {
+                return pool.getUsage();
+            }
+        }
+        return null;
+    }
+
+    private static long directBytes() {
+        List pools = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class);
+        for (int i = 0; i < pools.size(); i++) {
+            BufferPoolMXBean pool = (BufferPoolMXBean) pools.get(i);
+            if (pool.getName().equals("direct")) {
+                return Math.max(pool.getMemoryUsed(), 0);
+            }
+        }
+        return 0;
+    }
+
     /** Milliseconds since the JVM's start in which it stood still. */
-    public long collectionMillis() {
+    private static long collectionMillis() {
         long sum = 0;
         List beans = ManagementFactory.getGarbageCollectorMXBeans();
         for (int i = 0; i < beans.size(); i++) {

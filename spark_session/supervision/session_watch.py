@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import structlog
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
 from spark_session.java_source import java_instance
 from spark_session.jvm import UNREACHABLE
 from spark_session.supervision.cancels import Cancels
@@ -39,6 +41,7 @@ class SessionWatch:
         self._child: SparkSession | None = None
         self._is_stopped = False
         self._late_tasks: list[tuple[float, str]] = []
+        self._sample: JvmSample | None = None
         self._closed = threading.Event()
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
@@ -79,6 +82,16 @@ class SessionWatch:
             self._bounds,
         )
 
+    def signs(self, losses: Mapping[EngineLoss, int]) -> EngineSigns:
+        """What the last trial query has brought, for a monitor. At once."""
+        return EngineSigns(
+            losses,
+            self._heartbeat.silent_s(),
+            self._sample,
+            self._heartbeat.collection_share(),
+            self._session.jvm.process.pid,
+        )
+
     def given_up_texts(self) -> list[str]:
         """The texts of the calls and tasks that were given up and go on."""
         calls, grace_s = self._session.calls, self._bounds.grace_s
@@ -104,7 +117,8 @@ class SessionWatch:
         self._child.sql(TRIAL_SQL).collect()
         lines = [each.partition(" ") for each in str(self._java.lateTasks()).splitlines()]
         self._late_tasks = [(int(late_ms) / 1000, tags) for late_ms, _, tags in lines]
-        return int(self._java.collectionMillis())
+        self._sample = sample = JvmSample(*map(int, str(self._java.sample()).split()))
+        return sample.collection_ms
 
     def _keep_up(self) -> None:
         while not self._closed.wait(UPKEEP_INTERVAL_S):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from service.model.engine_signs import EngineLoss
+
 
 @dataclass(frozen=True, slots=True)
 class EngineBounds:
@@ -44,15 +46,20 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`is_up`: queries can be answered. `must_be_replaced`: nothing but a new engine helps.
+    """`is_up`: queries can be answered. `loss`: why nothing but a new engine helps, if so.
 
     `given_up_count`: what goes on although it was given up, unless the engine is down for another reason.
     """
 
     is_up: bool
-    must_be_replaced: bool = False
+    loss: EngineLoss | None = None
     detail: str = ""
     given_up_count: int = 0
+
+    @property
+    def must_be_replaced(self) -> bool:
+        """Whether nothing but a new engine helps."""
+        return self.loss is not None
 
 
 def judge(signs: Signs, bounds: EngineBounds) -> Verdict:
@@ -60,28 +67,26 @@ def judge(signs: Signs, bounds: EngineBounds) -> Verdict:
 
     >>> healthy = Signs(0.0, None, (), (), 2, 0.01)
     >>> judge(healthy, EngineBounds())
-    Verdict(is_up=True, must_be_replaced=False, detail='', given_up_count=0)
+    Verdict(is_up=True, loss=None, detail='', given_up_count=0)
     """
     given_up_count = len(signs.given_up_calls) + len(signs.given_up_tasks)
-    reason = _broken(signs, bounds)
-    if reason is not None:
-        return Verdict(is_up=False, must_be_replaced=True, detail=reason)
+    if signs.silent_s >= bounds.unresponsive_s:
+        return Verdict(False, EngineLoss.NOT_RESPONDING, _silence(signs))
+    share = signs.collection_share
+    if share is not None and 100 * share >= bounds.max_collection_percent:
+        detail = f"It spent {100 * share:.0f} % of its time in garbage collection."
+        return Verdict(False, EngineLoss.GARBAGE_COLLECTION, detail)
     if _are_too_many(signs, bounds):
-        return Verdict(False, True, _given_up(signs), given_up_count)
+        return Verdict(False, EngineLoss.GIVEN_UP, _given_up(signs), given_up_count)
     if signs.silent_s >= bounds.probe_timeout_s:
-        return Verdict(False, detail=f"It has not answered a trial query for {signs.silent_s:.0f} s.")
+        return Verdict(False, detail=_silence(signs))
     if signs.failure is not None:
         return Verdict(False, detail=f"Its trial query fails: {signs.failure}")
     return Verdict(True, detail=_given_up(signs), given_up_count=given_up_count)
 
 
-def _broken(signs: Signs, bounds: EngineBounds) -> str | None:
-    if signs.silent_s >= bounds.unresponsive_s:
-        return f"It has not answered a trial query for {signs.silent_s:.0f} s."
-    share = signs.collection_share
-    if share is not None and 100 * share >= bounds.max_collection_percent:
-        return f"It spent {100 * share:.0f} % of its time in garbage collection."
-    return None
+def _silence(signs: Signs) -> str:
+    return f"It has not answered a trial query for {signs.silent_s:.0f} s."
 
 
 def _are_too_many(signs: Signs, bounds: EngineBounds) -> bool:

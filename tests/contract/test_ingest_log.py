@@ -25,7 +25,7 @@ from service.model.tables import TableName
 from service.model.writing import CommitResult, Committable, TableKey, WriteResult
 from service.tracing import TraceContext
 from tests.fakes.ingest_log import FakeIngestLog
-from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
+from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 MANY = 10_000
@@ -116,6 +116,7 @@ def test_every_ingest_that_waits_counts_once(log: IngestLog) -> None:
     for results in ([write_result(LOGS), write_result(ORDERS)], [write_result(LOGS)], [write_result(ORDERS)]):
         accept(log, results)
     assert log.waiting().ingest_count == 3
+    assert log.waiting().oldest_accepted_at == ACCEPTED_AT
     rounds(log, LOGS)
     # Of the first, a part waits yet.
     assert log.waiting().ingest_count == 2
@@ -123,6 +124,7 @@ def test_every_ingest_that_waits_counts_once(log: IngestLog) -> None:
         assert pending is not None
         pending.refused("TABLE_CHANGED", "other spec")
     assert log.waiting().ingest_count == 0
+    assert log.waiting().oldest_accepted_at is None
 
 
 def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(log: IngestLog) -> None:

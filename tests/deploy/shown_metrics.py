@@ -9,19 +9,24 @@ from itertools import product
 from typing import get_args
 from uuid import uuid4
 
+from fastapi.routing import RouteContext, iter_route_contexts
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.app import create_app
 from api.errors import STATUS
 from api.process_metrics import ProcessMetrics
-from service.adapters.meters import RecordMeters
+from api.settings import Settings
+from service.errors import GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
 from service.model.filtering import FilterSource, Reason
 from service.model.health import PartHealth, PartState, Vitals
-from service.model.query import QueryState
+from service.model.query import QueryError, QueryState
 from service.model.writing import Committable
+from tests.fakes.gateway import FakeGateway
 from tests.fakes.ingests import LOGS
 from tests.fakes.query_records import applied, short_record
+from tests.fakes.watched_meters import watched_meters
 
 OF_PROMETHEUS = frozenset({"up"})
 """What it adds to each target by itself."""
@@ -42,34 +47,59 @@ class ShownMetric:
 @cache
 def fullest_text() -> str:
     """The answer of a gateway in which everything has happened."""
-    meters = RecordMeters()
+    codes = {each.code for each in STATUS}
+    meters = watched_meters()
     for source, reason in product(FilterSource, Reason):
         found = replace(applied(), source=source, reason=reason)
         meters.count(replace(short_record(), filters=(found,)))
-    for code in {each.code for each in STATUS}:
+    for code in codes:
         meters.ingests.refused(code)
+        meters.streams.failed(code)
+        meters.count(replace(short_record(), state=QueryState.FAILED, error=QueryError(code, "")))
+    down: set[type[GatewayError]] = {PartDown, *subclasses(PartDown), GatewayError}
+    for code in {each.code for each in down}:
+        meters.ingests.round_postponed(code)
     for refusal in get_args(Refusal):
         meters.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
+    meters.ingests.committed_after([1])
     is_open = {each: 1 for each in QueryState if not each.is_final}
     vitals = Vitals(PartHealth("engine", PartState.UP), 0)
-    return (ProcessMetrics().exposition(is_ready=True) + meters.exposition(is_open, vitals)).decode()
+    return (fullest_process().exposition(is_ready=True) + meters.exposition(is_open, vitals)).decode()
+
+
+def fullest_process() -> ProcessMetrics:
+    """That of a gateway each of whose routes has answered in every way."""
+    app = create_app(Settings(), FakeGateway)
+    metrics: ProcessMetrics = app.state.edge.process_metrics
+    scopes: list[dict[str, object]] = [{"method": "GET"}]
+    for route in iter_route_contexts(app.routes):
+        scopes += [{"route": route, "method": each} for each in methods_of(route)]
+    for scope, status in product(scopes, (200, 300, 400, 500, None)):
+        metrics.http.begun()
+        metrics.http.ended(scope, status, 0.01)
+    return metrics
+
+
+def methods_of(route: RouteContext) -> tuple[str, ...]:
+    """Those that it serves, and one that it does not."""
+    return (*(route.methods or ()), "TRACE")
+
+
+def subclasses(of: type[GatewayError]) -> set[type[GatewayError]]:
+    """All, to the last."""
+    return {each for direct in of.__subclasses__() for each in (direct, *subclasses(direct))}
 
 
 @cache
 def shown_metrics() -> tuple[ShownMetric, ...]:
-    """Each metric, in the order of the text; without when a counter began (`…_created`)."""
-    return tuple(_told(each) for each in _families() if not each.name.endswith("_created"))
+    """Each metric, in the order of the text."""
+    return tuple(_told(each) for each in _families())
 
 
 @cache
 def samples_by_name() -> Mapping[str, ShownMetric]:
     """The metrics by the names that expressions use."""
     return {name: metric for metric in shown_metrics() for name in metric.sample_names}
-
-
-def began_count() -> int:
-    """Series that only say since when something is counted."""
-    return sum(len(each.samples) for each in _families() if each.name.endswith("_created"))
 
 
 def _families() -> Iterator[Metric]:

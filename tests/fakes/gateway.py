@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 import pyarrow as pa
 
-from service.adapters.meters import RecordMeters
 from service.errors import (
     ChunkNotFound,
     GatewayError,
@@ -54,6 +53,7 @@ from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
 from tests.fakes.streams import FakeStreams
+from tests.fakes.watched_meters import watched_meters
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
 SCAN = ScanRecord(
@@ -239,7 +239,7 @@ class FakeGateway(Gateway):
         return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
 
     def meters(self) -> bytes:
-        meters = RecordMeters()
+        meters = watched_meters()
         for each in self.queries.values():
             meters.count(each.record)
         return meters.exposition({})

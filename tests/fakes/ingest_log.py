@@ -80,7 +80,9 @@ class FakeIngestLog:
             self._require_up()
             rows = [each for each in self._rows if each.waits]
             keys = list(dict.fromkeys(each.commit.key for each in rows))
-            return WaitingIngests(keys, len({each.ingest_id for each in rows}))
+            oldest = min(rows, key=lambda each: each.arrival, default=None)
+            accepted_at = None if oldest is None else self._records[oldest.ingest_id].accepted_at
+            return WaitingIngests(keys, len({each.ingest_id for each in rows}), accepted_at)
 
     def round(
         self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.model.ingest import IngestBacklog, IngestRecord
 from service.model.writing import Committable
 
@@ -13,6 +15,8 @@ class FakeIngestMeters:
         self.rejected_count = 0
         self.failed_count = 0
         self.rounds: list[tuple[Committable, str | None]] = []
+        self.postponed: list[str] = []
+        self.lags_ms: list[int] = []
         self.waiting: IngestBacklog | None = None
 
     def accepted(self, record: IngestRecord) -> None:
@@ -26,6 +30,12 @@ class FakeIngestMeters:
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:  # noqa: ARG002
         self.rounds.append((committable, error_code))
+
+    def round_postponed(self, code: str) -> None:
+        self.postponed.append(code)
+
+    def committed_after(self, lags_ms: Sequence[int]) -> None:
+        self.lags_ms.extend(lags_ms)
 
     def failed(self, ingest_count: int) -> None:
         self.failed_count += ingest_count

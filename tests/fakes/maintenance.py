@@ -10,6 +10,8 @@ from uuid import UUID
 from service.errors import MetricsStoreDown
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
+from service.maintenance.unmetered import UnmeteredMaintenance
+from service.maintenance_ports import MaintenanceMeters
 from service.model.maintenance import (
     Gathered,
     MaintenanceBounds,
@@ -113,6 +115,20 @@ class FakeMaintenanceLog:
             raise MetricsStoreDown
 
 
+class FakeMaintenanceMeters:
+    """Remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.records: list[MaintenanceRecord] = []
+        self.postponed_count = 0
+
+    def ended(self, record: MaintenanceRecord) -> None:
+        self.records.append(record)
+
+    def postponed(self) -> None:
+        self.postponed_count += 1
+
+
 class FakeTableUpkeep:
     """Notes what it is asked for; `failures` are raised one after the other, None lets one pass."""
 
@@ -142,8 +158,15 @@ class FakeTableUpkeep:
 class FakeMaintenances(Maintenances):
     """Over fakes alone. Nothing runs by itself: call `run_open`."""
 
-    def __init__(self, catalogs: Catalogs, clock: Clock, plan: MaintenancePlan = PLAN) -> None:
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        clock: Clock,
+        plan: MaintenancePlan = PLAN,
+        meters: MaintenanceMeters | None = None,
+    ) -> None:
         self.log = FakeMaintenanceLog()
         self.upkeep = FakeTableUpkeep()
-        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock)
+        counting = meters or UnmeteredMaintenance()
+        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock, counting)
         super().__init__(ports, plan)

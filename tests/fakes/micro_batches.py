@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from service.errors import GatewayError
 from service.model.micro_batches import Message
+from service.model.stream_standing import StreamProgress
 from service.model.streams import StreamSource
 from service.stream_ports import OnBatch
 
@@ -60,6 +61,7 @@ class FakeRunningStream:
         self.on_batch = on_batch
         self.is_stopped = False
         self.is_read = True
+        self.is_doing = StreamProgress()
         self.failed: GatewayError | None = None
         self.when_asked: Callable[[], object] = lambda: None
 
@@ -69,6 +71,9 @@ class FakeRunningStream:
 
     def has_read(self) -> bool:
         return self.is_read
+
+    def progress(self) -> StreamProgress:
+        return self.is_doing
 
     def failure(self) -> GatewayError | None:
         return self.failed

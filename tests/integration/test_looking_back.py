@@ -61,7 +61,7 @@ def test_what_was_read_of_a_table_is_summed(guarded: Guarded) -> None:
 
 
 def test_numbers_grow_with_each_query_and_need_a_token(guarded: Guarded) -> None:
-    name = 'sluice_queries_total{state="SUCCEEDED"}'
+    name = 'sluice_queries_total{caller_class="authenticated",state="SUCCEEDED"}'
     before = number(guarded.alice, name)
     ask(guarded.alice, "SELECT 1")
     until(lambda: number(guarded.alice, name) > before)

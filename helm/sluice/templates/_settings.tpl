@@ -4,6 +4,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "log_level" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "log_format" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "api_tokens" "kind" "mapping") }}
+{{- include "sluice.setting" (dict "root" . "name" "caller_classes" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "allow_unauthenticated" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_body_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_held_body_bytes" "kind" "integer") }}

@@ -23,6 +23,7 @@ from service.adapters.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableListing, TableName
+from service.model.usage import CacheUse
 from service.ports import Clock
 
 T = TypeVar("T")
@@ -72,6 +73,11 @@ class PyIcebergCatalogs:
         self._checks = SingleFlight(self._is_up, (CatalogDown,))
         self._listings = SingleFlight(self._full_names, (CatalogDown,))
         self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
+
+    @property
+    def kept(self) -> CacheUse:
+        """How much of tables' metadata is in memory."""
+        return self._tables.use
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, in order of name; only those of one catalog or schema, if given.

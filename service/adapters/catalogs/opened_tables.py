@@ -13,6 +13,7 @@ from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.table_facts import facts_at, table_facts
 from service.model.tables import NOW, TableAt, TableFacts, TableName
+from service.model.usage import CacheUse
 
 # Measured in a process's memory, rounded up.
 _FIXED_BYTES = 20_000
@@ -41,6 +42,11 @@ class OpenedTables:
     def __init__(self, max_entries: int, max_bytes: int) -> None:
         self._kept: BoundedLru[tuple[TableName, str], OpenedTable] = BoundedLru(max_entries, max_bytes)
         self._past: BoundedLru[tuple[TableAt, str], _Past] = BoundedLru(max_entries, max_bytes // 8)
+
+    @property
+    def use(self) -> CacheUse:
+        """What is kept of tables as they are now."""
+        return self._kept.use
 
     def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
         """The table as its catalog has it now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +23,7 @@ from service.model.filtering import (
     ObtainedKeys,
 )
 from service.model.health import PartHealth, PartState
+from service.model.usage import CacheUse
 from service.ports import Clock
 
 NAME = "filterCache"
@@ -47,6 +48,16 @@ class RedisFilterCache:
         # How one query ended says nothing of the keys that another one waits for.
         personal = (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
         self._calls: SharedCalls[FoundKeys] = SharedCalls(personal)
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """How often the server has failed since the start, by how."""
+        return self._server.failures.by_kind()
+
+    @property
+    def kept(self) -> CacheUse:
+        """What this process keeps of it."""
+        return self._local.use
 
     def obtain(
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float

@@ -10,6 +10,7 @@ from service.adapters.filters.codec import StoredKeys
 from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown
 from service.model.filtering import DynamicFilteringData
+from service.model.usage import CacheUse
 from service.ports import Clock
 
 # Bytes bound the layer; this many of the smallest sets need some 100 MB.
@@ -29,6 +30,11 @@ class LocalLayer:
         self._looked_at_ms: int | None = None
         self._generation: bytes | None = None
         self._shelf = _Shelf(max_bytes)
+
+    @property
+    def use(self) -> CacheUse:
+        """As it is now; what was counted begins anew when everything is forgotten."""
+        return self._shelf.entries.use
 
     def get(self, fingerprint: str) -> StoredKeys | None:
         """The keys, if they are kept and not past their time."""

@@ -14,6 +14,7 @@ from redis.exceptions import ClusterDownError, LockError, RedisClusterException
 
 from service.adapters.filters.cache_client import cache_client, close, ping
 from service.adapters.filters.circuit import Circuit
+from service.adapters.filters.failure_count import FailureCount, FailureKind
 from service.adapters.filters.lease import LEASE_S, Lease
 from service.adapters.filters.newest import NewestValues, is_of_another_type
 from service.errors import FilterCacheDown
@@ -38,6 +39,7 @@ class FilterServer:
     """Every method but `ping` and `close` raises FilterCacheDown, at once if the server has just failed."""
 
     def __init__(self, url: str, clock: Clock) -> None:
+        self.failures = FailureCount()
         self._circuit = Circuit(clock)
         self._last_failure = FilterCacheDown().detail
         self._url = url
@@ -70,6 +72,7 @@ class FilterServer:
         except redis.ResponseError as refusal:
             if isinstance(refusal, _AWAY):
                 raise self._failed(refusal) from refusal
+            self.failures.add(FailureKind.REFUSED)
             self._circuit.note_answer()
             raise FilterCacheDown(_meaning(refusal)) from refusal
         except _FAILURES as failure:
@@ -78,6 +81,7 @@ class FilterServer:
 
     def _failed(self, failure: Exception) -> FilterCacheDown:
         self._drop_resting(failure)
+        self.failures.add(FailureKind.NO_ANSWER)
         self._last_failure = _meaning(failure)
         self._circuit.note_failure()
         return FilterCacheDown(self._last_failure)

@@ -23,10 +23,12 @@ from service.adapters.postgres.connecting import DURABLE, store_engine
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.next_round import RoundSize, WaitingCommit, next_round
 from service.adapters.postgres.open_round import OpenRound, is_in_round, is_waiting
+from service.adapters.postgres.pool_use import pool_use
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.ingest_ports import OnRefused
 from service.model.committables import write_results_from_bytes
 from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
+from service.model.usage import PoolUse
 from service.model.writing import Committable, TableKey
 from service.tracing import TraceContext
 
@@ -80,6 +82,11 @@ class PostgresCommitRounds:
         except SQLAlchemyError as error:
             # The driver's own message may hold the address, the user and the values.
             raise MetricsStoreDown() from error
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def close(self) -> None:
         """Closes all connections."""

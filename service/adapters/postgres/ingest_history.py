@@ -24,10 +24,12 @@ from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.ingest_rows import ingest_record
 from service.adapters.postgres.ingest_sums import accepted, failed, rounds, table_ingests
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
+from service.adapters.postgres.pool_use import pool_use
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.stream_tables import StreamRow
 from service.model.ingest import IngestRecord, IngestState
 from service.model.ingest_history import IngestListing, TableIngests
+from service.model.usage import PoolUse
 
 
 class PostgresIngestHistory:
@@ -85,6 +87,11 @@ class PostgresIngestHistory:
                 delete(CommitRoundRow).where(CommitRoundRow.ended_at < moment), execution_options=options
             )
         return len(ids)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def close(self) -> None:
         """Closes all connections."""

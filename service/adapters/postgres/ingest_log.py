@@ -17,11 +17,13 @@ from service.adapters.postgres.connecting import DURABLE, store_engine
 from service.adapters.postgres.ingest_rows import commit_values, ingest_record, ingest_values
 from service.adapters.postgres.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.outage import Outage
+from service.adapters.postgres.pool_use import pool_use
 from service.adapters.postgres.storable import storable
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
 from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
 from service.model.tables import TableName
+from service.model.usage import PoolUse
 from service.model.writing import TableKey, WriteResult
 
 KEYS_AT_ONCE = 1_000
@@ -94,8 +96,10 @@ class PostgresIngestLog:
         key = (row.catalog, row.schema, row.table_name, row.branch)
         is_waiting = row.snapshot_id.is_(None) & row.error_code.is_(None)
         ingests = select(func.count(row.ingest_id.distinct())).where(is_waiting).correlate(None)
+        oldest = select(row.ingest_id).where(is_waiting).order_by(row.arrival).limit(1).correlate(None)
+        oldest_at = select(IngestRow.accepted_at).where(IngestRow.ingest_id == oldest.scalar_subquery())
         statement = (
-            select(ingests.scalar_subquery(), *key)
+            select(ingests.scalar_subquery(), oldest_at.scalar_subquery(), *key)
             .where(is_waiting)
             .group_by(*key)
             .order_by(func.min(row.arrival))
@@ -103,8 +107,11 @@ class PostgresIngestLog:
         )
         with transaction(self._engine) as session:
             found = session.execute(statement).all()
-        keys = [TableKey(TableName(*table), branch) for _, *table, branch in found]
-        return WaitingIngests(keys, found[0][0] if found else 0)
+        if not found:
+            return WaitingIngests([], 0)
+        keys = [TableKey(TableName(*table), branch) for _, _, *table, branch in found]
+        ingest_count, accepted_at, *_ = found[0]
+        return WaitingIngests(keys, ingest_count, accepted_at)
 
     def round(
         self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
@@ -120,6 +127,16 @@ class PostgresIngestLog:
             CommittableVersionUnknown: a newer gateway wrote what waits.
         """
         return self._rounds.round(key, max_files, on_refused)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
+
+    @property
+    def rounds_pool(self) -> PoolUse:
+        """The same of commit rounds, each of which holds one."""
+        return self._rounds.pool
 
     def close(self) -> None:
         """Closes all connections."""

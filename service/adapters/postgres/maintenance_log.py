@@ -27,9 +27,11 @@ from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.maintenance_rows import maintenance_record, maintenance_values, progress_values
 from service.adapters.postgres.maintenance_tables import MaintenanceRow
+from service.adapters.postgres.pool_use import pool_use
 from service.errors import MetricsStoreDown
 from service.model.maintenance import Gathered, MaintenanceOperation, MaintenanceRecord, MaintenanceState
 from service.model.tables import TableName
+from service.model.usage import PoolUse
 from service.model.writing import TableKey
 
 OPEN_AT_ONCE = 1_000
@@ -142,6 +144,11 @@ class PostgresMaintenanceLog:
         )
         with transaction(self._engine) as session:
             return session.scalar(statement)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def close(self) -> None:
         """Closes all connections."""

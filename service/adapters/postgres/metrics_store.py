@@ -16,10 +16,12 @@ from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.metrics_filter_rows import filter_values
 from service.adapters.postgres.metrics_rows import query_values, record_of, scan_values
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.pool_use import pool_use
 from service.adapters.postgres.replica_tables import OpenQueryRow
 from service.errors import MetricsStoreDown
 from service.model.health import PartHealth, PartState
 from service.model.query import QueryRecord
+from service.model.usage import PoolUse
 
 NAME = "metricsStore"
 HEALTH_WITHIN_S = 0.9
@@ -34,6 +36,11 @@ class PostgresMetricsStore:
         self._engine = store_engine(url, CONNECTION, pool_size=4, max_overflow=4, pool_timeout=3)
         self._prober = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics-store-health")
         self._probe: Future[None] | None = None
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def record(self, records: Sequence[QueryRecord]) -> None:
         """Writes them all or none; a record that is there already stays as it is.

@@ -12,11 +12,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.postgres.connecting import CONNECTION, store_engine
 from service.adapters.postgres.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.pool_use import pool_use
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.table_pruning import table_prunings
 from service.errors import MetricsStoreDown
 from service.model.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, TablePruning
 from service.model.query import QueryState
+from service.model.usage import PoolUse
 
 _LISTED = (
     QueryRow.query_id,
@@ -72,6 +74,11 @@ class PostgresQueryHistory:
             scans = connection.execute(_scanned(since, table)).all()
             filters = connection.execute(_filtered(since, table)).all()
         return table_prunings(scans, filters)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def close(self) -> None:
         """Closes all connections."""

@@ -21,10 +21,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from service.adapters.postgres.advisory_lock import lock_number
 from service.adapters.postgres.answering import transaction
 from service.adapters.postgres.connecting import DURABLE, store_engine
+from service.adapters.postgres.pool_use import pool_use
 from service.adapters.postgres.storable import storable
 from service.adapters.postgres.stream_tables import StreamRow
 from service.errors import GatewayError, MetricsStoreDown
 from service.model.streams import BatchDone, StreamRecord, StreamState
+from service.model.usage import PoolUse
 
 # A replica that went without a word must not keep its streams for as long as TCP would let it: hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
@@ -140,6 +142,11 @@ class PostgresStreamStore:
             raise MetricsStoreDown() from error
         connection.close()
         return None
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
 
     def close(self) -> None:
         """Closes all connections but those of leases."""

@@ -30,6 +30,7 @@ from service.errors import CatalogDown, TableNotFound
 from service.model.column_values import ColumnValues, NotKnown
 from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
+from service.model.usage import CacheUse
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +81,11 @@ class ManifestProbeValues:
         self._reader = ManifestReader(kept_bytes // 2)
         self._lock = threading.Lock()
         self._searches: dict[_Column, _Search] = {}
+
+    @property
+    def kept(self) -> CacheUse:
+        """What is in memory of columns' values."""
+        return self._answers.use
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
         """See the port."""

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 import structlog
 
 from service.adapters.processes.worker_process import WorkerProcess
+from service.model.usage import PoolUse
 from service.ports import Answer, CallGivenUp, no_answer
 
 R = TypeVar("R")
@@ -47,6 +48,11 @@ class BoundedProcesses:
         self._is_closed = False
         for _ in range(count):
             self._start()
+
+    @property
+    def use(self) -> PoolUse:
+        """As it is now; one that is being started is busy."""
+        return PoolUse(max(self._count - self._idle.qsize(), 0), self._count)
 
     def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
         """See `service.ports.BoundedCalls`."""

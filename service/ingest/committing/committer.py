@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
@@ -99,7 +100,7 @@ class Committer:
         """What waits, as far as this process knows."""
         with self._changed:
             key_count = self._queue.key_count
-        return IngestBacklog(len(self._waiters), key_count)
+        return IngestBacklog(len(self._waiters), key_count, self._oldest_ms())
 
     @property
     def waiting_count(self) -> int:
@@ -118,6 +119,16 @@ class Committer:
         for each in self._threads:
             each.join(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
         self._waiters.release()
+
+    def _oldest_ms(self) -> int:
+        # The log knows of all, but was looked at a moment ago; and nothing is asked while it is down.
+        in_log = self._log_backlog.oldest_accepted_at if self.waiting_count else None
+        own = self._waiters.oldest_accepted_at()
+        return max(self._lags_ms(filter(None, (own, in_log))), default=0)
+
+    def _lags_ms(self, accepted_at: Iterable[datetime]) -> list[int]:
+        now = self._clock.now()
+        return [max((now - each) // timedelta(milliseconds=1), 0) for each in accepted_at]
 
     def _work(self) -> None:
         while (key := self._next()) is not None:
@@ -141,8 +152,10 @@ class Committer:
             is_settled = self._round(key)
         except PartDown as down:
             log.warning("commit_postponed", table=str(key.table), branch=key.branch, reason=down.detail)
+            self._meters.round_postponed(down.code)
         except Exception:  # the outermost edge of a worker: other tables must not wait for this fault of ours
             log.exception("commit_crashed", table=str(key.table), branch=key.branch)
+            self._meters.round_postponed(GatewayError.code)
         else:
             with self._changed:
                 if is_settled:
@@ -178,6 +191,9 @@ class Committer:
         error_code = None if ended.refusal is None else ended.refusal.code
         self._meters.round_ended(ended.committable, error_code, took_ms)
         self._lineage.round_ended(EndedRound.of(ended.committable, ended.result, error_code, took_ms))
+        if ended.refusal is None:
+            accepted_at = self._waiters.accepted_at(ended.committable.ingest_ids)
+            self._meters.committed_after(self._lags_ms(accepted_at))
         self._log_backlog.ended(len(ended.ingest_ids))
         self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have come meanwhile.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import datetime
 
 from service.ingest_ports import IngestLog
 from service.model.writing import TableKey
@@ -20,12 +21,19 @@ class LogBacklog:
         self._seen = 0
         self._ended = 0
         self._ended_before = 0
+        self._oldest_accepted_at: datetime | None = None
 
     @property
     def ingest_count(self) -> int:
         """What the last look has seen, without what rounds of this process have ended since."""
         with self._lock:
             return max(0, self._seen - (self._ended - self._ended_before))
+
+    @property
+    def oldest_accepted_at(self) -> datetime | None:
+        """When the ingest was accepted that had waited longest at the last look; None: nothing waits."""
+        with self._lock:
+            return self._oldest_accepted_at
 
     def look(self, log: IngestLog) -> Sequence[TableKey]:
         """Counts anew; where something waits.
@@ -40,6 +48,7 @@ class LogBacklog:
         waiting = log.waiting()
         with self._lock:
             self._seen, self._ended_before = waiting.ingest_count, before
+            self._oldest_accepted_at = waiting.oldest_accepted_at
         return waiting.keys
 
     def ended(self, ingest_count: int) -> None:

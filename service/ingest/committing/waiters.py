@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from heapq import nsmallest
 from uuid import UUID
 
@@ -74,6 +75,18 @@ class Waiters:
                     ended.append(self._waiters.pop(ingest_id))
                     self._keep(waiter.record)
         self._resolve(ended)
+
+    def accepted_at(self, ingest_ids: Iterable[UUID]) -> list[datetime]:
+        """When those of these ingests were accepted that are waited for here."""
+        with self._lock:
+            waiting = [self._waiters[each] for each in ingest_ids if each in self._waiters]
+        return [each.record.accepted_at for each in waiting if each.record is not None]
+
+    def oldest_accepted_at(self) -> datetime | None:
+        """When the ingest was accepted that has been waited for longest, as far as it is known here."""
+        with self._lock:
+            known = (each.record for each in self._waiters.values() if each.record is not None)
+            return next((each.accepted_at for each in known), None)
 
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
         """One of the ingests that were settled last, as the log has it; None: ask the log."""

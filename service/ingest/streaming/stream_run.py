@@ -58,6 +58,7 @@ class StreamRun:
         store: StreamStore,
         clock: Clock,
         found: Callable[[Sequence[str]], FoundFiles],
+        on_done: Callable[[], None] = lambda: None,
     ) -> None:
         self.record = record
         self.lease = lease
@@ -67,6 +68,7 @@ class StreamRun:
         self._store = store
         self._clock = clock
         self._found = found
+        self._on_done = on_done
         self._last_batch_id = record.last_batch_id
         self._stopping = threading.Event()
 
@@ -88,6 +90,7 @@ class StreamRun:
         done = self._written(batch)
         self._store.done(self.record.stream_id, done)
         self._last_batch_id = batch.batch_id
+        self._on_done()
 
     def stop(self) -> None:
         """Ends the query, and lets another replica have the stream."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from logging import INFO, WARNING
 from typing import Any
 from uuid import UUID, uuid4
@@ -25,11 +27,14 @@ from service.errors import (
     TooManyIngests,
 )
 from service.ingest.ingests import Ingests
+from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
+from service.ingest.streaming.unmetered import UnmeteredStreams
 from service.model.ingest import IngestRequest
+from service.model.stream_standing import StreamStanding
 from service.model.streams import StreamDefinition, StreamRecord, StreamState
 from service.ports import Clock
-from service.stream_ports import RunningStream, StreamQueries, StreamSources, StreamStore
+from service.stream_ports import RunningStream, StreamMeters, StreamQueries, StreamSources, StreamStore
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +53,8 @@ class StreamPace:
     look_around_ms: int = 2_000
     first_pause_ms: int = 1_000
     longest_pause_ms: int = 60_000
+    standing_ms: int = 10_000
+    """How often all are counted, and those that run here are asked how they are doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ class StreamPorts:
     queries: StreamQueries
     sources: StreamSources
     clock: Clock
+    meters: StreamMeters = field(default_factory=UnmeteredStreams)
 
 
 @dataclass(slots=True)
@@ -76,6 +84,9 @@ class Streams:
         self._pace = pace
         self._runs: dict[UUID, StreamRun] = {}
         self._pauses: dict[UUID, _Pause] = {}
+        self._lags = StreamLags()
+        self._by_state: Mapping[StreamState, int] = {}
+        self._next_standing_ms = 0
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._supervise, name="streams", daemon=True)
@@ -165,6 +176,11 @@ class Streams:
         self._wake.set()
         return self.find(stream_id, caller)
 
+    def standing(self) -> StreamStanding:
+        """How the streams stand, as of the last look at them. At once: nobody is asked."""
+        lag_ms = self._lags.longest_ms(self._ports.clock.elapsed_ms())
+        return StreamStanding(self._by_state, len(self._runs), lag_ms / 1000, self._lags.messages)
+
     def stop_taking(self) -> None:
         """Begins to end what runs here, without waiting for it; it goes on after the next start."""
         self._closing.set()
@@ -215,11 +231,27 @@ class Streams:
         for stream_id in wanted:
             if stream_id not in self._runs and self._is_due(stream_id) and not self._closing.is_set():
                 self._begin(stream_id)
+        for stream_id in self._lags.followed() - wanted.keys():
+            self._lags.forget(stream_id)
+        self._note_standing()
+
+    def _note_standing(self) -> None:
+        now_ms = self._ports.clock.elapsed_ms()
+        if now_ms < self._next_standing_ms:
+            return
+        self._next_standing_ms = now_ms + self._pace.standing_ms
+        counts = Counter(each.state for each in self._ports.store.streams())
+        self._by_state = {state: counts[state] for state in StreamState}
+        for stream_id, run in self._runs.items():
+            if run.query is not None:
+                self._lags.note(stream_id, run.query.progress(), self._ports.clock.elapsed_ms())
 
     def _begin(self, stream_id: UUID) -> None:
         lease = self._ports.store.lease(stream_id)
         if lease is None:
+            self._lags.forget(stream_id)
             return
+        self._lags.follow(stream_id, self._ports.clock.elapsed_ms())
         # What it has read stands in the store since whoever had the lease before has let it go.
         running = self._ports.store.streams(state=StreamState.RUNNING)
         record = next((each for each in running if each.stream_id == stream_id), None)
@@ -238,6 +270,7 @@ class Streams:
                 self._ports.store,
                 self._ports.clock,
                 self._ports.sources.files,
+                partial(self._note_batch, stream_id),
             )
             run.query = self._ports.queries.start(
                 stream_id, definition.source, definition.interval_ms, run.take
@@ -248,6 +281,10 @@ class Streams:
             return
         self._runs[stream_id] = run
         log.info("stream_started", stream_id=str(stream_id))
+
+    def _note_batch(self, stream_id: UUID) -> None:
+        self._ports.meters.batch_done()
+        self._lags.note_batch(stream_id, self._ports.clock.elapsed_ms())
 
     def _end(self, run: StreamRun) -> None:
         del self._runs[run.record.stream_id]
@@ -274,6 +311,7 @@ class Streams:
             )
             return
         log.warning("stream_failed", stream_id=str(stream_id), code=failure.code, reason=failure.detail)
+        self._ports.meters.failed(failure.code)
         if not isinstance(failure, _PASSING):
             self._ports.store.move(stream_id, StreamState.FAILED, failure)
             return

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from service.adapters.bounded_lru import BoundedLru
+from service.model.usage import CacheUse
 
 
 def test_what_was_asked_for_last_stays() -> None:
@@ -33,3 +34,11 @@ def test_what_is_larger_than_everything_is_not_kept() -> None:
     assert cache.get("a") is None
     cache.put("b", 2, 100)
     assert cache.get("b") == 2
+
+
+def test_it_tells_how_full_it_is_and_how_often_something_was_there() -> None:
+    cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
+    cache.put("a", 1, 60)
+    for key in "aab":
+        cache.get(key)
+    assert cache.use == CacheUse(entries=1, byte_count=60, max_bytes=100, hits=2, misses=1)

@@ -87,6 +87,17 @@ def test_refused_requests_and_rejected_records_are_counted() -> None:
 def test_what_waits_is_as_it_is_now() -> None:
     meters = RecordMeters()
     meters.ingests.backlog(IngestBacklog(8, 3))
-    meters.ingests.backlog(IngestBacklog(5, 2))
+    meters.ingests.backlog(IngestBacklog(5, 2, oldest_ms=90_000))
     found = numbers(meters)
     assert (found["sluice_ingests_waiting"], found["sluice_ingest_tables_waiting"]) == (5, 2)
+    assert found["sluice_ingest_oldest_seconds"] == 90
+
+
+def test_how_long_ingests_waited_and_why_rounds_did_is_counted() -> None:
+    meters = RecordMeters()
+    meters.ingests.committed_after([400, 1_600])
+    meters.ingests.round_postponed("CATALOG_DOWN")
+    found = numbers(meters)
+    assert found["sluice_ingest_commit_lag_seconds_sum"] == 2
+    assert found["sluice_ingest_commit_lag_seconds_count"] == 2
+    assert found["sluice_commit_rounds_postponed_total CATALOG_DOWN"] == 1

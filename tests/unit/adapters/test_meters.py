@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+from structlog.testing import capture_logs
 
 from service.adapters.metered_journal import MeteredJournal
 from service.adapters.meters import RecordMeters
+from service.model.caller_classes import CallerClasses
 from service.model.filtering import FilterSource
 from service.model.pruning import Selection
-from service.model.query import QueryRecord, QueryState
+from service.model.query import QueryError, QueryRecord, QueryState
 from service.model.verification import Verification
 from tests.fakes.journal import FakeJournal
 from tests.fakes.meters import FakeMeters
@@ -37,19 +41,73 @@ def counted(*records: QueryRecord) -> Mapping[str, float]:
 def test_every_final_state_has_a_number_from_the_start() -> None:
     states = {name: count for name, count in counted().items() if name.startswith("sluice_queries_total")}
     assert states == {
-        "sluice_queries_total SUCCEEDED": 0,
-        "sluice_queries_total FAILED": 0,
-        "sluice_queries_total CANCELED": 0,
+        f"sluice_queries_total {caller_class} {state}": 0
+        for caller_class in ("anonymous", "authenticated")
+        for state in ("SUCCEEDED", "FAILED", "CANCELED")
     }
 
 
 def test_a_query_is_counted_by_its_state_and_its_time() -> None:
     slow = replace(short_record(), queued_ms=1_000, planning_ms=500, running_ms=1_500)
     found = counted(slow, replace(short_record(), state=QueryState.CANCELED))
-    assert (found["sluice_queries_total SUCCEEDED"], found["sluice_queries_total CANCELED"]) == (1, 1)
+    assert (
+        found["sluice_queries_total authenticated SUCCEEDED"],
+        found["sluice_queries_total authenticated CANCELED"],
+    ) == (1, 1)
     assert found["sluice_query_duration_seconds_sum"] == 3
     assert found["sluice_query_duration_seconds_bucket 2.5"] == 1
     assert found["sluice_query_duration_seconds_bucket 5.0"] == 2
+
+
+def test_the_time_of_a_query_is_told_apart() -> None:
+    slow = replace(short_record(), queued_ms=1_000, planning_ms=500, running_ms=1_500)
+    never_ran = replace(short_record(), queued_ms=4_000, planning_ms=0, running_ms=0)
+    found = counted(slow, never_ran)
+    assert (found["sluice_query_queue_seconds_sum"], found["sluice_query_queue_seconds_count"]) == (5, 2)
+    assert (found["sluice_query_planning_seconds_sum"], found["sluice_query_planning_seconds_count"]) == (
+        0.5,
+        1,
+    )
+    assert (found["sluice_query_running_seconds_sum"], found["sluice_query_running_seconds_count"]) == (
+        1.5,
+        1,
+    )
+
+
+def test_failures_are_counted_by_their_code() -> None:
+    failed = replace(short_record(), state=QueryState.FAILED, error=QueryError("TABLE_NOT_FOUND", "None."))
+    assert counted(failed, short_record())["sluice_query_errors_total TABLE_NOT_FOUND"] == 1
+
+
+def test_callers_are_told_apart_by_their_class_and_never_by_their_name() -> None:
+    meters = RecordMeters(CallerClasses({"reports": "dashboards"}))
+    for caller in ("reports", "ann", "bob", "anonymous"):
+        meters.count(replace(short_record(), caller=caller))
+    found = numbers(meters)
+    assert found["sluice_queries_total dashboards SUCCEEDED"] == 1
+    assert found["sluice_queries_total authenticated SUCCEEDED"] == 2
+    assert found["sluice_queries_total anonymous SUCCEEDED"] == 1
+    assert not [name for name in found if "reports" in name or "ann" in name.split()]
+
+
+def test_no_line_says_since_when_something_is_counted() -> None:
+    meters = RecordMeters()
+    meters.count(full_record())
+    assert b"_created" not in meters.exposition({})
+
+
+class Broken(Collector):
+    def collect(self) -> Iterable[Metric]:
+        raise OSError("the disk hangs")
+
+
+def test_a_collector_that_fails_costs_no_other_number_and_is_told_once() -> None:
+    meters = RecordMeters()
+    meters.watch(Broken())
+    with capture_logs() as logs:
+        assert "sluice_filter_cache_hits_total" in numbers(meters)
+        assert numbers(meters)
+    assert [each["event"] for each in logs] == ["metrics_not_collected"]
 
 
 def test_filters_are_counted_by_source_and_reason_and_only_collections_by_time() -> None:
@@ -73,7 +131,7 @@ def test_what_scans_left_out_is_summed_and_never_below_nothing() -> None:
 def test_two_meters_share_no_numbers() -> None:
     first, second = RecordMeters(), RecordMeters()
     first.count(short_record())
-    assert numbers(second)["sluice_queries_total SUCCEEDED"] == 0
+    assert numbers(second)["sluice_queries_total authenticated SUCCEEDED"] == 0
 
 
 def test_open_queries_are_as_they_are_now() -> None:
@@ -86,7 +144,7 @@ def test_no_record_is_lost_when_many_threads_count() -> None:
     meters = RecordMeters()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(meters.count, [full_record()] * 2_000))
-    assert numbers(meters)["sluice_queries_total FAILED"] == 2_000
+    assert numbers(meters)["sluice_queries_total authenticated FAILED"] == 2_000
 
 
 def test_a_record_is_counted_on_its_way_and_goes_on() -> None:

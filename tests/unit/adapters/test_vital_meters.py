@@ -6,13 +6,12 @@ from service.adapters.meters import RecordMeters
 from service.model.health import PartHealth, PartState, Vitals
 
 
-def test_what_was_given_up_and_lost_is_among_the_metrics() -> None:
-    engine = PartHealth("engine", PartState.DOWN, given_up_count=3, lost_count=2)
+def test_what_was_given_up_is_among_the_metrics() -> None:
+    engine = PartHealth("engine", PartState.DOWN, given_up_count=3)
     lines = RecordMeters().exposition({}, Vitals(engine, given_up_workers=4)).decode().splitlines()
     for expected in (
         "sluice_engine_up 0.0",
         "sluice_engine_given_up 3.0",
-        "sluice_engine_lost 2.0",
         "sluice_workers_given_up 4.0",
     ):
         assert expected in lines

@@ -21,7 +21,7 @@ async def lines(client: httpx.AsyncClient) -> list[str]:
 
 async def test_numbers_are_there_before_anything_has_happened(client: httpx.AsyncClient) -> None:
     found = await lines(client)
-    assert 'sluice_queries_total{state="FAILED"} 0.0' in found
+    assert 'sluice_queries_total{caller_class="anonymous",state="FAILED"} 0.0' in found
     assert "sluice_filter_cache_hits_total 0.0" in found
     assert 'sluice_query_duration_seconds_bucket{le="+Inf"} 0.0' in found
 
@@ -35,8 +35,8 @@ async def test_queries_filters_and_what_scans_left_out_are_counted(
     found = await lines(client)
     for line in (
         "# TYPE sluice_queries_total counter",
-        'sluice_queries_total{state="SUCCEEDED"} 1.0',
-        'sluice_queries_total{state="FAILED"} 1.0',
+        'sluice_queries_total{caller_class="anonymous",state="SUCCEEDED"} 1.0',
+        'sluice_queries_total{caller_class="anonymous",state="FAILED"} 1.0',
         'sluice_filters_total{reason="APPLIED",source="COLLECTED"} 2.0',
         'sluice_filters_total{reason="THRESHOLD_EXCEEDED",source="NONE"} 2.0',
         "sluice_scan_data_files_skipped_total 3274.0",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 
@@ -404,3 +405,36 @@ def test_the_round_that_runs_is_ended_before_the_committer_is_closed(
     held.let_go.release()
     closing.join(WITHIN_S)
     assert state(log, record) is IngestState.COMMITTED
+
+
+def test_how_long_an_ingest_waited_is_counted_once_it_is_in_its_table(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    meters = FakeIngestMeters()
+    committer = start(log, commits, meters=meters)
+    wait(committer.follow(accept(log, [write_result()])))
+    assert len(meters.lags_ms) == 1
+    assert meters.lags_ms[0] >= 0
+
+
+def test_a_round_that_is_postponed_is_counted_by_what_was_in_its_way(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    meters = FakeIngestMeters()
+    commits.failures = [CatalogDown("The catalog lake does not answer.")]
+    committer = start(log, commits, meters=meters)
+    wait(committer.follow(accept(log, [write_result()])))
+    assert meters.postponed == ["CATALOG_DOWN"]
+
+
+def test_the_age_of_the_oldest_that_waits_is_known_whoever_accepted_it(
+    log: FakeIngestLog, commits: FakeTableCommits, start: Start
+) -> None:
+    held = commits.before_commit = Held()
+    record = accept(log, [write_result()])
+    committer = start(log, commits, LOOKING)
+    assert held.reached.acquire(timeout=WITHIN_S)
+    expected_ms = (SystemClock().now() - record.accepted_at) / timedelta(milliseconds=1)
+    until(lambda: committer.backlog().oldest_ms >= max(expected_ms, 1))
+    held.let_go.release()
+    until(lambda: committer.backlog().oldest_ms == 0)

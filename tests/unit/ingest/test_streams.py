@@ -56,6 +56,7 @@ from service.model.ingest import (
 )
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceBounds, SourceRecords
+from service.model.stream_standing import StreamProgress, StreamStanding
 from service.model.streams import (
     DirectorySource,
     KafkaSource,
@@ -68,6 +69,7 @@ from service.model.tables import TableName
 from service.model.writing import Committable, TableKey, WritableTable
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
+from tests.fakes.stream_meters import FakeStreamMeters
 from tests.fakes.stream_store import FakeStreamStore
 from tests.integration.running import until
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
@@ -75,7 +77,9 @@ from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
 WITHIN_S = 20
 TABLE = with_columns(ID, NOTE, DAY)
 OTHERS = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
-PACE = StreamPace(running_at_most=2, look_around_ms=10, first_pause_ms=10, longest_pause_ms=20)
+PACE = StreamPace(
+    running_at_most=2, look_around_ms=10, first_pause_ms=10, longest_pause_ms=20, standing_ms=10
+)
 
 
 class Running:
@@ -89,7 +93,8 @@ class Running:
         sources = AllowedStreamSources(
             FoundSources(access, SourceBounds()), access, AllowedTopics(("kafka:9092",))
         )
-        ports = StreamPorts(store, self.queries, sources, SystemClock())
+        self.meters = FakeStreamMeters()
+        ports = StreamPorts(store, self.queries, sources, SystemClock(), self.meters)
         self.streams = Streams(ports, ingests, self.definition, PACE)
         self.folder = folder
         self.streams.start()
@@ -203,6 +208,30 @@ def test_each_micro_batch_is_told_with_its_topic_and_each_round_with_its_snapsho
     assert (ended.key, ended.ingest_ids) == (TABLE.key, (record.ingest_id,))
     assert [each.record_count for each in ended.targets] == [2]
     assert ended.snapshot_id is not None
+
+
+def test_streams_are_told_by_their_state_and_how_far_they_are_behind(running: Running) -> None:
+    def standing() -> StreamStanding:
+        return running.streams.standing()
+
+    stream_id = running.create()
+    until(lambda: standing().run_here == 1 and standing().by_state[StreamState.RUNNING] == 1)
+    query = running.queries.running[stream_id]
+    query.is_doing = StreamProgress(messages_behind=7)
+    until(lambda: standing().messages_behind == 7 and standing().longest_lag_s > 0.05)
+    query.is_doing = StreamProgress(has_nothing_to_do=True, messages_behind=0)
+    until(lambda: standing().longest_lag_s < 0.05)
+    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    stopped = {StreamState.RUNNING: 0, StreamState.STOPPED: 1, StreamState.FAILED: 0}
+    until(lambda: standing() == StreamStanding(stopped))
+
+
+def test_batches_and_what_ended_a_run_are_counted(running: Running) -> None:
+    stream_id = running.create()
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    running.queries.running[stream_id].failed = EngineLost()
+    until(lambda: running.meters.codes == ["ENGINE_LOST"])
+    assert running.meters.batch_count == 1
 
 
 def test_each_micro_batch_of_upserts_is_a_round_of_its_own(running: Running) -> None:

@@ -30,7 +30,7 @@ from service.model.tables import TableName
 from service.model.writing import TableKey
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
-from tests.fakes.maintenance import BOUNDS, PLAN, FakeMaintenances
+from tests.fakes.maintenance import BOUNDS, PLAN, FakeMaintenanceMeters, FakeMaintenances
 
 COMPACT, EXPIRE, ORPHANS = MaintenanceOperation
 EVENTS, OTHERS = TableName("lake", "logs", "events"), TableName("lake", "logs", "others")
@@ -293,3 +293,15 @@ def test_a_thread_runs_what_is_asked_for(maintained: FakeMaintenances) -> None:
     finally:
         maintained.close(20)
     assert done == [1]
+
+
+def test_what_came_of_it_is_counted(catalogs: FakeCatalogs, clock: FakeClock) -> None:
+    meters = FakeMaintenanceMeters()
+    maintained = FakeMaintenances(catalogs, clock, meters=meters)
+    maintained.upkeep.failures = [EngineNotReady()]
+    maintained.ask(replace(EVERYTHING, operations=(COMPACT,)), "ann")
+    with pytest.raises(PartDown):
+        maintained.run_open()
+    maintained.run_open()
+    assert meters.postponed_count == 1
+    assert [each.state for each in meters.records] == [MaintenanceState.SUCCEEDED]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from service.model.engine_signs import EngineLoss
 from spark_session.supervision.verdict import EngineBounds, Signs, judge
 
 BOUNDS = EngineBounds(
@@ -47,6 +48,19 @@ def test_each_sign_has_its_bound(change: dict[str, Any], is_up: bool, must_be_re
     verdict = judge(replace(HEALTHY, **change), BOUNDS)
     assert (verdict.is_up, verdict.must_be_replaced) == (is_up, must_be_replaced)
     assert verdict.detail or is_up
+
+
+@pytest.mark.parametrize(
+    ("change", "loss"),
+    [
+        ({"silent_s": 15.0}, EngineLoss.NOT_RESPONDING),
+        ({"collection_share": 0.8}, EngineLoss.GARBAGE_COLLECTION),
+        ({"given_up_tasks": (30.0,)}, EngineLoss.GIVEN_UP),
+        ({"silent_s": 3.0}, None),
+    ],
+)
+def test_it_is_known_why_an_engine_is_replaced(change: dict[str, Any], loss: EngineLoss | None) -> None:
+    assert judge(replace(HEALTHY, **change), BOUNDS).loss is loss
 
 
 def test_what_was_given_up_is_told_while_the_engine_is_up() -> None:

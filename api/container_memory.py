@@ -1,0 +1,113 @@
+"""How much memory this process may use, with all others of its container, and how much they do.
+
+Source: the kernel's documentation of cgroup v2 and v1, and proc(5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Bytes. What the kernel can take back at once is not counted as used."""
+
+    used_bytes: int
+    limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Where a version of cgroups has its numbers; `idle` is what the kernel can take back, in its `stat`."""
+
+    used: Path
+    limit: Path
+    stat: Path
+    idle: str
+
+
+class MemoryCollector(Collector):
+    """Reads a few files of the kernel's whenever somebody asks; without them there are no numbers."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self._root = root
+
+    def collect(self) -> Iterable[Metric]:
+        """See `Collector`."""
+        use = memory_use(self._root)
+        if use is None:
+            return
+        yield GaugeMetricFamily(
+            "sluice_memory_used_bytes",
+            "Memory in use in the container, Spark's JVM and embedded stores included; else in the machine.",
+            use.used_bytes,
+        )
+        yield GaugeMetricFamily(
+            "sluice_memory_limit_bytes",
+            "Memory that the container may use; without a limit, the machine's.",
+            use.limit_bytes,
+        )
+
+
+def memory_use(root: Path) -> MemoryUse | None:
+    """That of the container if it has a limit, else that of the machine; None where nobody tells."""
+    machine = _of_machine(root)
+    for group in _groups(root):
+        with suppress(OSError, ValueError):
+            found = _of_group(group)
+            # Without a limit, version 2 says `max`, and version 1 has a number that no machine reaches.
+            if machine is None or found.limit_bytes < machine.limit_bytes:
+                return found
+    return machine
+
+
+def _groups(root: Path) -> Iterable[_Group]:
+    top = root / "sys/fs/cgroup"
+    for own in (top / _own_group(root), top):
+        yield _Group(own / "memory.current", own / "memory.max", own / "memory.stat", "inactive_file")
+    old = top / "memory"
+    yield _Group(
+        old / "memory.usage_in_bytes",
+        old / "memory.limit_in_bytes",
+        old / "memory.stat",
+        "total_inactive_file",
+    )
+
+
+def _own_group(root: Path) -> str:
+    """The group of a service of systemd's; in a container it is the top one."""
+    with suppress(OSError):
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::/"):
+                return line.removeprefix("0::/")
+    return ""
+
+
+def _of_group(group: _Group) -> MemoryUse:
+    limit_bytes = int(group.limit.read_text())
+    used_bytes = int(group.used.read_text())
+    idle_bytes = _named(group.stat).get(group.idle, 0)
+    return MemoryUse(max(used_bytes - idle_bytes, 0), limit_bytes)
+
+
+def _of_machine(root: Path) -> MemoryUse | None:
+    try:
+        found = _named(root / "proc/meminfo")
+        total_bytes = found["MemTotal:"] * _KIB
+        return MemoryUse(total_bytes - found["MemAvailable:"] * _KIB, total_bytes)
+    except (OSError, KeyError):
+        return None
+
+
+def _named(path: Path) -> dict[str, int]:
+    """The numbers of a file that has a name and a number in each line."""
+    words = (line.split() for line in path.read_text().splitlines())
+    return {each[0]: int(each[1]) for each in words if len(each) > 1 and each[1].isdigit()}

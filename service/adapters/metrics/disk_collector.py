@@ -1,0 +1,46 @@
+"""Room on the disk that the gateway writes to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+
+@dataclass(frozen=True, slots=True)
+class DiskRoom:
+    """Bytes of a file system; `free_bytes` are those that this user may write."""
+
+    free_bytes: int
+    size_bytes: int
+
+
+def disk_room(folder: Path) -> DiskRoom:
+    """That of the file system which the folder lies on. Blocks where that hangs."""
+    found = os.statvfs(folder)
+    return DiskRoom(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize)
+
+
+class DiskCollector(Collector):
+    """`room` is that of the last look at it, some seconds ago; None: nobody has looked yet, or it hangs."""
+
+    def __init__(self, room: Callable[[], DiskRoom | None]) -> None:
+        self._room = room
+
+    def collect(self) -> Iterable[Metric]:
+        """See `Collector`."""
+        room = self._room()
+        if room is None:
+            return
+        yield GaugeMetricFamily(
+            "sluice_disk_free_bytes",
+            "Room that is left on the disk of SLUICE_DATA_DIR for the gateway's user.",
+            room.free_bytes,
+        )
+        yield GaugeMetricFamily(
+            "sluice_disk_size_bytes", "Size of the disk of SLUICE_DATA_DIR.", room.size_bytes
+        )

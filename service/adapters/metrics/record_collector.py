@@ -1,0 +1,42 @@
+"""Records of queries on their way to PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsUse:
+    """How many records wait, how many may, and how many were given up since the start."""
+
+    waiting: int
+    capacity: int
+    dropped: int
+
+
+class RecordCollector(Collector):
+    """What waits while PostgreSQL is down, and what that has cost."""
+
+    def __init__(self, use: Callable[[], RecordsUse]) -> None:
+        self._use = use
+
+    def collect(self) -> Iterable[Metric]:
+        """See `Collector`."""
+        use = self._use()
+        yield GaugeMetricFamily(
+            "sluice_query_records_waiting",
+            "Records of ended queries that are not in PostgreSQL yet.",
+            use.waiting,
+        )
+        yield GaugeMetricFamily(
+            "sluice_query_records_capacity", "How many records may wait; the oldest make room.", use.capacity
+        )
+        yield CounterMetricFamily(
+            "sluice_query_records_dropped",
+            "Records that were given up: to make room, or because PostgreSQL refused them.",
+            use.dropped,
+        )

@@ -1,0 +1,47 @@
+"""How long queries take, and where that time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prometheus_client import CollectorRegistry, Histogram
+
+from service.model.query import QueryRecord
+
+
+class QueryTimes:
+    """Four histograms over the same bounds: the whole, and its three parts."""
+
+    def __init__(self, registry: CollectorRegistry, bounds_s: Sequence[float]) -> None:
+        self._whole = Histogram(
+            "sluice_query_duration_seconds",
+            "From a query's submission to its end.",
+            buckets=bounds_s,
+            registry=registry,
+        )
+        self._queued = Histogram(
+            "sluice_query_queue_seconds",
+            "From a query's submission until a worker took it; without one, until its end.",
+            buckets=bounds_s,
+            registry=registry,
+        )
+        self._planning = Histogram(
+            "sluice_query_planning_seconds",
+            "How long planning a query took, with the collection of its filters' keys.",
+            buckets=bounds_s,
+            registry=registry,
+        )
+        self._running = Histogram(
+            "sluice_query_running_seconds",
+            "How long a query ran in the engine, and its result was kept.",
+            buckets=bounds_s,
+            registry=registry,
+        )
+
+    def observe(self, record: QueryRecord) -> None:
+        """Counts a query that has ended; one that no worker took has neither planned nor run."""
+        self._whole.observe((record.queued_ms + record.planning_ms + record.running_ms) / 1000)
+        self._queued.observe(record.queued_ms / 1000)
+        if record.planning_ms or record.running_ms:
+            self._planning.observe(record.planning_ms / 1000)
+            self._running.observe(record.running_ms / 1000)

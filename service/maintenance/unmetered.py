@@ -1,0 +1,15 @@
+"""For whoever counts nothing."""
+
+from __future__ import annotations
+
+from service.model.maintenance import MaintenanceRecord
+
+
+class UnmeteredMaintenance:
+    """The `MaintenanceMeters` port without any numbers."""
+
+    def ended(self, record: MaintenanceRecord) -> None:
+        """Does nothing."""
+
+    def postponed(self) -> None:
+        """Does nothing."""

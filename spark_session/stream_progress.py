@@ -1,0 +1,50 @@
+"""How far a stream is, from what Spark says of its query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from service.model.stream_standing import StreamProgress
+
+# What Spark says of a query whose source has answered, and has nothing more.
+_IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
+
+
+def stream_progress(status: Mapping[str, Any], last: str | None) -> StreamProgress:
+    """From a query's status, and the JSON of its last progress if it has made any.
+
+    >>> idle = {"message": "Waiting for next trigger", "isDataAvailable": False, "isTriggerActive": False}
+    >>> stream_progress(idle, None)
+    StreamProgress(has_nothing_to_do=True, messages_behind=None)
+    """
+    is_idle = status["message"] in _IDLE and not status["isDataAvailable"] and not status["isTriggerActive"]
+    sources = [] if last is None else json.loads(last)["sources"]
+    counted = [each for each in map(_messages_behind, sources) if each is not None]
+    return StreamProgress(is_idle, sum(counted) if counted else None)
+
+
+def _messages_behind(source: Mapping[str, Any]) -> int | None:
+    """Of Kafka, whose offsets are numbers by partitions of topics; other sources count otherwise.
+
+    >>> _messages_behind({"latestOffset": {"clicks": {"0": 7, "1": 9}}, "endOffset": {"clicks": {"0": 5}}})
+    11
+    >>> _messages_behind({"latestOffset": None, "endOffset": {"logOffset": 3}}) is None
+    True
+    """
+    newest, read = _offsets(source.get("latestOffset")), _offsets(source.get("endOffset"))
+    if newest is None or read is None:
+        return None
+    return sum(max(offset - read.get(where, 0), 0) for where, offset in newest.items())
+
+
+def _offsets(offset: object) -> dict[tuple[str, str], int] | None:
+    """By topic and partition; None for what is no offset of Kafka's."""
+    if not isinstance(offset, dict) or not all(isinstance(each, dict) for each in offset.values()):
+        return None
+    return {
+        (topic, partition): int(number)
+        for topic, partitions in offset.items()
+        for partition, number in partitions.items()
+    }

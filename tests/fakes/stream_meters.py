@@ -1,0 +1,15 @@
+"""Meters of streams that remember what they were given."""
+
+from __future__ import annotations
+
+
+class FakeStreamMeters:
+    def __init__(self) -> None:
+        self.batch_count = 0
+        self.codes: list[str] = []
+
+    def batch_done(self) -> None:
+        self.batch_count += 1
+
+    def failed(self, code: str) -> None:
+        self.codes.append(code)

@@ -1,0 +1,53 @@
+"""Meters that show every number there is, as those of a gateway with one catalog do."""
+
+from __future__ import annotations
+
+import os
+
+from service.adapters.meters import RecordMeters
+from service.adapters.metrics.disk_collector import DiskCollector, DiskRoom
+from service.adapters.metrics.engine_collector import EngineCollector
+from service.adapters.metrics.filter_cache_collector import FilterCacheCollector
+from service.adapters.metrics.part_collector import PartCollector
+from service.adapters.metrics.record_collector import RecordCollector, RecordsUse
+from service.adapters.stream_meters import StreamCollector
+from service.model.caller_classes import CallerClasses
+from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
+from service.model.health import PartHealth, PartState
+from service.model.stream_standing import StreamStanding
+from service.model.streams import StreamState
+from service.model.usage import CacheUse, PoolUse
+
+PARTS = ("engine", "queryWorkers", "metricsStore", "filterCache", "catalog:lake")
+POOLS = (
+    *("query_workers", "plannings", "planners", "metrics_store", "query_history"),
+    *("ingest_log", "commit_rounds", "ingest_history", "streams", "maintenance"),
+)
+CACHES = ("filter_keys", "tables", "column_values")
+KEPT = ("local_relations", "results", "spooled_bodies")
+SIGNS = EngineSigns(
+    dict.fromkeys(EngineLoss, 0),
+    0.5,
+    JvmSample(512 << 20, 1 << 30, 200 << 20, 1 << 30, 16 << 20, 90, 1_500),
+    0.01,
+    os.getpid(),
+)
+
+
+def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> RecordMeters:
+    """A gateway's, in which all is well."""
+    meters = RecordMeters(classes)
+    parts = [PartHealth(each, PartState.UP) for each in PARTS]
+    meters.watch(PartCollector(lambda: parts))
+    meters.watch(DiskCollector(lambda: DiskRoom(40 << 30, 100 << 30)))
+    meters.watch(EngineCollector(lambda: signs))
+    meters.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
+    meters.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
+    meters.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
+    for each in POOLS:
+        meters.pools.add(each, lambda: PoolUse(1, 8))
+    for each in CACHES:
+        meters.caches.add(each, lambda: CacheUse(1, 100, 1_000, 3, 1))
+    for each in KEPT:
+        meters.caches.add(each, lambda: CacheUse(1, 100, 1_000))
+    return meters
