@@ -168,5 +168,5 @@ class FakeMaintenances(Maintenances):
         self.log = FakeMaintenanceLog()
         self.upkeep = FakeTableUpkeep()
         counting = meters or UnmeteredMaintenance()
-        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock, counting)
+        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock, meters=counting)
         super().__init__(ports, plan)

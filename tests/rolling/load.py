@@ -54,6 +54,17 @@ class Tally:
         return sum(count for (_, outcome), count in self.answers.items() if outcome == "failed")
 
 
+def ingest_of(record_id: int) -> dict[str, Any]:
+    """One record, under a requestId of its own."""
+    return {
+        "table": TABLE,
+        "create": {},
+        "schema": {"fields": [{"name": "id", "type": "long"}]},
+        "records": [{"id": record_id}],
+        "requestId": str(uuid4()),
+    }
+
+
 class Caller:
     """One caller with a token of its own, behind the front. `is_patient`: what fails is sent again."""
 
@@ -90,14 +101,7 @@ class Caller:
     def send(self, turn: int) -> None:
         """A record with an id of its own; acknowledged once it is committed, or accepted."""
         record_id = self._number * 1_000_000 + turn
-        body = {
-            "table": TABLE,
-            "create": {},
-            "schema": {"fields": [{"name": "id", "type": "long"}]},
-            "records": [{"id": record_id}],
-            "requestId": str(uuid4()),
-        }
-        answer = self._send("ingest", "POST", "/ingest", body)
+        answer = self._send("ingest", "POST", "/ingest", ingest_of(record_id))
         if answer is not None:
             self._tally.acknowledge(record_id)
 

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -49,11 +49,13 @@ class Proxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answers the requests of a client, one after the other."""
-        with suppress(OSError, asyncio.IncompleteReadError):
-            while True:
-                writer.write(await self._answer(await _request(reader)))
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                while True:
+                    writer.write(await self._answer(await _request(reader)))
+                    await writer.drain()
+        finally:
+            writer.close()
 
     async def _answer(self, request: Request) -> bytes:
         first = self._gateways[request.order]
@@ -89,6 +91,13 @@ async def _request(reader: asyncio.StreamReader) -> Request:
     return Request(CONNECTION.sub(b"", head), body)
 
 
+async def _end(tasks: Collection[asyncio.Task[object]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.1)
+
+
 @contextmanager
 def proxy(port: int, gateways: Sequence[int]) -> Iterator[None]:
     """Serves at this port, in a thread."""
@@ -102,7 +111,5 @@ def proxy(port: int, gateways: Sequence[int]) -> Iterator[None]:
         loop.call_soon_threadsafe(server.close)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0.1))
+        loop.run_until_complete(_end(asyncio.all_tasks(loop)))
         loop.close()

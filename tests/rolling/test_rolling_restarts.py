@@ -22,7 +22,7 @@ from tests.integration.replicas import killed
 from tests.integration.running import ENDLESS, RunningGateway, run_sluice, until
 from tests.integration.servers import postgres, valkey
 from tests.rolling.front import free_ports, front
-from tests.rolling.load import TABLE, Tally, load
+from tests.rolling.load import TABLE, Tally, ingest_of, load
 
 pytestmark = pytest.mark.skipif("SLUICE_ROLLING" not in os.environ, reason="`make rolling` runs it")
 
@@ -31,6 +31,7 @@ REQUESTS = 500 * RESTARTS
 CALLERS = 8
 BETWEEN_S = 3.0
 KILLED_AFTER_S = 5.0
+ACCEPTED = 20
 LOST_WITHIN_S = 30.0
 
 
@@ -142,8 +143,10 @@ def test_one_is_killed_and_what_it_accepted_is_committed_by_the_other(place: Pla
         with load(place.url, place.tokens, tally, base=101, is_patient=True):
             time.sleep(KILLED_AFTER_S)
             query_id = start(killing, ENDLESS)
+            accepted = _accepted(killing, tally)
             killed(place.gateways[0])
             began_s = time.monotonic()
+            waiting = _waiting(other)
             until(lambda: status(other, query_id)["status"]["state"] == "FAILED", 2 * LOST_WITHIN_S)
             lost_s = time.monotonic() - began_s
             before = len(tally.acknowledged)
@@ -151,11 +154,28 @@ def test_one_is_killed_and_what_it_accepted_is_committed_by_the_other(place: Pla
         error = status(other, query_id)["status"]["error"]
     print(  # noqa: T201
         f"\nkill -9: {tally.requests} requests, {tally.failed} cut off and sent again;"
+        f" {waiting} ingests waited, {accepted} had been accepted right before and nothing more;"
         f" REPLICA_LOST at the other one after {lost_s:.1f} s"
     )
     assert error["code"] == "REPLICA_LOST"
     assert lost_s <= LOST_WITHIN_S
     _check_records(place, tally.acknowledged, base=101)
+
+
+def _accepted(client: httpx.Client, tally: Tally) -> int:
+    """Ingests that one gateway has accepted, and was not waited for to commit."""
+    first = (101 + CALLERS) * 1_000_000 - ACCEPTED
+    for record_id in range(first, first + ACCEPTED):
+        answer = client.post("/ingest", json=ingest_of(record_id) | {"wait": "ACCEPTED"})
+        assert answer.status_code == 202, answer.text
+        tally.acknowledge(record_id)
+    return ACCEPTED
+
+
+def _waiting(client: httpx.Client) -> int:
+    [summary] = client.get("/ingest/summary", params={"table": TABLE}).json()["tables"]
+    waiting: int = summary["waiting"]
+    return waiting
 
 
 def _check_records(place: Place, acknowledged: Sequence[int], base: int = 1) -> None:
