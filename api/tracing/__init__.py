@@ -1,4 +1,4 @@
-"""Traces: recorded and sent to a collector, if the settings name one. Without one, no SDK is imported."""
+"""Traces: recorded and sent to a collector, if the settings name one; else no exporter is imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def traced(settings: Settings) -> Iterator[None]:
     if settings.traces_endpoint is None:
         yield
         return
-    # Whoever records nothing need not import the SDK.
+    # Whoever records nothing need not import the exporter.
     from api.tracing.exporting import Exporting
 
     exporting = Exporting.start(settings)
