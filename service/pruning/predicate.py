@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -17,11 +17,11 @@ from service.model.keys import converted
 
 # With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
 VALUES_PER_RUN = 4
-# The smallest value of each type, by the beginning of its name; there are earlier dates and moments, but
-# hardly in a table.
-_SMALLEST: dict[str, KeyValue] = {
-    "int": -(2**31),
-    "long": -(2**63),
+# A value of each type that keys may have, by the beginning of its name.
+_SOME: Mapping[str, KeyValue] = {
+    "int": 0,
+    "long": 0,
+    "decimal": Decimal(0),
     "string": "",
     "boolean": False,
     "date": date.min,
@@ -109,27 +109,20 @@ def or_null(formed: FormedPredicate, column: str) -> FormedPredicate:
     return replace(formed, condition=exp.paren(exp.or_(formed.condition, is_null, copy=False)))
 
 
-def never_predicate(column: str, type_name: str) -> FormedPredicate:
+def never_predicate(column: str, type_name: str, some: KeyValue | None = None) -> FormedPredicate:
     """A condition for a table of which no row is asked for; the engine does not fold it to `FALSE`.
 
-    A scan that it takes away can prune no other one. By their statistics, no files are left, and by their
-    partitions none where those say something of the order of the values.
+    A scan that it takes away, or without files, can prune no other one: so files of one value stay, best of
+    `some` that the column has. The join takes none of their rows, and the engine's own pruning leaves the
+    files out.
 
     >>> never_predicate("k", "long").condition.sql("spark")
-    '`k` < -9223372036854775808'
-    >>> never_predicate("k", "decimal(4, 2)").condition.sql("spark")
-    "`k` < CAST('-99.99' AS DECIMAL(4, 2))"
+    '`k` IN (0, NULL)'
     """
-    smallest = _literal(_smallest(type_name), type_name)
-    less = exp.LT(this=exp.column(column, quoted=True), expression=smallest)
-    return FormedPredicate(less, FilterForm.RANGES)
-
-
-def _smallest(type_name: str) -> KeyValue:
-    if type_name.startswith("decimal"):
-        precision, scale = (int(each) for each in type_name[len("decimal(") : -1].split(","))
-        return Decimal((1, (9,) * precision, -scale))
-    return next((value for kind, value in _SMALLEST.items() if type_name.startswith(kind)), "")
+    if some is None:
+        some = next((value for kind, value in _SOME.items() if type_name.startswith(kind)), "")
+    listed = exp.In(this=exp.column(column, quoted=True), expressions=[_literal(some, type_name), exp.null()])
+    return FormedPredicate(listed, FilterForm.IN)
 
 
 def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], most: int) -> FormedPredicate:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from service.model.filtering import FilterForm, FilterOutcome, KeyValue, Reason
+from service.model.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
 from service.pruning.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.detection import Placement
 from service.pruning.form import FormBounds, form, listed_keys
@@ -82,10 +82,14 @@ class _Forms:
         formed = self._form(placement, outcome, within, tuples, among)
         if isinstance(formed, Reason):
             return FormedFilter(placement, replace(outcome, reason=formed), None)
-        probe = placement.filter.probe
         if formed.form is FilterForm.EMPTY and placement.is_in_union:
-            formed = never_predicate(probe.columns[0], probe.type_names[0])
+            formed = self._never(placement.filter.probe)
         return FormedFilter(placement, outcome, formed)
+
+    def _never(self, probe: Probe) -> FormedPredicate:
+        held = self._detected.knowledge.held((probe.table, probe.snapshot_id, probe.columns[0]))
+        some = None if held is None else next(iter(held.values or ()), held.lower)
+        return never_predicate(probe.columns[0], probe.type_names[0], some)
 
     def _form(
         self,
