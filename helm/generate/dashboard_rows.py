@@ -93,7 +93,7 @@ TRAFFIC = (
         "Queries by the class of their caller",
         "reqps",
         {"{{caller_class}}": f"sum by (caller_class) ({per_second('sluice_queries_total')})"},
-        "SLUICE_CALLER_CLASSES says who is of which.",
+        "caller_classes says who is of which.",
     ),
     Panel(
         "Queries that fail",
@@ -290,7 +290,7 @@ ENGINE = (
         "Trial query not answered for",
         "s",
         {GATEWAY: now("sluice_engine_silent_seconds")},
-        "At SLUICE_ENGINE_UNRESPONSIVE_S the engine is replaced.",
+        "At engine_unresponsive_s the engine is replaced.",
     ),
     Panel(
         "Given up, and not back yet",
@@ -316,7 +316,7 @@ ENGINE = (
         "Time of the JVM in garbage collection",
         "percentunit",
         {GATEWAY: now("sluice_jvm_gc_share")},
-        "At SLUICE_ENGINE_MAX_COLLECTION_PERCENT the engine is replaced.",
+        "At engine_max_collection_percent the engine is replaced.",
     ),
     Panel("Threads of the JVM", "short", {GATEWAY: now("sluice_jvm_threads")}),
     Panel(
@@ -360,7 +360,7 @@ ROOM = (
         "Disk that is left",
         "percentunit",
         {GATEWAY: f"{now('sluice_disk_free_bytes')} / {now('sluice_disk_size_bytes')}"},
-        "Of the disk of SLUICE_DATA_DIR.",
+        "Of the disk of data_dir.",
     ),
     Panel(
         "Threads, processes and connections in use",

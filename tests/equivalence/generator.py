@@ -627,6 +627,8 @@ class _Writer:
         return picked
 
     def _some(self, choices: Sequence[T], at_least: int, at_most: int) -> list[T]:
+        if not choices:
+            return []
         some: list[T] = self._draw(
             st.lists(
                 st.sampled_from(choices),

@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from api.settings import Settings
 from api.settings_loading import load_settings
 from api.tracing import traced
+from service.adapters.postgres.connecting import BoundedConnection
 from service.errors import CannotStart, QueryTimedOut
 from service.tracing import TraceContext, carried, current, is_used, request, step, together, trace_id
 from tests.collector import Collector, collector, waited_for, within
@@ -133,6 +134,12 @@ def test_nothing_is_recorded_before_and_after(collecting: Collector) -> None:
         assert is_used()
     assert not is_used()
     assert collecting.spans == []
+
+
+def test_connections_are_of_their_own_class_during_a_trace_and_after(collecting: Collector) -> None:
+    with traced(settings(collecting)):
+        assert BoundedConnection.connect.__self__ is BoundedConnection  # type: ignore[attr-defined]
+    assert BoundedConnection.connect.__self__ is BoundedConnection  # type: ignore[attr-defined]
 
 
 def test_a_collector_that_is_down_is_told_once_and_holds_nobody_up(collecting: Collector) -> None:
