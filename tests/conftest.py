@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -53,7 +53,7 @@ if not HAS_OPTIONS:
     os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
 
 # The other process may have the core just then: no test says anything about time.
-settings.register_profile("sluice", deadline=None)
+settings.register_profile("sluice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sluice")
 
 
