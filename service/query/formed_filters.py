@@ -51,15 +51,19 @@ def formed_filters(
 
 def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, frozenset[KeyValue]]]:
     """The keys of filters on the same column of the same scan, by their places in the list."""
-    columns: dict[tuple[int, str], dict[int, frozenset[KeyValue]]] = {}
+    columns: dict[tuple[int, str], list[int]] = {}
     for at, each in enumerate(found):
-        dynamic = each.placement.filter
-        if each.formed is None or len(dynamic.probe.columns) > 1:
+        probe = each.placement.filter.probe
+        if each.formed is not None and len(probe.columns) == 1:
+            columns.setdefault((each.placement.reference_end, probe.columns[0]), []).append(at)
+    for places in columns.values():
+        if len(places) < 2:
+            # Most columns have one filter: its keys, of which there may be many, are not read here.
             continue
-        keys = listed_keys(dynamic, each.outcome.data)
-        if keys is not None:
-            columns.setdefault((each.placement.reference_end, dynamic.probe.columns[0]), {})[at] = keys
-    return (each for each in columns.values() if len(each) > 1)
+        listed = {at: listed_keys(found[at].placement.filter, found[at].outcome.data) for at in places}
+        known = {at: keys for at, keys in listed.items() if keys is not None}
+        if len(known) > 1:
+            yield known
 
 
 class _Forms:
