@@ -55,14 +55,6 @@ load: $(LOAD) ## mixed load for SLUICE_LOAD_MINUTES (30): every ingest counted, 
 faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards
 	@SLUICE_FAULTS="$${SLUICE_FAULTS:-all}" $(BIN)/pytest tests/faults -s -q
 
-faults-clock: $(DEV) ## the gateway's clock jumps, by libfaketime (Debian's package libfaketime)
-	@library=$$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2> /dev/null | head -1); \
-	 test -n "$$library" || { echo "sluice: there is no libfaketime: apt-get install -y --no-install-recommends libfaketime" >&2; exit 1; }; \
-	 SLUICE_FAULTS_LIBFAKETIME="$$library" $(BIN)/pytest tests/faults/test_clock.py -s -q
-
-rolling: $(DEV) ## two gateways behind nginx, or a proxy like it, restarted ten times under load; then one is killed (half an hour)
-	@SLUICE_ROLLING="$${SLUICE_ROLLING:-10}" $(BIN)/pytest tests/rolling -s -q
-
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
@@ -121,4 +113,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling cluster load faults faults-clock bench chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench chart image image-test compose-test alerts-test setup lock clean

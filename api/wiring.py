@@ -144,7 +144,7 @@ def migrate(settings: Settings, revision: str | None = None) -> None:
 def _gateway(settings: Settings, parts: Parts) -> Gateway:
     clock = SystemClock()
     meters = RecordMeters(CallerClasses(settings.caller_classes))
-    # Closed last: until then it is told what ends.
+    # Closed last, so that it hears of everything that ends.
     lineage = _lineage(settings, parts, clock, meters)
     ports = _query_ports(settings, parts, clock, meters, lineage)
     bounds = GatewayBounds(

@@ -1,4 +1,4 @@
-"""To whom runs are told, and how much of them."""
+"""Where OpenLineage events go, and what they contain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Namespace = Annotated[
 
 
 class LineageSettings(BaseModel):
-    """To whom runs are told, and how much of them."""
+    """Where OpenLineage events go, and what they contain."""
 
     lineage_url: str | None = Field(
         None,
@@ -63,9 +63,7 @@ class LineageSettings(BaseModel):
         if "@" in parts.netloc:
             raise ValueError("it has a user in it: use lineage_api_key, or lineage_kafka_options")
         if not _is_complete(parts.scheme, parts.netloc, parts.path):
-            raise ValueError(
-                "it is none of file:///path, http(s)://host/path, kafka://host:port,host:port/topic"
-            )
+            raise ValueError("write file:///path, http(s)://host/path, or kafka://host:port,host:port/topic")
         return url
 
     @model_validator(mode="after")
