@@ -21,7 +21,8 @@ class GatewayError(Exception):
     """What was made and changed of tables before it, and stays: `TableEvolution`s, of a layer above."""
 
     def __init__(self, detail: str | None = None) -> None:
-        self.detail = detail or (type(self).__doc__ or "").strip()
+        # The rest of a docstring is for those who raise it.
+        self.detail = detail or (type(self).__doc__ or "").strip().partition("\n\n")[0]
         super().__init__(self.detail)
 
 
@@ -59,7 +60,10 @@ class SqlManyStatements(CallerError):
 
 
 class SqlSyntaxError(CallerError):
-    """The SQL text does not parse. `line` and `column` count from 1."""
+    """The SQL text does not parse.
+
+    `line` and `column` count from 1.
+    """
 
     code = "SQL_SYNTAX"
 
@@ -107,8 +111,9 @@ class TableAmbiguous(CallerError):
 
 
 class TableNotFound(CallerError):
-    """There is no such table. `nearest` holds the names that look most like it.
+    """There is no such table.
 
+    `nearest` holds the names that look most like it.
     `others` are more of the same request's that are not there.
     """
 
@@ -122,7 +127,10 @@ class TableNotFound(CallerError):
 
 
 class ColumnNotFound(CallerError):
-    """There is no such column. `nearest` holds the names that look most like it."""
+    """There is no such column.
+
+    `nearest` holds the names that look most like it.
+    """
 
     code = "COLUMN_NOT_FOUND"
 

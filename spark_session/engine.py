@@ -211,7 +211,7 @@ class SparkEngine:
                 with in_engine_terms(session, is_canceled):
                     yield
             except EngineLost as lost:
-                if not session.is_alive():
+                if session.is_lost():
                     self._note_loss(session)
                 raise self._suspects.of_loss(text) from lost
 

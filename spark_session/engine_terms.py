@@ -14,9 +14,6 @@ from spark_session.errors import in_gateway_terms
 from spark_session.jvm import UNREACHABLE
 from spark_session.warm_session import WarmSession
 
-# A socket to the JVM breaks a moment before the operating system calls the process dead.
-DEATH_NOTICE_S = 2.0
-
 
 @contextmanager
 def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> Iterator[None]:
@@ -24,23 +21,18 @@ def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> It
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
-        if _is_gone(session):
+        if session.is_lost():
             raise EngineLost from failure
         if is_canceled():
             raise QueryCanceled from failure
         raise _translated(failure) from failure
     except (*UNREACHABLE, pa.ArrowException) as failure:
-        # Waiting for the process to end lets `health` tell the truth at once.
-        session.jvm.is_dead_within(DEATH_NOTICE_S)
-        if _is_gone(session) or isinstance(failure, Py4JNetworkError):
+        # First: waiting for the process to end lets `health` tell the truth at once.
+        if session.is_lost() or isinstance(failure, Py4JNetworkError):
             raise EngineLost from failure
         if isinstance(failure, AssertionError | AttributeError | TypeError):
             raise
         raise QueryFailed("The engine could not make sense of this query.") from failure
-
-
-def _is_gone(session: WarmSession) -> bool:
-    return not session.is_alive() or session.is_stopped()
 
 
 def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:

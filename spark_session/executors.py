@@ -104,7 +104,7 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
     try:
         yield
     except (PySparkException, *UNREACHABLE) as failure:
-        if not session.is_alive() or session.is_stopped():
+        if session.is_lost():
             raise EngineLost from failure
         note = log.info if _is_interruption(str(failure)) else log.warning
         note("executors_failed", error=type(failure).__name__, reason=str(failure))

@@ -176,7 +176,7 @@ class SparkRunningStream:
         """See `service.stream_ports.RunningStream`."""
         if self._failed is not None:
             return self._failed
-        if not self._session.is_alive() or self._session.is_stopped():
+        if self._session.is_lost():
             return EngineLost("The engine was lost while the stream ran.")
         try:
             words = [] if self.query is None else _words(self.query)
@@ -247,7 +247,7 @@ def _words(query: StreamingQuery) -> list[str]:
 
 
 def _lost(session: WarmSession, failure: Exception) -> GatewayError:
-    if not session.is_alive() or session.is_stopped():
+    if session.is_lost():
         return EngineLost("The engine was lost while the stream ran.")
     log.warning("stream_failed", error=type(failure).__name__, reason=str(failure))
     return StreamFailed("Spark could not run the stream; the log has the cause.")

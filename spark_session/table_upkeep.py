@@ -248,7 +248,7 @@ def _is_conflict(failure: PySparkException | Py4JJavaError) -> bool:
 def _translated(
     session: WarmSession, failure: PySparkException | Py4JJavaError, table: TableName
 ) -> GatewayError:
-    if not session.is_alive() or session.is_stopped():
+    if session.is_lost():
         return EngineLost()
     try:
         error = in_gateway_terms(failure)

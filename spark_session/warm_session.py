@@ -53,6 +53,7 @@ WARM_UP_SQL = (
 )
 WARM_UP_ROUNDS = 3
 STOP_WITHIN_S = 4.0
+DEATH_NOTICE_S = 2.0
 JOBS_TOLD_WITHIN_S = 1.0
 
 
@@ -106,8 +107,18 @@ class WarmSession:
         return session
 
     def is_alive(self) -> bool:
-        """Whether the JVM is there; asks the operating system, so it never waits."""
-        return self.jvm.is_alive()
+        """Whether the JVM is there, and not known to be lost. Never waits: the operating system knows."""
+        return not self.calls.is_lost and self.jvm.is_alive()
+
+    def is_lost(self) -> bool:
+        """Whether no call can succeed any more. Asks Spark; waits a moment for a JVM that ends just now.
+
+        Its sockets break before the operating system calls it dead: on a busy machine, by seconds.
+        """
+        if self.is_alive() and not self.is_stopped():
+            return False
+        self.jvm.is_dead_within(DEATH_NOTICE_S)
+        return True
 
     def is_stopped(self) -> bool:
         """Whether Spark has given the context up (a cluster may do that while the JVM lives on)."""

@@ -58,6 +58,11 @@ class Calls:
             known = (self._texts.get(each) for each in _TAG.findall(tags))
             return next((text for text in known if text is not None), None)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether somebody has noticed that the JVM is lost, and told here."""
+        return self._is_lost
+
     def lose(self) -> Sequence[Call] | None:
         """The calls that ran when the JVM was lost, for the first who asks; None for all others."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -11,7 +12,14 @@ from uuid import uuid4
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from service.errors import GatewayError, QueryFailed, SqlInvalid, StatementNotAllowed, TableNotFound
+from service.errors import (
+    EngineLost,
+    GatewayError,
+    QueryFailed,
+    SqlInvalid,
+    StatementNotAllowed,
+    TableNotFound,
+)
 from service.model.pruning import PruningMetrics, Selection
 from service.model.query import engine_run
 from service.ports import EngineResult, Statement
@@ -20,7 +28,7 @@ from spark_session.engine_terms import in_engine_terms
 from spark_session.jars import resolve
 from spark_session.served_batches import served_batches
 from spark_session.settings import SparkSettings
-from tests.integration.running import REPOSITORY
+from tests.integration.running import REPOSITORY, until
 from tests.integration.spark_server import datasets_that_give_up
 
 pytestmark = pytest.mark.integration
@@ -301,3 +309,21 @@ def test_more_rows_than_are_served_at_once_come_in_their_order(engine: SparkEngi
     assert found.rows.column("id").to_pylist() == list(range(39_999, -1, -1))
     nothing = engine.run(replace(statement(f"{sql} LIMIT 0"), row_limit=50_000))
     assert (nothing.rows.num_rows, nothing.rows.column_names) == (0, ["id"])
+
+
+def test_what_comes_right_after_a_loss_waits_for_the_next_engine_though_the_jvm_lives(
+    engine: SparkEngine,
+) -> None:
+    lost = engine._session
+    assert lost is not None
+    endless = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1000000000000, 1, 1)"
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, engine, endless)
+        until(lambda: len(lost.calls.open()) == 1 and lost.context.statusTracker().getActiveJobsIds())
+        # As when a cluster ends the application.
+        lost.context._jsc.sc().stop()
+        with pytest.raises(EngineLost):
+            running.result()
+        assert run(engine, "SELECT 1 + 1 AS n").rows.to_pylist() == [{"n": 2}]
+    assert engine._session is not lost
+    assert lost.jvm.is_dead_within(10)

@@ -1,0 +1,26 @@
+"""What a caller reads of an error that says nothing of its own."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from service import errors
+
+KINDS = [
+    each
+    for each in vars(errors).values()
+    if inspect.isclass(each) and issubclass(each, errors.GatewayError) and each.__doc__
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_caller_reads_what_is_meant_for_those_who_raise_it(kind: type[errors.GatewayError]) -> None:
+    summary = inspect.getdoc(kind)
+    assert summary
+    assert not {"`", "\n"} & set(summary.partition("\n\n")[0])
+    # Of any: what a kind of its own takes beside the detail is none of this.
+    error = errors.GatewayError.__new__(kind)
+    errors.GatewayError.__init__(error)
+    assert error.detail == summary.partition("\n\n")[0]
