@@ -1,6 +1,7 @@
 import java.util.ArrayList;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.optimizer.CombineFilters$;
 import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.Cross$;
 import org.apache.spark.sql.catalyst.plans.JoinType;
@@ -22,6 +23,10 @@ import scala.runtime.AbstractFunction1;
  * Spark broadcasts the smaller side. A scan that our filters have narrowed may have become that side, and is then
  * pruned by the other one no more (`PlanDynamicPruningFilters` takes the filter away unless its side is broadcast).
  * Only where the other side is small enough to be broadcast, and only in statements that ask for it.
+ *
+ * Spark also takes the filter away where the plan for its keys is not equal to the side of the join. It optimizes a
+ * subquery, makes a join of it, and prunes that join once more: in the join's side the second filter of the same keys
+ * is dropped when filters are combined, and must be in the plan for the keys, too.
  */
 public final class BroadcastSides extends Rule {
 
@@ -37,7 +42,27 @@ public final class BroadcastSides extends Rule {
                 return kept((LogicalPlan) child);
             }
         });
+        if (found instanceof Filter) {
+            return (LogicalPlan) found.mapExpressions(new AbstractFunction1() {
+                public Object apply(Object condition) {
+                    return inBuildSides((Expression) condition);
+                }
+            });
+        }
         return found instanceof Join ? hinted((Join) found) : found;
+    }
+
+    /** The same in what is read for keys: it is broadcast once for both, and so must stay equal to the join's side. */
+    private Expression inBuildSides(Expression condition) {
+        if (condition instanceof DynamicPruningSubquery) {
+            DynamicPruningSubquery filter = (DynamicPruningSubquery) condition;
+            return filter.withNewPlan(kept((LogicalPlan) CombineFilters$.MODULE$.apply(filter.buildQuery())));
+        }
+        return (Expression) condition.mapChildren(new AbstractFunction1() {
+            public Object apply(Object child) {
+                return inBuildSides((Expression) child);
+            }
+        });
     }
 
     private LogicalPlan hinted(Join join) {
