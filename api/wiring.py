@@ -41,8 +41,8 @@ from service.model.caller_classes import CallerClasses
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
-from service.pruning.composite_predicate import TupleBounds
-from service.pruning.form import FormBounds
+from service.pruning.predicates.composite_predicate import TupleBounds
+from service.pruning.predicates.form import FormBounds
 from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys

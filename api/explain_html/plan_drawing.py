@@ -11,7 +11,7 @@ from api.explain_html.plan_layout import Placed, plan_layout
 from api.explain_html.plan_outline import plan_outline
 from service.model.explanation import PlanNode
 from service.model.pruning import ScanRecord, Selection
-from service.pruning.plan_texts.plan_text import node_text
+from service.pruning.plans.plan_text import node_text
 
 MAX_NODES = 200
 WIDTH, HEIGHT = 244, 62

@@ -16,32 +16,32 @@ from service.model.filtering import (
 )
 from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts, TableName, TableSource
-from service.pruning.accepted_columns import accepted_columns, unsure_columns
-from service.pruning.base_columns import base_columns
-from service.pruning.computed_join import computed_join
-from service.pruning.converted_join import converted_join
+from service.pruning.candidates.computed_join import computed_join
+from service.pruning.candidates.converted_join import converted_join
+from service.pruning.candidates.has_joining_subqueries import has_joining_subqueries
+from service.pruning.candidates.inner_join import inner_join
+from service.pruning.candidates.key_plan import key_plan
+from service.pruning.candidates.key_type import key_type
+from service.pruning.candidates.null_safe_join import null_safe_join
+from service.pruning.candidates.outer_join import outer_join
+from service.pruning.candidates.semi_join import semi_join
 from service.pruning.detection import Detection, DetectionContext
-from service.pruning.droppable_joins import DroppableJoin, droppable_joins
-from service.pruning.has_joining_subqueries import has_joining_subqueries
-from service.pruning.inner_join import inner_join
-from service.pruning.is_resolved_alike import is_resolved_alike
-from service.pruning.key_plan import key_plan
-from service.pruning.key_type import key_type
-from service.pruning.known_tables import KnownTables, column_of, is_bare
-from service.pruning.left_out import left_out, mention_of, not_understood
-from service.pruning.lineage import IsOpen, Place, Source, Ways, narrowed_by, over_column
-from service.pruning.local_relations import (
+from service.pruning.join_graph.base_columns import base_columns
+from service.pruning.join_graph.known_tables import KnownTables, column_of, is_bare
+from service.pruning.join_graph.left_out import left_out, mention_of, not_understood
+from service.pruning.join_graph.lineage import IsOpen, Place, Source, Ways, narrowed_by, over_column
+from service.pruning.join_graph.query_graphs import QueryGraphs
+from service.pruning.name_resolution.is_resolved_alike import is_resolved_alike
+from service.pruning.placements import Placements, Wanted
+from service.pruning.refusals import Refusals
+from service.pruning.rewrites.droppable_joins import DroppableJoin, droppable_joins
+from service.pruning.rewrites.local_relations import (
     RelationContext,
     RelationPlacement,
     asks_for_files,
     local_relations,
 )
-from service.pruning.null_safe_join import null_safe_join
-from service.pruning.outer_join import outer_join
-from service.pruning.placements import Placements, Wanted
-from service.pruning.query_graphs import QueryGraphs
-from service.pruning.refusals import Refusals
-from service.pruning.semi_join import semi_join
+from service.pruning.scan_layout.accepted_columns import accepted_columns, unsure_columns
 
 _SAMPLED = "a sample chooses among all rows"
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})

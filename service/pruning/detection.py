@@ -10,8 +10,8 @@ from service.model.filtering import DynamicFilter, FilterRecord
 from service.model.query import Parameters
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableName
-from service.pruning.droppable_joins import DroppableJoin
-from service.pruning.local_relations import RelationPlacement
+from service.pruning.rewrites.droppable_joins import DroppableJoin
+from service.pruning.rewrites.local_relations import RelationPlacement
 
 
 @dataclass(frozen=True, slots=True)

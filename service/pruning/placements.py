@@ -10,22 +10,22 @@ from sqlglot import exp
 from service.model.filtering import DynamicFilter, Feed, KeySpan, Probe, Reason
 from service.model.joins import Candidate, JoinGraph
 from service.model.tables import TableFacts
-from service.pruning.affordable_build import affordable_build
-from service.pruning.any_of import any_of
-from service.pruning.build_query import BuildQuery, build_query, fingerprint
-from service.pruning.build_sides import BuildSide, BuildSides
-from service.pruning.composite_keys import FoundKey, composite_keys
-from service.pruning.converted_query import converted_query
+from service.pruning.build_side.affordable_build import affordable_build
+from service.pruning.build_side.any_of import any_of
+from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint
+from service.pruning.build_side.build_sides import BuildSide, BuildSides
+from service.pruning.build_side.composite_keys import FoundKey, composite_keys
+from service.pruning.build_side.converted_query import converted_query
+from service.pruning.build_side.feeding import feeding
+from service.pruning.candidates.key_plan import KeyPlan
 from service.pruning.detection import DetectionContext, Placement
-from service.pruning.feeding import feeding
-from service.pruning.has_all_filters import has_all_filters
-from service.pruning.is_worth_collecting import reading_cost
-from service.pruning.key_plan import KeyPlan
-from service.pruning.known_tables import KnownTables
-from service.pruning.left_out import mention_of
-from service.pruning.lineage import SHARED, Reading
-from service.pruning.query_graphs import QueryGraphs
+from service.pruning.join_graph.known_tables import KnownTables
+from service.pruning.join_graph.left_out import mention_of
+from service.pruning.join_graph.lineage import SHARED, Reading
+from service.pruning.join_graph.query_graphs import QueryGraphs
 from service.pruning.refusals import Refusals
+from service.pruning.rewrites.has_all_filters import has_all_filters
+from service.pruning.scan_layout.is_worth_collecting import reading_cost
 
 # Sets of keys of one query: each is a query of its own, and the text may ask for any number.
 MAX_SETS = 64

@@ -10,7 +10,7 @@ from sqlglot import exp
 from service.model.filtering import Build, FilterForm, FilterRecord, FilterSource, JoinType, Probe, Reason
 from service.model.joins import Candidate
 from service.model.sql import Mention
-from service.pruning.left_out import FactsOf, mention_of
+from service.pruning.join_graph.left_out import FactsOf, mention_of
 
 
 class Refusals:

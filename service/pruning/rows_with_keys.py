@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from service.model.filtering import Build
 from service.model.relations import RelationQuery
 from service.pruning.detection import Placement
-from service.pruning.local_relations import RelationPlacement
+from service.pruning.rewrites.local_relations import RelationPlacement
 
 
 def rows_with_keys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.pruning.detection import Placement
-from service.pruning.predicate import FormedPredicate
+from service.pruning.predicates.predicate import FormedPredicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from service.model.rewrites import RewriteKind
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableName
 from service.ports import BoundedCalls, CallGivenUp, Catalogs, Clock, ProbeValues, Views
-from service.pruning.days_around import days_around
+from service.pruning.conditions.days_around import days_around
 from service.pruning.detection import Detection
-from service.pruning.is_readable_again import is_readable_again
-from service.pruning.metadata_names import metadata_names
-from service.pruning.table_names import table_names
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.sql_text.metadata_names import metadata_names
+from service.pruning.sql_text.table_names import table_names
 from service.query.in_process import InProcess
 from service.query.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
 from service.query.loose_mentions import has_changed

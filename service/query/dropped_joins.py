@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from service.model.filtering import DynamicFilter, FilterForm, KeySpan
 from service.model.relations import HeldRelation
 from service.model.sql import TextSpan
-from service.pruning.droppable_joins import DroppableJoin
-from service.pruning.local_relations import RelationPlacement
+from service.pruning.rewrites.droppable_joins import DroppableJoin
+from service.pruning.rewrites.local_relations import RelationPlacement
 from service.query.applied_filter import AppliedFilter
 
 

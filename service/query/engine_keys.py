@@ -14,9 +14,9 @@ from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, K
 from service.model.query import Parameters
 from service.model.relations import RelationQuery
 from service.ports import Engine, EngineResult, Statement
-from service.pruning.fed_query import fed_query
-from service.pruning.held_query import held_query
-from service.pruning.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
+from service.pruning.build_side.fed_query import fed_query
+from service.pruning.build_side.held_query import held_query
+from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
 from service.query.one_reading import OneReading
 

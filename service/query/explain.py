@@ -12,14 +12,14 @@ from sqlglot.errors import SqlglotError
 from service.model.explanation import Explanation, QueryPlans
 from service.model.query import QueryRecord
 from service.ports import Answer, BoundedCalls, CallGivenUp
-from service.pruning.parse import parse
-from service.pruning.plan_texts.abstract_syntax_tree import abstract_syntax_tree
-from service.pruning.plan_texts.is_deep import is_deep
-from service.pruning.plan_texts.join_operator import join_operator
-from service.pruning.plan_texts.optimized_execution_plan import optimized_execution_plan
-from service.pruning.plan_texts.optimized_physical_plan import optimized_physical_plan
-from service.pruning.plan_texts.ran_query import ran_query
-from service.pruning.plan_texts.with_fields import with_fields
+from service.pruning.plans.abstract_syntax_tree import abstract_syntax_tree
+from service.pruning.plans.is_deep import is_deep
+from service.pruning.plans.join_operator import join_operator
+from service.pruning.plans.optimized_execution_plan import optimized_execution_plan
+from service.pruning.plans.optimized_physical_plan import optimized_physical_plan
+from service.pruning.plans.ran_query import ran_query
+from service.pruning.plans.with_fields import with_fields
+from service.pruning.sql_text.parse import parse
 from service.query.in_process import InProcess
 from service.query.read_text import calls_for
 

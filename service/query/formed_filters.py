@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from service.model.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
-from service.pruning.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.detection import Placement
-from service.pruning.form import FormBounds, form, listed_keys
-from service.pruning.predicate import FormedPredicate, never_predicate
-from service.pruning.reaches_lowest_bucket import reaches_lowest_bucket
-from service.pruning.takes_lists_only import takes_lists_only
+from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
+from service.pruning.predicates.form import FormBounds, form, listed_keys
+from service.pruning.predicates.predicate import FormedPredicate, never_predicate
+from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
+from service.pruning.scan_layout.takes_lists_only import takes_lists_only
 from service.query.detections import Detected
 from service.query.pruning_bounds import PruningBounds
 

@@ -10,17 +10,17 @@ from service.model.filtering import Reason
 from service.model.query import Parameter
 from service.model.tables import NOW, TableAt, TableFacts, TableVersion, VersionKind
 from service.ports import Answer
-from service.pruning.at_snapshots import at_snapshots
-from service.pruning.compared_columns import compared_columns
+from service.pruning.candidates.compared_columns import compared_columns
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
-from service.pruning.fold_lists import fold_lists
-from service.pruning.is_readable_again import is_readable_again
-from service.pruning.local_relations import named_in
-from service.pruning.metadata_names import metadata_names
-from service.pruning.number_placeholders import number_placeholders
-from service.pruning.qualify import qualify
-from service.pruning.unsure_tables import unsure_tables
+from service.pruning.name_resolution.at_snapshots import at_snapshots
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.name_resolution.qualify import qualify
+from service.pruning.name_resolution.unsure_tables import unsure_tables
+from service.pruning.rewrites.local_relations import named_in
+from service.pruning.sql_text.fold_lists import fold_lists
+from service.pruning.sql_text.metadata_names import metadata_names
+from service.pruning.sql_text.number_placeholders import number_placeholders
 from service.query.read_text import read_text
 
 ANNOUNCE, IS_CLUSTERED, CLUSTERING = "announce", "is_clustered", "clustering"

@@ -12,8 +12,8 @@ from service.errors import CatalogDown, TableNotFound
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableSource
 from service.ports import Catalogs
-from service.pruning.inject import Narrowing
-from service.pruning.is_expression_name import is_expression_name
+from service.pruning.conditions.is_expression_name import is_expression_name
+from service.pruning.sql_text.inject import Narrowing
 
 # Every other function that is no part of the language may read what it likes: `IDENTIFIER('t')` is a table.
 _READS_NOTHING = frozenset({"range", "stack"})

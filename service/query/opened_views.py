@@ -12,7 +12,7 @@ from service.model.sql import ParsedQuery
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import OpenedText, View, ViewReading
 from service.ports import Catalogs, Views
-from service.pruning.open_views import open_views, view_select
+from service.pruning.sql_text.open_views import open_views, view_select
 from service.query.view_texts import ViewBody, ViewQuestion, ViewTexts, versions
 
 log = structlog.get_logger(__name__)

@@ -9,7 +9,7 @@ from service.model.column_values import ColumnValues, NotKnown
 from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableFacts, TableName
 from service.ports import Clock, ProbeValues
-from service.pruning.is_worth_collecting import is_worth_narrowing
+from service.pruning.scan_layout.is_worth_collecting import is_worth_narrowing
 
 ProbeColumn: TypeAlias = tuple[TableName, int | None, str]
 """A table, its snapshot, and a column as the table spells it."""

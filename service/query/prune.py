@@ -15,8 +15,8 @@ from service.model.filtering import (
 from service.model.query import QueryRequest, by_name
 from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind
-from service.pruning.is_worth_collecting import is_worth_collecting, is_worth_narrowing
-from service.pruning.local_relations import RelationPlacement
+from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.query.applied_filter import AppliedFilter
 from service.query.collect import Collector
 from service.query.detections import Detected, Detections

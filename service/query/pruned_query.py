@@ -11,7 +11,7 @@ from service.model.rewrites import RewriteRecord
 from service.model.sql import Mention
 from service.model.tables import TableFacts
 from service.pruning.detection import Placement
-from service.pruning.predicate import FormedPredicate
+from service.pruning.predicates.predicate import FormedPredicate
 from service.query.unpinned import UnpinnedTables
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from service.model.filtering import DynamicFilteringData
 from service.model.keys import size_in_arrow
 from service.model.query import PruningRequest
-from service.pruning.composite_predicate import NO_TUPLES, TupleBounds
-from service.pruning.form import FormBounds
+from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds
+from service.pruning.predicates.form import FormBounds
 from service.query.rewrite import RewriteBounds
 
 

@@ -10,9 +10,9 @@ from sqlglot import TokenError, tokenize
 from service.model.filtering import Reason
 from service.model.sql import ParsedQuery
 from service.ports import Answer, BoundedCalls, CallGivenUp
-from service.pruning.is_replaceable import is_replaceable
-from service.pruning.nesting import is_shallow
-from service.pruning.parse import parse
+from service.pruning.sql_text.is_replaceable import is_replaceable
+from service.pruning.sql_text.nesting import is_shallow
+from service.pruning.sql_text.parse import parse
 from service.query.in_process import InProcess
 
 TEXTS_KEPT = 512

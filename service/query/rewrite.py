@@ -14,12 +14,12 @@ from service.model.relations import HeldRelation
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.model.sql import TableReference
 from service.model.tables import TableFacts, TableName, TableSource
-from service.pruning.covers_native_pruning import covers_native_pruning
-from service.pruning.inject import Narrowing, inject
-from service.pruning.is_readable_again import is_readable_again
-from service.pruning.local_relations import RelationPlacement
-from service.pruning.read_options import read_options
-from service.pruning.without_equalities import without_equalities
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.predicates.without_equalities import without_equalities
+from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
+from service.pruning.scan_layout.read_options import read_options
+from service.pruning.sql_text.inject import Narrowing, inject
 from service.query.applied_filter import AppliedFilter
 from service.query.detections import Detected
 from service.query.dropped_joins import DroppedJoin, dropped_joins

@@ -12,7 +12,7 @@ from service.model.lineage import ResultLineage
 from service.model.query import EngineRun, engine_run
 from service.model.results import Manifest
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
-from service.pruning.nesting import MAX_NESTING
+from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.in_process import InProcess
 from service.query.live import LiveQuery
 from service.query.parameters import check_parameters

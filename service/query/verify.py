@@ -9,8 +9,8 @@ import structlog
 from service.errors import CallerError, QueryFailed
 from service.model.verification import Verification
 from service.ports import EngineResult
-from service.pruning.is_free_to_differ import is_free_to_differ
-from service.pruning.parse import parse
+from service.pruning.conditions.is_free_to_differ import is_free_to_differ
+from service.pruning.sql_text.parse import parse
 from service.query.same_rows import same_rows
 
 log = structlog.get_logger(__name__)

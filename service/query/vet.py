@@ -8,7 +8,7 @@ from sqlglot import TokenError, TokenType, tokenize
 from sqlglot.tokenizer_core import Token
 
 from service.errors import SqlEmpty, SqlManyStatements, SqlTooDeep, SqlTooLarge
-from service.pruning.nesting import (
+from service.pruning.sql_text.nesting import (
     MAX_NESTING,
     comment_nesting_of,
     nesting_of,

@@ -11,9 +11,9 @@ from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableFacts, TableSource
 from service.model.views import View, ViewReading
 from service.ports import Catalogs, Views
-from service.pruning.parse import parse
-from service.pruning.table_names import table_names
-from service.pruning.view_text import view_text
+from service.pruning.sql_text.parse import parse
+from service.pruning.sql_text.table_names import table_names
+from service.pruning.sql_text.view_text import view_text
 
 VIEWS_KEPT = 512
 

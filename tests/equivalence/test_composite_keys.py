@@ -12,7 +12,7 @@ from pyiceberg.types import IcebergType, IntegerType, LongType
 
 from service.gateway import Gateway
 from service.model.filtering import FilterForm, Reason
-from service.pruning.composite_predicate import TupleBounds
+from service.pruning.predicates.composite_predicate import TupleBounds
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created
 

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import parse_one
 
 from service.gateway import Gateway
-from service.pruning.is_faithful import is_faithful
+from service.pruning.conditions.is_faithful import is_faithful
 from spark_session.engine import SparkEngine
 
 CONDITIONS = (Path(__file__).parent / "fixtures" / "faithful_conditions.sql").read_text().splitlines()

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
-from service.pruning.form import FormBounds
+from service.pruning.predicates.form import FormBounds
 from service.query.collect import CollectBounds, Collector
 from service.query.detections import DetectionBounds, Detections
 from service.query.engine_keys import EngineKeys

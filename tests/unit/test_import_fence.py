@@ -64,8 +64,12 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("api/errors.py", "import pyspark", "Only spark_session imports pyspark"),
         ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
         ("api/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
-        ("service/pruning/inner_join.py", "import service.pruning.outer_join", "No rule of pruning knows"),
-        ("service/pruning/parse.py", "import service.pruning.detect", "No rule of pruning knows"),
+        (
+            "service/pruning/candidates/inner_join.py",
+            "import service.pruning.candidates.outer_join",
+            "No rule of pruning knows",
+        ),
+        ("service/pruning/sql_text/parse.py", "import service.pruning.detect", "No rule of pruning knows"),
     ],
 )
 def test_every_other_contract_bites_too(copy: Path, module: str, line: str, contract: str) -> None:

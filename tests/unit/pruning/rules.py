@@ -25,64 +25,64 @@ from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Rel
 from service.model.keys import key_family
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.views import View, ViewColumn
-from service.pruning.affordable_build import affordable_build as affordable_relations
-from service.pruning.bounded_clock import bounded_clock as bounded_condition
-from service.pruning.build_query import BuildQuery, build_relations
-from service.pruning.build_query import build_query as rendered_build_query
-from service.pruning.column_classes import column_classes
-from service.pruning.composite_keys import FoundKey
-from service.pruning.composite_keys import composite_keys as composed_keys
-from service.pruning.composite_predicate import TupleBounds
-from service.pruning.composite_predicate import composite_predicate as composed_predicate
-from service.pruning.computed_join import computed_join as computed_candidates
-from service.pruning.converted_join import converted_join as converted_candidates
-from service.pruning.converted_query import converted_query as keys_query
-from service.pruning.dated import dated as dated_condition
+from service.pruning.build_side.affordable_build import affordable_build as affordable_relations
+from service.pruning.build_side.build_query import BuildQuery, build_relations
+from service.pruning.build_side.build_query import build_query as rendered_build_query
+from service.pruning.build_side.composite_keys import FoundKey
+from service.pruning.build_side.composite_keys import composite_keys as composed_keys
+from service.pruning.build_side.converted_query import converted_query as keys_query
+from service.pruning.build_side.fed_query import fed_query as narrowed_query
+from service.pruning.build_side.feeding import feeding as feeding_queries
+from service.pruning.build_side.is_chosen_otherwise import is_chosen_otherwise as is_select_chosen_otherwise
+from service.pruning.build_side.range_queries import stripes_query
+from service.pruning.candidates.computed_join import computed_join as computed_candidates
+from service.pruning.candidates.converted_join import converted_join as converted_candidates
+from service.pruning.candidates.inner_join import inner_join as inner_candidates
+from service.pruning.candidates.key_conversion import key_conversion as converted_keys
+from service.pruning.candidates.key_type import key_type as type_of_key
+from service.pruning.candidates.null_safe_join import null_safe_join as null_safe_candidates
+from service.pruning.candidates.outer_join import outer_join as outer_candidates
+from service.pruning.candidates.semi_join import semi_join as semi_candidates
+from service.pruning.candidates.unwrap_cast import unwrap_cast as unwrapped
+from service.pruning.conditions.bounded_clock import bounded_clock as bounded_condition
+from service.pruning.conditions.dated import dated as dated_condition
+from service.pruning.conditions.holding_conditions import holding_conditions as all_that_hold
+from service.pruning.conditions.is_faithful import is_faithful as is_condition_faithful
+from service.pruning.conditions.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
+from service.pruning.conditions.joins_in_effect import WrittenJoin
+from service.pruning.conditions.joins_in_effect import joins_in_effect as joined_in_effect
+from service.pruning.conditions.literal_type import literal_type as type_of_literal
+from service.pruning.conditions.rejected_nulls import rejected_nulls as relations_without_nulls
+from service.pruning.conditions.stands_alone import stands_alone as is_alone
 from service.pruning.detect import detect as detected
 from service.pruning.detection import DetectionContext
-from service.pruning.fed_query import fed_query as narrowed_query
-from service.pruning.feeding import feeding as feeding_queries
-from service.pruning.holding_conditions import holding_conditions as all_that_hold
-from service.pruning.inject import Narrowing
-from service.pruning.inject import inject as injected
-from service.pruning.inner_join import inner_join as inner_candidates
-from service.pruning.is_chosen_otherwise import is_chosen_otherwise as is_select_chosen_otherwise
-from service.pruning.is_faithful import is_faithful as is_condition_faithful
-from service.pruning.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
-from service.pruning.is_replaceable import is_replaceable as are_tables_replaceable
-from service.pruning.is_resolved_alike import is_resolved_alike as are_names_resolved_alike
-from service.pruning.is_understood import is_understood as is_query_understood
-from service.pruning.join_conditions import join_conditions as conditions_of_joins
-from service.pruning.join_graph import join_graph as joined
-from service.pruning.join_graphs import join_graphs as graphs_of
-from service.pruning.joins_in_effect import WrittenJoin
-from service.pruning.joins_in_effect import joins_in_effect as joined_in_effect
-from service.pruning.key_conversion import key_conversion as converted_keys
-from service.pruning.key_type import key_type as type_of_key
-from service.pruning.known_tables import KnownTables
-from service.pruning.lineage import Place, Source, Ways, moved_down, narrowed_by
-from service.pruning.literal_type import literal_type as type_of_literal
-from service.pruning.local_relations import named_in
-from service.pruning.metadata_names import metadata_names as names_with_versions
-from service.pruning.null_safe_join import null_safe_join as null_safe_candidates
-from service.pruning.number_placeholders import number_placeholders as numbered_placeholders
-from service.pruning.open_relations import open_relations as opened_relations
-from service.pruning.open_views import open_views as with_views_open
-from service.pruning.open_views import view_select
-from service.pruning.opened_columns import has_rows_of_its_joins, projections
-from service.pruning.outer_join import outer_join as outer_candidates
-from service.pruning.parse import parse as parsed_query
-from service.pruning.predicate import predicate as formed_predicate
-from service.pruning.qualify import qualify as qualified
-from service.pruning.range_queries import stripes_query
-from service.pruning.rejected_nulls import rejected_nulls as relations_without_nulls
-from service.pruning.semi_join import semi_join as semi_candidates
-from service.pruning.stands_alone import stands_alone as is_alone
-from service.pruning.table_names import table_names as names_of
-from service.pruning.unsure_tables import unsure_tables as found_unsure
-from service.pruning.unwrap_cast import unwrap_cast as unwrapped
-from service.pruning.view_text import view_text as text_of_view
-from service.pruning.written_rows import written_rows as rows_written
+from service.pruning.join_graph.column_classes import column_classes
+from service.pruning.join_graph.join_conditions import join_conditions as conditions_of_joins
+from service.pruning.join_graph.join_graph import join_graph as joined
+from service.pruning.join_graph.join_graphs import join_graphs as graphs_of
+from service.pruning.join_graph.known_tables import KnownTables
+from service.pruning.join_graph.lineage import Place, Source, Ways, moved_down, narrowed_by
+from service.pruning.join_graph.open_relations import open_relations as opened_relations
+from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections
+from service.pruning.join_graph.written_rows import written_rows as rows_written
+from service.pruning.name_resolution.is_resolved_alike import is_resolved_alike as are_names_resolved_alike
+from service.pruning.name_resolution.is_understood import is_understood as is_query_understood
+from service.pruning.name_resolution.qualify import qualify as qualified
+from service.pruning.name_resolution.unsure_tables import unsure_tables as found_unsure
+from service.pruning.predicates.composite_predicate import TupleBounds
+from service.pruning.predicates.composite_predicate import composite_predicate as composed_predicate
+from service.pruning.predicates.predicate import predicate as formed_predicate
+from service.pruning.rewrites.local_relations import named_in
+from service.pruning.sql_text.inject import Narrowing
+from service.pruning.sql_text.inject import inject as injected
+from service.pruning.sql_text.is_replaceable import is_replaceable as are_tables_replaceable
+from service.pruning.sql_text.metadata_names import metadata_names as names_with_versions
+from service.pruning.sql_text.number_placeholders import number_placeholders as numbered_placeholders
+from service.pruning.sql_text.open_views import open_views as with_views_open
+from service.pruning.sql_text.open_views import view_select
+from service.pruning.sql_text.parse import parse as parsed_query
+from service.pruning.sql_text.table_names import table_names as names_of
+from service.pruning.sql_text.view_text import view_text as text_of_view
 from tests.unit.pruning.tables import TABLES
 
 NOTHING = "nothing"

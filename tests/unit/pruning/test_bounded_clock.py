@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from sqlglot import exp, parse_one
 
-from service.pruning.bounded_clock import bounded_clock
+from service.pruning.conditions.bounded_clock import bounded_clock
 
 DAYS = [date(2023, 1, 1) + timedelta(days=each) for each in range(2 * 366)]
 

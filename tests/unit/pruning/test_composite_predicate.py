@@ -12,7 +12,7 @@ from service.model.column_values import ColumnValues
 from service.model.filtering import FilterForm, Key, Probe, Reason
 from service.model.partition_tuples import PartitionTuples
 from service.model.tables import TableName
-from service.pruning.composite_predicate import TupleBounds, composite_predicate
+from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
 
 VALUES = range(5)
 BOUNDS = st.builds(TupleBounds, st.integers(0, 12), st.integers(0, 40))

@@ -12,11 +12,11 @@ from service.model.filtering import (
     Reason,
 )
 from service.model.tables import PartitionField, TableName, TableSource
-from service.pruning.covers_native_pruning import covers_native_pruning
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
-from service.pruning.parse import parse
-from service.pruning.qualify import qualify
+from service.pruning.name_resolution.qualify import qualify
+from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
+from service.pruning.sql_text.parse import parse
 from tests.unit.pruning.tables import TABLES
 
 SALES = replace(

@@ -10,13 +10,13 @@ import pytest
 
 from service.model.filtering import Reason
 from service.model.tables import TableAt, TableFacts, TableName
+from service.pruning.conditions.holding_conditions import MAX_BRANCHES
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
-from service.pruning.holding_conditions import MAX_BRANCHES
-from service.pruning.is_understood import MAX_JOINS
-from service.pruning.parse import parse
+from service.pruning.name_resolution.is_understood import MAX_JOINS
+from service.pruning.name_resolution.qualify import qualify
 from service.pruning.placements import MAX_BUILD_SIDES, MAX_SETS
-from service.pruning.qualify import qualify
+from service.pruning.sql_text.parse import parse
 from tests.unit.pruning.tables import TABLES
 
 

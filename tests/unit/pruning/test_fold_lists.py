@@ -7,8 +7,8 @@ from sqlglot import exp, parse_one
 
 from service.pruning.detect import detect
 from service.pruning.detection import DetectionContext
-from service.pruning.fold_lists import LONG, fold_lists
-from service.pruning.qualify import qualify
+from service.pruning.name_resolution.qualify import qualify
+from service.pruning.sql_text.fold_lists import LONG, fold_lists
 from tests.unit.pruning.tables import TABLES
 
 NUMBERS = ", ".join(str(each - 5) for each in range(LONG + 1))

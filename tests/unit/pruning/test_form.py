@@ -22,10 +22,10 @@ from service.model.filtering import (
     Reason,
 )
 from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
-from service.pruning.composite_predicate import TupleBounds, composite_predicate
-from service.pruning.form import FormBounds, form, listed_keys
-from service.pruning.predicate import FormedPredicate
-from service.pruning.takes_lists_only import takes_lists_only
+from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
+from service.pruning.predicates.form import FormBounds, form, listed_keys
+from service.pruning.predicates.predicate import FormedPredicate
+from service.pruning.scan_layout.takes_lists_only import takes_lists_only
 from tests.fakes.filters import SALES, date_filter
 from tests.unit.pruning.tables import TABLES
 

@@ -13,8 +13,8 @@ from service.model.explanation import PlanNode, QueryPlans
 from service.model.filtering import FilterForm, FilterRecord, FilterSource
 from service.model.pruning import ScanRecord
 from service.model.rewrites import RewriteKind, RewriteRecord
-from service.pruning.nesting import is_shallow
-from service.pruning.plan_texts.plan_text import plan_text
+from service.pruning.plans.plan_text import plan_text
+from service.pruning.sql_text.nesting import is_shallow
 from service.query.explain import plans_of
 from tests.fakes.query_records import applied, filtered_record, scan
 

@@ -6,7 +6,7 @@ import pytest
 from sqlglot import parse_one
 
 from service.model.tables import PartitionField, TableFacts
-from service.pruning.reaches_lowest_bucket import reaches_lowest_bucket
+from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
 from tests.unit.pruning.tables import TABLES
 
 SALES = next(each for each in TABLES.values() if each.name.table == "sales")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from service.model.file_sizes import WHOLE, FileShare
-from service.pruning.read_options import LOCAL_OPEN_COST, MIB, OPEN_COST, read_options
+from service.pruning.scan_layout.read_options import LOCAL_OPEN_COST, MIB, OPEN_COST, read_options
 from tests.unit.pruning.tables import TABLES
 
 SALES = next(each for each in TABLES.values() if each.name.table == "sales")

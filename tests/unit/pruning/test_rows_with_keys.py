@@ -9,7 +9,7 @@ from service.model.filtering import Build
 from service.model.relations import RelationQuery
 from service.model.tables import TableName
 from service.pruning.detection import Placement
-from service.pruning.local_relations import RelationPlacement
+from service.pruning.rewrites.local_relations import RelationPlacement
 from service.pruning.rows_with_keys import rows_with_keys
 from tests.fakes.filters import date_filter
 

@@ -5,7 +5,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import build_scope
 
-from service.pruning.shared_selects import shared_selects
+from service.pruning.join_graph.shared_selects import shared_selects
 
 
 def shared_tables(sql: str) -> set[str]:

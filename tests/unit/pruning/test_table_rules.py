@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName, TableSource
-from service.pruning.accepted_columns import accepted_columns
-from service.pruning.is_readable_again import is_readable_again
-from service.pruning.is_small_build import MAX_UNPINNED_FILES, ROW_BYTES, is_small_build
-from service.pruning.is_worth_collecting import FILE_OPEN_BYTES, is_worth_collecting, reading_cost
-from service.pruning.pinned_table import pinned_table
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.name_resolution.pinned_table import pinned_table
+from service.pruning.scan_layout.accepted_columns import accepted_columns
+from service.pruning.scan_layout.is_small_build import MAX_UNPINNED_FILES, ROW_BYTES, is_small_build
+from service.pruning.scan_layout.is_worth_collecting import FILE_OPEN_BYTES, is_worth_collecting, reading_cost
 from tests.unit.pruning.tables import TABLES
 
 MIB = 1 << 20

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from service.model.tables import NOW, TableAt, TableFacts, TableName
-from service.pruning.inject import Narrowing
-from service.pruning.metadata_names import metadata_names
-from service.pruning.parse import parse
-from service.pruning.table_names import table_names
+from service.pruning.sql_text.inject import Narrowing
+from service.pruning.sql_text.metadata_names import metadata_names
+from service.pruning.sql_text.parse import parse
+from service.pruning.sql_text.table_names import table_names
 from service.query.loose_mentions import LooseMention, has_changed, loose_mentions
 from tests.fakes.catalogs import FakeCatalogs
 from tests.unit.pruning.tables import TABLES

@@ -10,8 +10,8 @@ import pytest
 from service.model.sql import ParsedQuery
 from service.model.tables import TableAt, TableColumn, TableFacts, TableName
 from service.model.views import OpenedText, View, ViewColumn
-from service.pruning.parse import parse
-from service.pruning.table_names import table_names
+from service.pruning.sql_text.parse import parse
+from service.pruning.sql_text.table_names import table_names
 from service.query.opened_views import MAX_CHARACTERS, MAX_DEPTH, OpenedViews
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.views import FakeViews

@@ -4,8 +4,8 @@ import pytest
 
 from service.model.query import PruningRequest
 from service.model.rewrites import RewriteKind
-from service.pruning.composite_predicate import TupleBounds
-from service.pruning.form import FormBounds
+from service.pruning.predicates.composite_predicate import TupleBounds
+from service.pruning.predicates.form import FormBounds
 from service.query.pruning_bounds import PruningBounds
 from service.query.rewrite import RewriteBounds
 from tests.fakes.filters import keys_of

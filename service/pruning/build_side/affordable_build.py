@@ -1,0 +1,45 @@
+"""Which relations may keys come from, so that collecting them costs less than it may spare?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.tables import TableFacts
+from service.pruning.build_side.build_query import FactsOf, build_relations
+from service.pruning.scan_layout.is_worth_collecting import LARGEST_BUILD_SHARE, reading_cost
+
+
+def affordable_build(
+    graph: JoinGraph, key: ColumnOf, allowed: frozenset[str], probe: TableFacts, facts_of: FactsOf
+) -> frozenset[str] | None:
+    """Those of `allowed` without the ones that make the build side too large beside the probe.
+
+    None where it is not too large as it is, or nothing filters what is left: of a calendar that is joined
+    to itself and to another fact, the fact may go, and the calendar's condition stays. Whoever reads fewer
+    relations finds more keys, never fewer.
+    """
+    limit = reading_cost(probe) * LARGEST_BUILD_SHARE
+    left = allowed
+    while needed := build_relations(graph, [key], left):
+        costs = {name: sum(map(reading_cost, _tables(graph.relations[name], facts_of))) for name in needed}
+        if sum(costs.values()) <= limit:
+            return left if left != allowed else None
+        others = needed - {key.relation}
+        if not others:
+            return None
+        left -= {max(others, key=lambda name: (costs[name], name))}
+    return None
+
+
+def _tables(relation: Relation, facts_of: FactsOf) -> Iterable[TableFacts]:
+    match relation:
+        case exp.Table():
+            read: Iterable[exp.Table] = (relation,)
+        case WrittenRows():
+            read = relation.query.find_all(exp.Table)
+        case _:
+            read = ()
+    return (facts for each in read if (facts := facts_of(each)) is not None)

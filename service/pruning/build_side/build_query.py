@@ -1,0 +1,174 @@
+"""The query that collects a build side's keys."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlglot import exp
+
+from service.model.filtering import Build
+from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.query import Parameters
+from service.model.tables import TableFacts
+from service.pruning.conditions.renamed import all_readable, renamed_and_readable
+from service.pruning.conditions.spelled import spelled
+from service.pruning.join_graph.join_paths import paths_to, reached
+from service.pruning.name_resolution.pinned_table import pinned_table
+
+E = TypeVar("E", bound=exp.Expr)
+
+FINGERPRINT_VERSION = 3
+
+FactsOf = Callable[[exp.Table], TableFacts | None]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildQuery:
+    """The keys' query as text, what it reads, and the text that two queries with the same keys share.
+
+    `aliases` are the names in it of the relations that it reads.
+    """
+
+    sql: str
+    build: Build
+    parameter_names: frozenset[str]
+    identity: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+def build_query(
+    graph: JoinGraph,
+    keys: Sequence[ColumnOf],
+    allowed: frozenset[str],
+    facts_of: FactsOf,
+    is_null_safe: bool = False,
+) -> BuildQuery | None:
+    """Collects keys from their relation and the `allowed` ones joined to it; None when nothing filters them.
+
+    Several keys are collected as the tuples that they are in one row. NULL is none, unless `is_null_safe`.
+    The conjuncts of `graph` are faithful ones. The set that it yields holds every key that a row of the
+    SELECT can have. Tables are read at the snapshot of their facts.
+    """
+    needed = build_relations(graph, keys, allowed)
+    sources = {name: _source(graph.relations[name], facts_of) for name in needed}
+    known = {name: source for name, source in sources.items() if source is not None}
+    if not needed or len(known) < len(needed):
+        return None
+    return _rendered(keys, known, graph.conditions_within(needed), facts_of, is_null_safe)
+
+
+def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str]) -> frozenset[str]:
+    """The relations that such a query reads; none when nothing filters the keys."""
+    of_keys = {each.relation for each in keys}
+    parents = reached(graph, keys[0].relation, allowed)
+    filtered = graph.filtered & parents.keys()
+    needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
+    return needed if of_keys <= needed and not needed.isdisjoint(filtered) else frozenset()
+
+
+def fingerprint(
+    query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]
+) -> str:
+    """The address of the keys in the cache: it has everything that they were computed from."""
+    values = parameters if isinstance(parameters, Mapping) else {}
+    used = {
+        name: [values[name].value, values[name].type_name] for name in query.parameter_names if name in values
+    }
+    parts = [FINGERPRINT_VERSION, query.identity, probe_type, used, dict(session)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A relation as the query for the keys reads it, and the tables below it."""
+
+    label: str
+    facts: tuple[TableFacts, ...]
+    query: exp.Query | None = None
+    rows: WrittenRows | None = None
+
+    def named(self, alias: str) -> exp.Expr:
+        if self.query is None:
+            return pinned_table(self.facts[0], alias)
+        return self.query.subquery(alias)
+
+
+def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
+    match relation:
+        case exp.Table():
+            facts = facts_of(relation)
+            return None if facts is None else _Source(str(facts.name), (facts,))
+        case WrittenRows():
+            query, read = _all_pinned(relation.query.copy(), facts_of)
+            return _Source(query.sql("spark", identify=True), read, query, relation)
+        case _:
+            return None
+
+
+def _rendered(
+    keys: Sequence[ColumnOf],
+    sources: Mapping[str, _Source],
+    conditions: Sequence[exp.Expr],
+    facts_of: FactsOf,
+    is_null_safe: bool,
+) -> BuildQuery:
+    # Other names for the same relations must not make another query of it.
+    first = keys[0].relation
+    others = sorted(sources.keys() - {first}, key=lambda name: (sources[name].label, name))
+    order = [first, *others]
+    alias = {name: f"t{position}" for position, name in enumerate(order)}
+    is_single = len(order) == 1
+    said = [renamed_and_readable(each, alias, is_of_one=is_single) for each in conditions]
+    found = [_all_pinned(each, facts_of) for each, _ in said]
+    named = {_conjunct(each): read for each, read in found}
+    columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
+    named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
+    select = exp.select(*named_keys, copy=False).distinct(copy=False)
+    select.from_(sources[first].named(alias[first]), copy=False)
+    for name in others:
+        select.join(sources[name].named(alias[name]), join_type="cross", copy=False)
+    read = spelled(select, identify=True)
+    never_null = () if is_null_safe else columns
+    are_keys = [f"NOT {spelled(each, identify=True)} IS NULL" for each in never_null]
+    # One may keep another from failing, so they stay in their order; which one it was does not matter after.
+    sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
+    facts = [each for name in order for each in sources[name].facts]
+    facts += [each for text in sorted(named) for each in named[text]]
+    identity = json.dumps([read, sorted(named), are_keys, [str(each.table_uuid) for each in facts]])
+    queries = [each.rows.query for each in sources.values() if each.rows is not None]
+    return BuildQuery(
+        sql=sql,
+        build=Build(
+            tables=tuple(each.name for each in facts),
+            columns=tuple(each.column for each in keys),
+            predicate=all_readable([*said, *((each, f"({each.sql('spark')})") for each in queries)]),
+            snapshot_ids=tuple(each.snapshot_id for each in facts),
+        ),
+        parameter_names=frozenset(
+            each.name for said in (*conditions, *queries) for each in said.find_all(exp.Placeholder)
+        ),
+        identity=identity,
+        aliases=alias,
+    )
+
+
+def _conjunct(condition: exp.Expr) -> str:
+    text = spelled(condition, identify=True)
+    return f"({text})" if isinstance(condition, exp.Connector) else text
+
+
+def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:
+    """The same, changed to read its tables at their snapshots, and the facts of each of them."""
+    read: list[TableFacts] = []
+    for table in list(expression.find_all(exp.Table)):
+        facts = facts_of(table)
+        if facts is not None:
+            pinned = pinned_table(facts, table.alias_or_name)
+            pinned.set("joins", table.args.get("joins"))
+            table.replace(pinned)
+            read.append(facts)
+    return expression, tuple(read)

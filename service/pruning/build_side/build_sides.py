@@ -1,0 +1,105 @@
+"""What collects a candidate's keys, or why nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import JoinType, Reason
+from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
+from service.pruning.build_side.build_query import BuildQuery, build_query
+from service.pruning.build_side.chosen_rows import chosen_rows
+from service.pruning.build_side.is_chosen_otherwise import is_chosen_otherwise
+from service.pruning.candidates.computed_join import is_computed
+from service.pruning.join_graph.known_tables import KnownTables, is_bare
+from service.pruning.join_graph.query_graphs import QueryGraphs
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSide:
+    """The query for keys: those of `build` in the joins `graph`, unless they are of groups (`is_chosen`)."""
+
+    query: BuildQuery
+    build: ColumnOf
+    graph: JoinGraph
+    allowed: frozenset[str]
+    is_chosen: bool
+
+
+class BuildSides:
+    """One query's."""
+
+    def __init__(self, known: KnownTables, graphs: QueryGraphs) -> None:
+        self._known = known
+        self._graphs = graphs
+
+    def keys(self, candidate: Candidate) -> BuildSide | Reason:
+        """What collects its keys, or why nothing does."""
+        opened = self._graphs.opened_graph(candidate.build_graph)
+        usable = frozenset(
+            name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
+        )
+        build = candidate.computed_from or opened.column(candidate.build)
+        if build is None or build.relation not in usable:
+            return self._reason_unusable(build, opened)
+        joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
+        allowed = usable.intersection(chain.from_iterable(joined))
+        is_null_safe = candidate.is_null_safe
+        query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
+        is_chosen = query is None
+        if query is None and candidate.computed_from is None:
+            query = self._chosen(candidate)
+        if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
+            # In the latter case, its NULLs come from a join around it as well.
+            return self._reason_unfiltered(candidate, allowed, opened)
+        return BuildSide(query, build, opened.graph, allowed, is_chosen)
+
+    def _chosen(self, candidate: Candidate) -> BuildQuery | None:
+        """What collects the keys of groups that only a HAVING chooses."""
+        select, column = self._build_select(candidate)
+        found = None if select is None else chosen_rows(select, column, self._known.build_facts)
+        if found is None:
+            return None
+        graph, key = found
+        whole = frozenset(graph.relations)
+        return build_query(graph, [key], whole, self._known.facts, candidate.is_null_safe)
+
+    def _build_select(self, candidate: Candidate) -> tuple[exp.Expr | None, ColumnOf | str]:
+        """The SELECT that has the keys, if it is no table, and which of its columns they are."""
+        graph, build = candidate.build_graph, candidate.build
+        subquery = self._graphs.subquery_of(graph)
+        if candidate.join_type is JoinType.LEFT_SEMI and subquery is not None:
+            return subquery, build
+        relation = graph.relations[build.relation]
+        return relation.expression if isinstance(relation, Scope) else None, build.column
+
+    def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
+        """Why keys are not collected from what has them."""
+        relation = None if build is None else opened.graph.relations.get(build.relation)
+        if relation is None or isinstance(relation, Scope):
+            return Reason.KEY_IS_COMPUTED
+        read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
+        if any(self._known.facts(each) is None or not is_bare(each) for each in read):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        return Reason.NOT_WORTH_COLLECTING
+
+    def _reason_unfiltered(
+        self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
+    ) -> Reason:
+        """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
+        graph = candidate.build_graph
+        select, _ = self._build_select(candidate)
+        if not allowed.isdisjoint(opened.with_more_filters):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        if select is not None and is_chosen_otherwise(select):
+            return Reason.BUILD_NOT_DETERMINISTIC
+        if not opened.graph.filtered.isdisjoint(allowed) and any(
+            is_computed(each) and candidate.probe.relation not in relations_in(each)
+            for each in graph.conjuncts
+        ):
+            # What is filtered is joined to it, over an equality that is not followed.
+            return Reason.KEY_IS_COMPUTED
+        return Reason.BUILD_HAS_NO_FILTER

@@ -1,0 +1,89 @@
+"""The keys of a SELECT that chooses among its groups: by HAVING, where nothing else filters them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import build_scope
+
+from service.model.joins import ColumnOf, JoinGraph, WrittenRows
+from service.model.tables import TableFacts
+from service.pruning.build_side.build_query import FactsOf
+from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.stands_alone import stands_alone
+from service.pruning.join_graph.known_tables import column_of
+
+# Sums of these are the same in whatever order the rows come.
+_EXACT = ("int", "long", "decimal")
+_ALIAS = "chosen"
+
+
+def chosen_rows(
+    select: exp.Expr, column: ColumnOf | str, facts_of: FactsOf
+) -> tuple[JoinGraph, ColumnOf] | None:
+    """The SELECT as the one relation of a build side, and the key's column in it, which leaves the SELECT.
+
+    `column` is its name outside, or the column that it is inside. None if the SELECT has no HAVING, or cannot
+    be asked by itself with the same answer: it reads more than tables with facts, or what it chooses by is
+    not the same each time.
+    """
+    if not isinstance(select, exp.Select) or select.args.get("having") is None:
+        return None
+    tables = _tables(select, facts_of)
+    name = column if isinstance(column, str) else _name_outside(select, column)
+    if tables is None or name is None or _has_two_meanings(select, name, tables):
+        return None
+    scope = build_scope(select)
+    if scope is None or not stands_alone(select, {id(select): scope}, lambda each: bool(facts_of(each))):
+        return None
+    if not is_faithful(_without_exact_sums(select, tables)):
+        return None
+    return JoinGraph({_ALIAS: WrittenRows(select, True)}, frozenset(), (), (), ()), ColumnOf(_ALIAS, name)
+
+
+def _tables(select: exp.Select, facts_of: FactsOf) -> Mapping[str, TableFacts] | None:
+    found: dict[str, TableFacts] = {}
+    for clause in (select.args.get("from_"), *(select.args.get("joins") or ())):
+        facts = facts_of(clause.this) if clause is not None and isinstance(clause.this, exp.Table) else None
+        if facts is None:
+            return None
+        found[clause.alias_or_name] = facts
+    return found
+
+
+def _name_outside(select: exp.Select, column: ColumnOf) -> str | None:
+    for name, each in zip(select.named_selects, select.selects, strict=True):
+        bare = each.unalias().unnest()
+        if isinstance(bare, exp.Column) and ColumnOf(bare.table, bare.name) == column:
+            return name
+    return None
+
+
+def _has_two_meanings(select: exp.Select, key: str, tables: Mapping[str, TableFacts]) -> bool:
+    """Whether the key's name, or what HAVING may mean by a name, is more than one thing."""
+    columns = {each.name.lower() for facts in tables.values() for each in facts.columns}
+    names = select.named_selects
+    computed = {
+        name
+        for name, each in zip(names, select.selects, strict=True)
+        if not (isinstance(each.unalias(), exp.Column) and each.unalias().name == name)
+    }
+    return names.count(key) != 1 or not columns.isdisjoint(computed)
+
+
+def _without_exact_sums(select: exp.Select, tables: Mapping[str, TableFacts]) -> exp.Select:
+    """A copy in which something stands for such sums that may be written anew whatever its type is."""
+    copy = select.copy()
+    for each in list(copy.find_all(exp.Sum)):
+        is_own = each.find_ancestor(exp.Select) is copy
+        if is_own and isinstance(each.this, exp.Column) and _is_exact(each.this, tables):
+            each.replace(exp.Max(this=each.this.copy()))
+    return copy
+
+
+def _is_exact(column: exp.Column, tables: Mapping[str, TableFacts]) -> bool:
+    # The columns of HAVING need not name their table.
+    read = [tables[column.table]] if column.table in tables else tables.values()
+    known = [found.type_name for facts in read if (found := column_of(facts, column.name)) is not None]
+    return len(known) == 1 and known[0].startswith(_EXACT)

@@ -1,0 +1,31 @@
+"""Are a SELECT's rows chosen by more than the conditions that can be asked by themselves?"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from service.model.joins import relations_in
+from service.pruning.conditions.is_faithful import is_faithful
+
+_CHOOSING = (exp.Having, exp.Limit, exp.Fetch, exp.Offset, exp.Qualify, exp.TableSample)
+
+
+def is_chosen_otherwise(query: exp.Expr) -> bool:
+    """Whether it, or what it reads, has a HAVING, a LIMIT or a sample, or a condition that is not faithful.
+
+    >>> from sqlglot import parse_one
+    >>> texts = ["d.x = 1", "rand() < 0.5", "d.x = 1 GROUP BY d.k HAVING max(d.y) > 2"]
+    >>> [is_chosen_otherwise(parse_one(f"SELECT d.k FROM d WHERE {each}", read="spark")) for each in texts]
+    [False, True, True]
+    """
+    outer = query.parent
+    is_sampled = isinstance(outer, exp.Subquery) and outer.args.get("sample") is not None
+    return is_sampled or any(
+        isinstance(each, _CHOOSING) or (isinstance(each, exp.Where) and _has_unfaithful(each.this))
+        for each in query.walk()
+    )
+
+
+def _has_unfaithful(condition: exp.Expr) -> bool:
+    parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
+    return any(len(relations_in(each)) <= 1 and not is_faithful(each) for each in parts)

@@ -1,0 +1,27 @@
+"""Equalities whose sides are compared after a conversion: of another type, cast, or computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from service.model.filtering import JoinType
+from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.pruning.join_graph.key_sides import key_sides
+
+Classes = Mapping[ColumnOf, frozenset[ColumnOf]]
+
+
+def converted_join(graph: JoinGraph, classes: Classes) -> Iterator[Candidate]:
+    """Both directions of each equality that holds for every row and is none of two columns of one class.
+
+    Whether a side can be seen through is a question of types, which is asked later.
+    """
+    for condition in graph.conjuncts:
+        sides = key_sides(condition)
+        if sides is None:
+            continue
+        for probe, build in (sides, sides[::-1]):
+            are_plain = probe.expression is build.expression is None
+            if not are_plain or build.column not in classes.get(probe.column, ()):
+                allowed = graph.relations.keys() - {probe.column.relation}
+                yield Candidate.of_sides(JoinType.INNER, probe, build, allowed, graph)

@@ -1,0 +1,36 @@
+"""Of which type are the keys that a build side computes from one column?"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from service.pruning.candidates.unwrap_cast import cast_target
+
+
+def key_type(expression: exp.Expr, column_type: str) -> str | None:
+    """The type, in Iceberg's spelling; None when the expression is not one that may be written anew.
+
+    Whatever it computes, the engine computes it: only its type has to be known here. Every one of these is
+    NULL where its column is.
+
+    >>> from sqlglot import parse_one
+    >>> key_type(parse_one("CAST(k AS BIGINT) + 1", read="spark"), "string")
+    'long'
+    >>> key_type(parse_one("rand()"), "int")
+    """
+    expression = expression.unnest()
+    match expression:
+        case exp.Column():
+            return column_type
+        case exp.Cast() | exp.TsOrDsToDate():
+            target = cast_target(expression)
+            return target if target and key_type(expression.this, column_type) else None
+        case exp.Add() | exp.Sub() | exp.Mul():
+            sides = {key_type(each, column_type) for each in (expression.left, expression.right)}
+            return "long" if sides <= {"int", "long"} else None
+        case exp.Upper() | exp.Lower():
+            return "string" if key_type(expression.this, column_type) == "string" else None
+        case exp.Literal() if not expression.is_string and expression.name.isdecimal():
+            return "long"
+        case _:
+            return None

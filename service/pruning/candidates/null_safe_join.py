@@ -1,0 +1,29 @@
+"""`<=>` between columns of two relations: equalities in which NULL is a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from service.model.filtering import JoinType, Reason
+from service.model.joins import Candidate, JoinGraph
+from service.pruning.join_graph.key_sides import key_sides
+
+
+def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
+    """Both directions of each `<=>` that holds for every row.
+
+    Refused where a side is one that an outer join may replace by NULLs: as the build side it has a key that
+    its table has not, and as the probe each row that is left out may become such a NULL. Two columns of a
+    `<=>` are in no class: what equals one of them by `=` says nothing of the rows in which both are NULL.
+    """
+    for condition in graph.conjuncts:
+        sides = key_sides(condition, exp.NullSafeEQ)
+        if sides is None:
+            continue
+        is_filled = any(each.column.relation in graph.null_supplied for each in sides)
+        refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_filled else None
+        for probe, build in (sides, sides[::-1]):
+            allowed = graph.relations.keys() - {probe.column.relation}
+            yield Candidate.of_sides(JoinType.INNER, probe, build, allowed, graph, refusal, is_null_safe=True)

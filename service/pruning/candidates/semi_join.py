@@ -1,0 +1,115 @@
+"""`IN (SELECT …)` and `EXISTS (SELECT …)`: the left side is narrowed by the keys of the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import JoinType, Reason
+from service.model.joins import Candidate, JoinGraph, KeySide
+from service.pruning.join_graph.key_sides import key_side, key_sides
+
+UNION = "union"
+
+
+def semi_join(
+    scope: Scope, graph: JoinGraph, graph_of: Callable[[Scope], JoinGraph | None]
+) -> Iterator[Candidate]:
+    """Every column that a condition of the SELECT says to be among a subquery's.
+
+    Only conditions that hold of every row count, so nothing under OR; what is under NOT is refused. What else
+    the subquery does (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
+    """
+    inner = {id(each.expression): each for each in scope.subquery_scopes}
+    for conjunct in graph.conjuncts:
+        is_anti = isinstance(conjunct, exp.Not)
+        condition = conjunct.this.unnest() if is_anti else conjunct
+        below = inner.get(id(_subquery(condition)))
+        if below is None or answers_without_rows(below.expression):
+            continue
+        inner_graph = _of_union(below) or graph_of(below)
+        if inner_graph is None:
+            continue
+        plain = (*_correlated(graph, inner_graph), *_membership(condition, below))
+        null_safe = _correlated(graph, inner_graph, exp.NullSafeEQ)
+        found = (
+            *_candidates(graph, inner_graph, plain),
+            *_candidates(graph, inner_graph, null_safe, is_null_safe=True),
+        )
+        yield from map(_refused, found) if is_anti else found
+
+
+def _candidates(
+    graph: JoinGraph, inner: JoinGraph, pairs: Iterable[tuple[KeySide, KeySide]], is_null_safe: bool = False
+) -> Iterator[Candidate]:
+    for probe, build in pairs:
+        outer, own = probe.column, build.column
+        if outer.relation not in graph.relations or own.relation not in inner.relations:
+            continue
+        # As in a join: the NULLs that stand for a row would be keys.
+        is_filled = outer.relation in graph.null_supplied or own.relation in inner.null_supplied
+        refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_null_safe and is_filled else None
+        yield Candidate.of_sides(
+            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, refusal, is_null_safe=is_null_safe
+        )
+
+
+def _refused(candidate: Candidate) -> Candidate:
+    return replace(candidate, join_type=JoinType.LEFT_ANTI, refusal=Reason.ANTI_JOIN)
+
+
+def _of_union(below: Scope) -> JoinGraph | None:
+    """A union as the one relation of a SELECT, so that it may be a build side as in a join."""
+    if not isinstance(below.expression, exp.Union):
+        return None
+    return JoinGraph({UNION: below}, frozenset(), (), (), ())
+
+
+def answers_without_rows(query: exp.Expr) -> bool:
+    """Whether it has a row for an outer row without partners: `count(*)` of nothing is 0."""
+    group = query.args.get("group")
+    if group is not None:
+        return any(not isinstance(each.unnest(), exp.Column) for each in group.expressions) or any(
+            value for key, value in group.args.items() if key != "expressions"
+        )
+    # Any function may be an aggregate that is not known here; `any` and `all` are taken for operators.
+    selects = query.selects if isinstance(query, exp.Select) else []
+    functions = (each for select in selects for each in select.find_all(exp.Func, exp.Any, exp.All))
+    return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
+
+
+def _subquery(condition: exp.Expr) -> exp.Expr | None:
+    if isinstance(condition, exp.In):
+        query = condition.args.get("query")
+        return query.unnest() if query is not None else None
+    return condition.this.unnest() if isinstance(condition, exp.Exists) else None
+
+
+def _correlated(
+    graph: JoinGraph, inner: JoinGraph, operator: type[exp.EQ | exp.NullSafeEQ] = exp.EQ
+) -> Iterator[tuple[KeySide, KeySide]]:
+    for condition in inner.conjuncts:
+        sides = key_sides(condition, operator) or ()
+        for outer, own in (sides, sides[::-1]) if sides else ():
+            relation = outer.column.relation
+            if relation not in inner.relations and relation in graph.relations:
+                yield outer, own
+
+
+def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, KeySide]]:
+    """The pairs that are equal in each row that is let through: of tuples, all of them, none NULL."""
+    query = below.expression
+    if not isinstance(condition, exp.In) or not isinstance(query, exp.Query):
+        return
+    asked = condition.this.unnest()
+    asked = asked.expressions if isinstance(asked, exp.Tuple) else [asked]
+    keys: Sequence[exp.Expr] = query.selects
+    if isinstance(query, exp.Union):
+        keys = [exp.column(each, table=UNION) for each in query.named_selects]
+    for one, other in zip(asked, keys, strict=True) if len(asked) == len(keys) else ():
+        probe, build = key_side(one), key_side(other.unalias())
+        if probe is not None and build is not None:
+            yield probe, build

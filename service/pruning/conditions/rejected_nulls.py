@@ -1,0 +1,71 @@
+"""Whose missing rows does a condition drop: the NULLs that an outer join puts in their place?"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from service.model.joins import relations_in
+from service.pruning.conditions.is_faithful import is_faithful
+
+# NULL if one of their sides is.
+_OF_NULL = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul)
+# NULL if their first part is.
+_OF_NULL_FIRST = (exp.Between, exp.Cast, exp.ILike, exp.Like, exp.Neg, exp.Paren, exp.RegexpLike)
+
+NONE: frozenset[str] = frozenset()
+
+
+def rejected_nulls(condition: exp.Expr) -> frozenset[str]:
+    """The relations without which the condition is not true: where all of their columns are NULL, it fails.
+
+    Nothing is told of what is not faithful, nor of what is not known here (functions, CASE, `<=>`): it might
+    be true of NULLs.
+
+    >>> from sqlglot import parse_one
+    >>> def rejected(condition):
+    ...     return sorted(rejected_nulls(parse_one(condition, read="spark")))
+    >>> rejected("a.x = b.y + 1"), rejected("a.x IS NOT NULL AND b.y LIKE 'x%'")
+    (['a', 'b'], ['a', 'b'])
+    >>> rejected("a.x = 1 OR a.y = 2"), rejected("a.x = 1 OR b.y = 2"), rejected("NOT a.x = 1")
+    (['a'], [], ['a'])
+    >>> rejected("a.x IS NULL"), rejected("coalesce(a.x, 1) = 1"), rejected("a.x <=> b.y")
+    ([], [], [])
+    """
+    return _rejected(condition) if relations_in(condition) and is_faithful(condition) else NONE
+
+
+def _rejected(condition: exp.Expr) -> frozenset[str]:
+    condition = condition.unnest()
+    match condition:
+        case exp.And():
+            return _rejected(condition.left) | _rejected(condition.right)
+        case exp.Or():
+            return _rejected(condition.left) & _rejected(condition.right)
+        case exp.Not() if _is_null_test(condition.this.unnest()):
+            return _null_with(condition.this.unnest().this)
+        case exp.In():
+            # An empty list is FALSE, not NULL: one from a subquery says nothing under NOT.
+            return _null_with(condition.this)
+        case _:
+            return _null_with(condition)
+
+
+def _is_null_test(condition: exp.Expr) -> bool:
+    return isinstance(condition, exp.Is) and isinstance(condition.expression, exp.Null)
+
+
+def _null_with(expression: exp.Expr) -> frozenset[str]:
+    """The relations without which it is NULL."""
+    match expression:
+        case exp.Column():
+            return frozenset([expression.table])
+        case exp.In() if expression.args.get("query") is None:
+            return _null_with(expression.this)
+        case exp.Not():
+            return _null_with(expression.this)
+        case _ if isinstance(expression, _OF_NULL):
+            return _null_with(expression.left) | _null_with(expression.right)
+        case _ if isinstance(expression, _OF_NULL_FIRST):
+            return _null_with(expression.this)
+        case _:
+            return NONE

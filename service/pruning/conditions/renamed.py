@@ -1,0 +1,50 @@
+"""Conditions with other names for the relations that they are on, and as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from service.model.joins import own_columns
+from service.pruning.conditions.spelled import spelled
+
+
+def renamed(expression: exp.Expr, names: Mapping[str, str], quoted: bool | None = None) -> exp.Expr:
+    """A copy in which each column names its relation so. Subqueries keep theirs: what they name is inside.
+
+    >>> from sqlglot import parse_one
+    >>> renamed(parse_one("d.x = 1 AND d.k IN (SELECT d.k FROM d)"), {"d": "t0"}).sql()
+    't0.x = 1 AND t0.k IN (SELECT d.k FROM d)'
+    """
+    copy = expression.copy()
+    for column in own_columns(copy):
+        column.set("table", exp.to_identifier(names[column.table], quoted=quoted))
+    return copy
+
+
+def renamed_and_readable(
+    condition: exp.Expr, names: Mapping[str, str], *, is_of_one: bool
+) -> tuple[exp.Expr, str]:
+    """The same, with the condition's text as people read it: of one relation only, it need not be named.
+
+    >>> from sqlglot import parse_one
+    >>> found, text = renamed_and_readable(parse_one("d.x = 1"), {"d": "t0"}, is_of_one=True)
+    >>> found.sql(), text
+    ('t0.x = 1', 'x = 1')
+    """
+    copy = condition.copy()
+    columns = [(each, each.table) for each in own_columns(copy)]
+    for column, _ in columns if is_of_one else ():
+        column.set("table", None)
+    text = spelled(copy)
+    for column, relation in columns:
+        column.set("table", exp.to_identifier(names[relation]))
+    return copy, text
+
+
+def all_readable(conditions: Sequence[tuple[exp.Expr, str]]) -> str:
+    """Conditions with their texts, as one that asks for all of them."""
+    if len(conditions) == 1:
+        return conditions[0][1]
+    return " AND ".join(f"({text})" if isinstance(each, exp.Or) else text for each, text in conditions)

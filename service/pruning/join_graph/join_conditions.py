@@ -1,0 +1,48 @@
+"""What the joins around a derived table ask of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from service.model.joins import ColumnOf, JoinGraph, is_filter
+
+AreAlike = Callable[[ColumnOf, ColumnOf], bool]
+IsFaithful = Callable[[exp.Expr], bool]
+
+
+def join_conditions(
+    name: str, graph: JoinGraph, are_alike: AreAlike, is_faithful: IsFaithful
+) -> Iterator[exp.Expr]:
+    """That a column of the relation is among the keys of a filtered table which it is joined to.
+
+    The join itself stays where it is. Said as a condition, it can be moved down to where the relation's rows
+    are made. `are_alike` tells whether two columns are compared as the values that they are.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> from service.pruning.join_graph.join_graph import join_graph
+    >>> sql = "SELECT 1 FROM (SELECT t.k FROM t) AS r JOIN d ON r.k = d.j WHERE d.x = 1"
+    >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
+    >>> [each.sql("spark") for each in join_conditions("r", graph, lambda *_: True, lambda _: True)]
+    ['r.k IN (SELECT d.j FROM d WHERE d.x = 1)']
+    """
+    for pair in graph.equalities:
+        for own, other in (pair, pair[::-1]):
+            table = graph.relations.get(other.relation)
+            if own.relation != name or not isinstance(table, exp.Table) or not are_alike(own, other):
+                continue
+            conditions = list(filter(is_faithful, graph.conditions_on(other.relation)))
+            if any(map(is_filter, conditions)):
+                keys = exp.select(exp.column(other.column, table=other.relation))
+                keys = keys.from_(_by_itself(table)).where(*conditions)
+                column = exp.column(own.column, table=own.relation)
+                yield exp.In(this=column, query=keys.subquery(copy=False))
+
+
+def _by_itself(table: exp.Table) -> exp.Table:
+    """Without what is joined to it in the same parentheses."""
+    copy = table.copy()
+    copy.set("joins", None)
+    return copy

@@ -1,0 +1,173 @@
+"""How one SELECT joins its relations, and which of its conditions hold for every row that leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import JoinType
+from service.model.joins import JoinEquality, JoinGraph, Relation, column_pair
+from service.pruning.conditions.holding_conditions import holding_conditions
+from service.pruning.conditions.joins_in_effect import Operand, WrittenJoin, joins_in_effect
+from service.pruning.join_graph.key_sides import key_sides
+from service.pruning.name_resolution.join_trees import join_tree, joins_of
+
+_INNER = (JoinType.INNER, JoinType.LEFT_SEMI)
+
+
+def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None:
+    """The joins of a qualified SELECT; None when there is something in them that is not understood here.
+
+    A condition in the ON of an inner join holds of every row, unless a later RIGHT or FULL JOIN adds rows
+    that it has not seen. An outer join whose NULLs are dropped is an inner one. `asked` are conditions that
+    hold of every row which is needed of the SELECT.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> sql = "SELECT 1 FROM f LEFT JOIN d ON f.k = d.k WHERE f.x = 1"
+    >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
+    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    (['d'], ['f.x = 1'])
+    >>> graph = join_graph(build_scope(parse_one(sql.replace("f.x", "d.x"), read="spark")))
+    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    ([], ['f.k = d.k', 'd.x = 1'])
+    """
+    select = scope.expression
+    if not isinstance(select, exp.Select) or select.args.get("from_") is None or _is_reshaped(scope):
+        return None
+    hidden = scope.semi_or_anti_join_tables
+    where = select.args.get("where")
+    selected = list(holding_conditions(where.this if where is not None else None))
+    if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
+        # WHERE does not see the right side of such a join: the name is that of a relation further out.
+        return None
+    tree = join_tree(select)
+    if tree is None or any(map(_is_hidden_inside, joins_of(select))):
+        return None
+    relations = {name: source for name, (_, source) in scope.selected_sources.items()}
+    relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
+    joined, operands = _joined(tree, (*selected, *asked))
+    graph = _graph(joined, relations, (*selected, *asked))
+    return replace(graph, operands=tuple(_graph(each, relations) for each in operands))
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What is known of the rows of joins: `conditions` hold of each of them.
+
+    `null_supplied` relations may be NULLs there; `filled` ones may be as the joins are written.
+    """
+
+    names: frozenset[str]
+    conditions: Sequence[exp.Expr] = ()
+    null_supplied: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
+    others: Sequence[JoinEquality] = ()
+
+
+def _joined(tree: Operand, holding: Sequence[exp.Expr]) -> tuple[_Joined, list[_Joined]]:
+    """The joins, and those of each side whose rows an outer join may replace by NULLs.
+
+    `holding` are conditions that hold of every row of the joins that is needed.
+    """
+    if isinstance(tree, str):
+        return _Joined(frozenset([tree])), []
+    types = joins_in_effect(tree.first, tree.joins, holding)
+    found, operands = _Joined(frozenset([tree.first])), list[_Joined]()
+    for position, (join, join_type) in enumerate(zip(tree.joins, types, strict=True)):
+        asked = _asked(join, join_type, holding, zip(tree.joins[position:], types[position:], strict=True))
+        added, inside = _joined(join.added, asked)
+        operands += inside
+        left, right = _is_filled(join_type)
+        operands += [each for each in (*[found] * left, *[added] * right) if len(each.names) > 1]
+        found = _added(found, added, join, join_type)
+    return found, operands
+
+
+def _asked(
+    join: WrittenJoin,
+    join_type: JoinType,
+    holding: Sequence[exp.Expr],
+    later: Iterable[tuple[WrittenJoin, JoinType]],
+) -> Sequence[exp.Expr]:
+    """What holds of the needed rows of what a join adds. `later` are the joins from this one on."""
+    if _is_filled(join_type)[1]:
+        # A row that does not meet them is not seen; of one that does, nothing else is known.
+        return join.conditions if join_type is JoinType.LEFT_OUTER else ()
+    inner = (each.conditions for each, kind in later if kind in _INNER)
+    return (*holding, *chain.from_iterable(inner))
+
+
+def _added(before: _Joined, added: _Joined, join: WrittenJoin, join_type: JoinType) -> _Joined:
+    is_left_filled, is_right_filled = _is_filled(join_type)
+    supplied = before.null_supplied | added.null_supplied
+    is_inner = join_type in _INNER
+    equalities = () if is_inner else _equalities_of(join.conditions, join_type, join.names, supplied)
+    return _Joined(
+        names=before.names | added.names,
+        conditions=(
+            *(() if is_left_filled else before.conditions),
+            *(() if is_right_filled or join_type is JoinType.LEFT_ANTI else added.conditions),
+            *(join.conditions if is_inner else ()),
+        ),
+        null_supplied=supplied | _filled(join_type, before.names, added.names),
+        filled=before.filled | added.filled | _filled(join.join_type, before.names, added.names),
+        others=(*before.others, *(() if is_right_filled else added.others), *equalities),
+    )
+
+
+def _graph(joined: _Joined, relations: Mapping[str, Relation], more: Sequence[exp.Expr] = ()) -> JoinGraph:
+    holding = (*joined.conditions, *more)
+    return JoinGraph(
+        relations={name: each for name, each in relations.items() if name in joined.names},
+        null_supplied=joined.null_supplied,
+        conjuncts=holding,
+        equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
+        other_equalities=tuple(joined.others),
+        null_rejected=joined.filled - joined.null_supplied,
+    )
+
+
+def _is_filled(join_type: JoinType) -> tuple[bool, bool]:
+    """Whether the rows before a join, and those that it adds, may be replaced by NULLs."""
+    is_full = join_type is JoinType.FULL_OUTER
+    return is_full or join_type is JoinType.RIGHT_OUTER, is_full or join_type is JoinType.LEFT_OUTER
+
+
+def _filled(join_type: JoinType, before: frozenset[str], added: frozenset[str]) -> frozenset[str]:
+    """The relations that a join may replace by NULLs."""
+    is_left_filled, is_right_filled = _is_filled(join_type)
+    return (before if is_left_filled else frozenset()) | (added if is_right_filled else frozenset())
+
+
+def _is_hidden_inside(join: exp.Join) -> bool:
+    """Whether it hides its right side in parentheses: who sees that name is told only for other joins."""
+    return join.kind in ("SEMI", "ANTI") and not isinstance(join.parent, exp.Select)
+
+
+def _is_reshaped(scope: Scope) -> bool:
+    """Whether something that is read has other rows or columns than its source."""
+    if scope.expression.args.get("pivots"):
+        return True
+    return any(
+        node.args.get("pivots") or (isinstance(source, Scope) and node.args.get("sample"))
+        for node, source in scope.selected_sources.values()
+    )
+
+
+def _equalities_of(
+    conditions: Sequence[exp.Expr], join_type: JoinType, added: Set[str], null_supplied: Set[str]
+) -> Iterator[JoinEquality]:
+    for each in conditions:
+        is_null_safe = isinstance(each, exp.NullSafeEQ)
+        sides = key_sides(each, exp.NullSafeEQ if is_null_safe else exp.EQ)
+        if sides is None or added.isdisjoint(each.column.relation for each in sides):
+            continue
+        before, last = sides if sides[1].column.relation in added else sides[::-1]
+        # Fewer rows there were more NULLs that stand for one, and to `<=>` these are keys.
+        is_of_filled = is_null_safe and any(side.column.relation in null_supplied for side in sides)
+        yield JoinEquality(join_type, before, last, is_null_safe, is_of_filled)

@@ -1,0 +1,78 @@
+"""Why is there no candidate on a table that the query reads?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.filtering import (
+    FilterRecord,
+    Reason,
+)
+from service.model.joins import JoinGraph
+from service.model.tables import TableFacts
+from service.pruning.name_resolution.join_trees import joins_of
+
+GraphOf = Callable[[Scope], JoinGraph | None]
+FactsOf = Callable[[exp.Table], TableFacts | None]
+Told = Callable[[exp.Table], FilterRecord | bool]
+Named = Callable[[FilterRecord, exp.Table], FilterRecord]
+
+
+def left_out(
+    root: Scope, graph_of: GraphOf, facts_of: FactsOf, told: Told, named: Named = lambda record, _: record
+) -> Iterator[FilterRecord]:
+    """A record for each mention of a known table that has no candidate.
+
+    `told` says whether a mention has one, or has the record of one that could have given no filter. Any other
+    is in a part of the query that is not understood, or is joined with nothing. `named` says in the record
+    which mention it is.
+    """
+    unseen: set[int] = set()
+    # Whoever reads a SELECT comes before it.
+    for scope in reversed(list(root.traverse())):
+        graph = graph_of(scope)
+        is_select = isinstance(scope.expression, exp.Select)
+        is_unseen = id(scope) in unseen or (is_select and graph is None)
+        sources = graph.relations if graph is not None else _selected(scope)
+        if is_unseen:
+            below = (each for each in sources.values() if isinstance(each, Scope))
+            unseen |= {id(each) for each in (*below, *scope.set_operation_scopes)}
+        around = frozenset() if graph is None else _seen_by_laterals(scope)
+        for name, source in sources.items():
+            facts = facts_of(source) if isinstance(source, exp.Table) else None
+            if not isinstance(source, exp.Table) or facts is None:
+                continue
+            found = told(source)
+            if isinstance(found, FilterRecord):
+                yield found
+            elif not found:
+                is_hidden = is_unseen or name in around
+                reason = Reason.NOT_A_QUERY if is_hidden else Reason.NO_EQUI_JOIN
+                yield named(FilterRecord.none_on(facts.name, facts.snapshot_id, reason), source)
+
+
+def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]:
+    """One for each mention of a known table in a query that is not understood at all."""
+    for table in tree.find_all(exp.Table):
+        facts = facts_of(table)
+        if facts is not None:
+            yield FilterRecord.none_on(facts.name, facts.snapshot_id, Reason.NOT_A_QUERY)
+
+
+def mention_of(table: exp.Table) -> int:
+    """Tells one mention of a table in the text from another: by where its name ends."""
+    end = table.this.meta.get("end")
+    return id(table) if end is None else int(end)
+
+
+def _selected(scope: Scope) -> dict[str, exp.Expr | Scope]:
+    return {name: source for name, (_, source) in scope.selected_sources.items()}
+
+
+def _seen_by_laterals(scope: Scope) -> frozenset[str]:
+    """The relations that a LATERAL beside them looks at: what it compares with them is not followed."""
+    laterals = (each for join in joins_of(scope.expression) for each in join.find_all(exp.Lateral))
+    return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))

@@ -1,0 +1,187 @@
+"""The joins of every SELECT of a query, worked out once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, alone_in
+from service.pruning.conditions.bounded_clock import bounded_clock, has_clock
+from service.pruning.conditions.dated import dated
+from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.stands_alone import stands_alone
+from service.pruning.join_graph.column_classes import column_classes
+from service.pruning.join_graph.join_conditions import join_conditions
+from service.pruning.join_graph.join_graph import join_graph
+from service.pruning.join_graph.join_graphs import join_graphs
+from service.pruning.join_graph.known_tables import KnownTables
+from service.pruning.join_graph.left_out import mention_of
+from service.pruning.join_graph.lineage import moved_down
+from service.pruning.join_graph.open_relations import open_relations
+from service.pruning.join_graph.reader_counts import reader_counts
+from service.pruning.join_graph.shared_selects import shared_selects
+from service.pruning.join_graph.union_branches import union_branches
+from service.pruning.join_graph.written_rows import written_rows
+
+
+class QueryGraphs:
+    """One query's SELECTs. `days` are those that it may be for the session when the query runs."""
+
+    def __init__(self, root: Scope, known: KnownTables, days: Sequence[date]) -> None:
+        self._root = root
+        self._known = known
+        self._days = days
+        # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
+        self._mentions = reader_counts(root)
+        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
+        self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
+        self._written_rows: dict[int, WrittenRows | None] = {}
+        self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
+
+    def graph(self, scope: Scope) -> JoinGraph | None:
+        """The joins of a SELECT; None when they are not understood."""
+        if id(scope) not in self._graphs:
+            self._graphs[id(scope)] = join_graph(scope)
+        return self._graphs[id(scope)]
+
+    def subquery_of(self, graph: JoinGraph) -> exp.Expr | None:
+        """The subquery in a condition whose joins these are; None if they are another SELECT's."""
+        return self._subqueries.get(id(graph))
+
+    def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
+        """The same with the SELECTs that it reads in their place, and faithful conditions only."""
+        if id(graph) not in self._opened:
+            # The graph is kept as well, so that no other one gets its identity.
+            self._opened[id(graph)] = graph, self._opened_of(graph)
+        return self._opened[id(graph)][1]
+
+    def _opened_of(self, graph: JoinGraph) -> OpenedGraph:
+        asked, left_out = _parted(graph.conjuncts, self._stands_alone)
+        if self._has_clock:
+            asked = [dated(bounded_clock(each, self._days), self._days) for each in asked]
+        standing = replace(graph, conjuncts=tuple(asked))
+        opened = open_relations(standing, self._opened_scope, self._written)
+        faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
+        more = alone_in(unfaithful).union(*(opened.members.get(each, ()) for each in alone_in(left_out)))
+        return replace(
+            opened,
+            graph=replace(opened.graph, conjuncts=tuple(faithful)),
+            with_more_filters=opened.with_more_filters | more,
+        )
+
+    def _stands_alone(self, condition: exp.Expr) -> bool:
+        return stands_alone(condition, self._scopes, self.is_known)
+
+    def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
+        graph = self.graph(scope)
+        return None if graph is None else self.opened_graph(graph)
+
+    def _written(self, scope: Scope) -> WrittenRows | None:
+        if id(scope) not in self._written_rows:
+            written = written_rows(scope, self._opened_scope, self.is_known, is_faithful)
+            self._written_rows[id(scope)] = written
+        return self._written_rows[id(scope)]
+
+    def is_known(self, relation: Relation) -> bool:
+        """Whether keys may be collected from it."""
+        if isinstance(relation, WrittenRows):
+            return all(map(self.is_known, relation.query.find_all(exp.Table)))
+        return isinstance(relation, exp.Table) and self._known.build_facts(relation) is not None
+
+    def classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+        """The columns of a SELECT that are equal in each of its rows."""
+        graph = self.graph(scope)
+        return {} if graph is None else self.classes_in(graph)
+
+    def classes_in(self, graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
+        """The columns that are equal in each row of these joins, which are those of a SELECT or within it."""
+        if id(graph) not in self._classes:
+            self._classes[id(graph)] = column_classes(graph.equalities, self._known.family_in(graph))
+        return self._classes[id(graph)]
+
+    def has_own_rows(self, scope: Scope, relation: str) -> bool:
+        """Whether no join of the SELECT may replace rows of the relation by NULLs."""
+        graph = self.graph(scope)
+        return graph is not None and relation not in graph.null_supplied
+
+    def mentions_of(self, scope: Scope) -> int:
+        """In how many places it is read."""
+        return self._mentions[id(scope)]
+
+    def is_shared(self, scope: Scope) -> bool:
+        """Whether it is read in several places, each of which may ask for less of it."""
+        return id(scope) in self._shared
+
+    def is_in_a_union(self, scope: Scope) -> bool:
+        """Whether it is a branch of a union, or read by one."""
+        return id(scope) in self._in_unions
+
+    def is_read_in_a_union(self, end: int) -> bool:
+        """Whether the mention of a table stands in such a SELECT."""
+        return end in self._mentioned_in_unions
+
+    @cached_property
+    def has_filters_outside(self) -> bool:
+        """Whether a SELECT filters what another yields: the engine may filter what is joined there."""
+        graphs = (self.graph(each) for each in self._root.traverse())
+        on_derived = (
+            graph.conditions_on(name)
+            for graph in graphs
+            if graph is not None
+            for name, relation in graph.relations.items()
+            if not isinstance(relation, exp.Table)
+        )
+        return any(on_derived) or self._root.expression.find(exp.Having, exp.Qualify) is not None
+
+    def _moved_down(
+        self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
+    ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
+        return moved_down(relation, asked, self._known.is_of_one_type)
+
+    def _asked_by_joins(self, name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
+        family = self._known.family_in(graph)
+        return join_conditions(
+            name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
+        )
+
+    @cached_property
+    def _shared(self) -> frozenset[int]:
+        return shared_selects(self._root, self._mentions)
+
+    @cached_property
+    def _in_unions(self) -> frozenset[int]:
+        return union_branches(self._root)
+
+    @cached_property
+    def _mentioned_in_unions(self) -> frozenset[int]:
+        scopes = (each for each in self._root.traverse() if self.is_in_a_union(each))
+        return frozenset(mention_of(table) for scope in scopes for table in scope.tables)
+
+    @cached_property
+    def _has_clock(self) -> bool:
+        """Most queries have none, and need not be looked through for each condition."""
+        return has_clock(self._root.expression)
+
+    @cached_property
+    def _subqueries(self) -> Mapping[int, exp.Expr]:
+        scopes = (each for each in self._root.traverse() if each.is_subquery)
+        return {id(graph): each.expression for each in scopes if (graph := self.graph(each)) is not None}
+
+    @cached_property
+    def _scopes(self) -> Mapping[int, Scope]:
+        return {id(each.expression): each for each in self._root.traverse()}
+
+
+def _parted(
+    conditions: Iterable[exp.Expr], is_taken: Callable[[exp.Expr], bool]
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    taken: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for each in conditions:
+        (taken if is_taken(each) else others).append(each)
+    return taken, others

@@ -1,0 +1,202 @@
+"""The rows of a relation that has no joins of its own to be opened, as a query: a list of values, a union."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.joins import OpenedGraph, Relation, WrittenRows, relations_in
+from service.pruning.conditions.renamed import renamed
+from service.pruning.join_graph.join_paths import paths_to, reached
+from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections
+
+MAX_VALUES = 1_000
+# Unions of unions of the same common table expression double with each step.
+MAX_SELECTS = 64
+MAX_TABLES = 16
+
+OpenedOf = Callable[[Scope], OpenedGraph | None]
+IsKnown = Callable[[Relation], bool]
+IsFaithful = Callable[[exp.Expr], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One SELECT: by its columns' positions what they are, None for what cannot be said."""
+
+    columns: tuple[exp.Expr | None, ...]
+    relations: Mapping[str, Relation]
+    conditions: Sequence[exp.Expr] = ()
+    is_filtered: bool = True
+
+
+def written_rows(
+    scope: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: IsFaithful
+) -> WrittenRows | None:
+    """Every row that the relation has, and perhaps more, in those columns that can be written anew.
+
+    Tables are named as in the query. None if there is no such column, or the text would be a long one.
+
+    >>> from sqlglot import parse_one
+    >>> from sqlglot.optimizer.scope import build_scope
+    >>> tree = parse_one("SELECT 1 FROM (VALUES (1, rand()), (2, 3)) AS d(k, r)", read="spark")
+    >>> [scope] = build_scope(tree).udtf_scopes
+    >>> written_rows(scope, lambda _: None, lambda _: True, lambda each: each.find(exp.Rand) is None)
+    >>> tree = parse_one("SELECT 1 FROM (VALUES (1), (2)) AS d(k)", read="spark")
+    >>> [scope] = build_scope(tree).udtf_scopes
+    >>> written_rows(scope, lambda _: None, lambda _: True, lambda _: True).query.sql("spark")
+    'SELECT d.k AS k FROM VALUES (1), (2) AS d(k)'
+    """
+    match scope.expression:
+        case exp.Values():
+            return _values(scope.expression, is_faithful)
+        case exp.Union() | exp.Select():
+            branches = [_branch(each, opened_of, is_known, is_faithful) for each in selects_of(scope) or ()]
+            known = [each for each in branches if each is not None]
+            return _union(scope.expression, known) if known and len(known) == len(branches) else None
+        case _:
+            return None
+
+
+def selects_of(scope: Scope) -> list[Scope] | None:
+    """The SELECTs whose rows together are those of the relation; None if it is made in another way.
+
+    Of several unions the left ones come first, as they would without parentheses: each makes one type of two.
+    """
+    if isinstance(scope.expression, exp.Select):
+        return [scope]
+    if not isinstance(scope.expression, exp.Union) or scope.expression.args.get("by_name"):
+        return None
+    if isinstance(scope.expression.right.unnest(), exp.SetOperation):
+        return None
+    parts = [selects_of(each) for each in scope.set_operation_scopes]
+    return None if None in parts else [each for part in parts for each in part or ()]
+
+
+def _values(values: exp.Values, is_faithful: IsFaithful) -> WrittenRows | None:
+    names = values.alias_column_names
+    rows = [each.expressions for each in values.expressions if isinstance(each, exp.Tuple)]
+    is_table = len(rows) == len(values.expressions) and {len(each) for each in rows} == {len(names)}
+    if not is_table or len(rows) > MAX_VALUES or len(set(names)) < len(names):
+        return None
+    if not all(_is_value(each) and is_faithful(each) for row in rows for each in row):
+        return None
+    columns = (exp.column(each, table=values.alias) for each in names)
+    select = exp.select(*(exp.alias_(each, each.name) for each in columns)).from_(values.copy())
+    return WrittenRows(select, is_filtered=True)
+
+
+def _is_value(expression: exp.Expr) -> bool:
+    return expression.find(exp.Column, exp.Query, exp.Alias) is None
+
+
+def _branch(select: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: IsFaithful) -> _Branch | None:
+    query = select.expression
+    if not isinstance(query, exp.Select) or not has_rows_of_its_joins(query):
+        return None
+    if query.args.get("from_") is None:
+        found = [each.unalias().unnest() for each in query.selects]
+        return _Branch(tuple(each if _is_value(each) and is_faithful(each) else None for each in found), {})
+    opened = opened_of(select)
+    if opened is None:
+        return None
+    said = projections(query, opened)
+    columns = [
+        each if each is not None and is_faithful(each) else None
+        for each in map(said.get, query.named_selects)
+    ]
+    return _joined(columns, opened, is_known)
+
+
+def _joined(columns: Sequence[exp.Expr | None], opened: OpenedGraph, is_known: IsKnown) -> _Branch:
+    """With the relations that its columns come from, and those on the way to what filters them."""
+    graph = opened.graph
+    known = frozenset(name for name, each in graph.relations.items() if is_known(each))
+    asked = [relations_in(each) for each in columns if each is not None]
+    # Of an outer join, the rows without a partner are rows too.
+    roots = known - graph.null_supplied
+    root = next((min(each) for each in asked if each and each <= roots), None)
+    parents = {} if root is None else reached(graph, root, known)
+    of_columns = frozenset(name for each in asked if each <= parents.keys() for name in each)
+    filtered = graph.filtered & parents.keys()
+    needed = paths_to(of_columns, parents)
+    more = paths_to(of_columns | filtered, parents)
+    needed = more if needed <= more else needed
+    return _Branch(
+        tuple(each if each is not None and relations_in(each) <= needed else None for each in columns),
+        {name: graph.relations[name] for name in needed},
+        graph.conditions_within(needed),
+        is_filtered=not needed or not needed.isdisjoint(filtered),
+    )
+
+
+def _union(query: exp.Query, branches: Sequence[_Branch]) -> WrittenRows | None:
+    names = query.named_selects
+    kept = [
+        position
+        for position, name in enumerate(names)
+        if names.count(name) == 1 and all(_at(each, position) is not None for each in branches)
+    ]
+    selects: list[exp.Query] = [
+        _select(each, {position: names[position] for position in kept}) for each in branches
+    ]
+    if not kept or len(selects) > MAX_SELECTS:
+        return None
+    first, *others = selects
+    written: exp.Query = reduce(
+        lambda one, two: exp.union(one, two, distinct=False, copy=False), others, first
+    )
+    if (
+        len(list(written.find_all(exp.Table))) > MAX_TABLES
+        or len(list(written.find_all(exp.Select))) > MAX_SELECTS
+    ):
+        return None
+    return WrittenRows(written, is_filtered=all(each.is_filtered for each in branches))
+
+
+def _at(branch: _Branch, position: int) -> exp.Expr | None:
+    return branch.columns[position] if position < len(branch.columns) else None
+
+
+def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
+    # Other names for the same relations must not make another query of it.
+    order = sorted(branch.relations, key=lambda name: (_label(branch.relations[name]), name))
+    alias = {name: f"u{position}" for position, name in enumerate(order)}
+    select = exp.select(
+        *(exp.alias_(renamed(_said(branch, at), alias), name, quoted=True) for at, name in columns.items())
+    )
+    for position, name in enumerate(order):
+        source = _named(branch.relations[name], alias[name])
+        select = select.join(source, join_type="cross") if position else select.from_(source)
+    return select.where(*(renamed(each, alias) for each in branch.conditions))
+
+
+def _said(branch: _Branch, position: int) -> exp.Expr:
+    column = branch.columns[position]
+    # A branch without one of the columns would move the others into its place.
+    assert column is not None
+    return column
+
+
+def _label(relation: Relation) -> str:
+    match relation:
+        case WrittenRows():
+            return relation.query.sql("spark")
+        case exp.Table():
+            return f"{relation.catalog}.{relation.db}.{relation.name}"
+        case _:
+            return ""
+
+
+def _named(relation: Relation, alias: str) -> exp.Expr:
+    if isinstance(relation, WrittenRows):
+        return relation.query.copy().subquery(alias)
+    assert isinstance(relation, exp.Table)
+    table: exp.Expr = relation.copy()
+    table.set("joins", None)
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    return table

@@ -1,0 +1,95 @@
+"""Are the names of a qualified query those that Spark resolves them to?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from service.model.tables import TableFacts
+from service.pruning.name_resolution.joins_what_it_names import joins_what_it_names
+from service.pruning.name_resolution.qualify import needs_all_columns
+from service.pruning.name_resolution.unnamed_columns import are_told
+
+FactsOf = Callable[[exp.Table], TableFacts | None]
+Known = Mapping[str, frozenset[str] | None]
+"""The columns of relations by their names; None when not all are known."""
+
+
+def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
+    """False where columns that are not known, or fields of structs, may take a name from those that are.
+
+    USING means the first relation that has the column, of all that stand before it; behind a star, places
+    are those of all columns that there are. And `a.b` in a subquery is a field of its own relations' column
+    `a` before it is a column of a relation `a` further out. So it is in an ON that does not see `a`, and of a
+    relation of which it is not known whether it has a column `b`.
+    """
+    return all(_is_alike(scope, facts_of) for scope in root.traverse())
+
+
+def _is_alike(scope: Scope, facts_of: FactsOf) -> bool:
+    known = {name: _columns_of(source, facts_of) for name, (_, source) in scope.selected_sources.items()}
+    if any(columns is None and _is_another(name, scope, known) for name, columns in known.items()):
+        return False
+    select = scope.expression
+    if isinstance(select, exp.Select) and not joins_what_it_names(
+        select, lambda name: _may_be_another(name, scope, known)
+    ):
+        return False
+    if isinstance(select, exp.Select) and not _is_having_of_its_own(select, known):
+        return False
+    return _are_outer_names_clear(scope, known)
+
+
+def _is_having_of_its_own(select: exp.Select, known: Known) -> bool:
+    """Whether each name in HAVING is a column of the relations or of the SELECT.
+
+    Others stay without a relation, and no scope tells of them: they are columns further out, variables of the
+    session, or functions that need no parentheses.
+    """
+    having = select.args.get("having")
+    if having is None:
+        return True
+    own = {name.lower() for columns in known.values() for name in columns or ()}
+    own.update(each.lower() for each in select.named_selects)
+    bare = (each for each in having.find_all(exp.Column) if not each.table)
+    return all(each.name.lower() in own for each in bare if each.find_ancestor(exp.Select) is select)
+
+
+def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
+    """Whether `name.x` may be a field of a column, or a column further out, if no relation has the name."""
+    return scope.can_be_correlated or any(each is None or name in each for each in known.values())
+
+
+def _is_another(name: str, scope: Scope, known: Known) -> bool:
+    """Whether something else is called as this relation, which may not have the columns that it is asked."""
+    if any(each is not None and name in each for each in known.values()):
+        return True
+    outer = scope.parent if scope.can_be_correlated else None
+    while outer is not None:
+        if name in outer.selected_sources:
+            return True
+        outer = outer.parent
+    return False
+
+
+def _are_outer_names_clear(scope: Scope, known: Known) -> bool:
+    further_out = scope.external_columns if scope.can_be_correlated else []
+    outer = {each.table for each in further_out if each.table}
+    if not outer and not needs_all_columns(scope.expression):
+        return True
+    return all(columns is not None and columns.isdisjoint(outer) for columns in known.values())
+
+
+def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] | None:
+    """The names of a relation's columns in lower case; None when not all are known."""
+    if isinstance(source, exp.Table):
+        facts = None if source.args.get("pivots") else facts_of(source)
+        return None if facts is None else frozenset(each.name.lower() for each in facts.columns)
+    if not isinstance(source, Scope):
+        return None
+    query = source.expression
+    names = query.named_selects if isinstance(query, exp.Query) else query.alias_column_names
+    are_known = names and "*" not in names and are_told(names)
+    return frozenset(each.lower() for each in names) if are_known else None

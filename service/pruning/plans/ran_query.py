@@ -1,0 +1,153 @@
+"""The query as the engine was given it, and what was made of each table that it mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from service.model.filtering import FilterForm, FilterRecord
+from service.model.pruning import ScanRecord
+from service.model.rewrites import RewriteKind, RewriteRecord
+from service.pruning.name_resolution.at_snapshots import snapshot_of
+from service.pruning.plans.conditions import conjuncts
+from service.pruning.plans.mentions import is_mention_of, mentions
+from service.pruning.plans.wrapper_of import wrapper_of
+
+# A plan is for people, and its size must not be the product of a hostile text's tables and filters.
+MAX_FILTERS_A_SCAN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RanQuery:
+    """What is known of the mentions of tables in `tree`, which are counted from 0.
+
+    `filters` are those applied to each, `relations` the rows in memory that were read instead, and
+    `read_with` the filters whose keys came with these. Of `unread` ones nothing was read. `dropped` are the
+    joins that a filter stands for, by its id.
+    """
+
+    tree: exp.Query
+    filters: Mapping[int, tuple[FilterRecord, ...]] = field(default_factory=dict)
+    relations: Mapping[int, RewriteRecord] = field(default_factory=dict)
+    dropped: Mapping[str, tuple[RewriteRecord, ...]] = field(default_factory=dict)
+    unread: frozenset[int] = frozenset()
+    read_with: Mapping[int, str] = field(default_factory=dict)
+
+
+def ran_query(
+    asked: exp.Query,
+    rewritten: exp.Query | None,
+    filters: Sequence[FilterRecord],
+    rewrites: Sequence[RewriteRecord],
+    scans: Sequence[ScanRecord],
+) -> RanQuery:
+    """The query that ran, without what the gateway wrote around the tables that it narrowed.
+
+    Filters and rewrites say which mention they are of. Those of former versions name the table only: then all
+    of its mentions count that are narrowed in the text, at that snapshot.
+    """
+    tree = asked.copy() if rewritten is None else rewritten.copy()
+    tables = mentions(tree)
+    dropped = [each.mention for each in rewrites if _is_dropped(each) and each.mention is not None]
+    gone = () if rewritten is None else tuple(sorted(dropped))
+    applied = [each for each in filters if each.is_applied]
+    candidates = {number: _on(table, applied) for number, table in enumerate(tables)}
+    found = {
+        number: tuple(each for each in on_it if _is_of(each, number, tables, gone, rewritten is not None))
+        for number, on_it in candidates.items()
+    }
+    narrowed = {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
+    ran = RanQuery(
+        tree,
+        narrowed,
+        {_place(each, gone): each for each in rewrites if each.kind is RewriteKind.LOCAL_RELATION},
+        _dropped(rewrites),
+        frozenset(_unread(tables, narrowed, scans)),
+        {_place(each, gone): each.filter_id for each in rewrites if each.kind is RewriteKind.ONE_READING},
+    )
+    if rewritten is not None:
+        _unwrap(tables, narrowed)
+    if ran.dropped:
+        _cut_conditions(tree)
+    return ran
+
+
+def _is_dropped(record: RewriteRecord) -> bool:
+    return record.kind is RewriteKind.JOIN_DROPPED
+
+
+def _place(record: FilterRecord | RewriteRecord, gone: Sequence[int]) -> int:
+    """Where its mention stands in the text that ran, which has none of those that are gone; -1: unknown."""
+    mention = record.probe.mention if isinstance(record, FilterRecord) else record.mention
+    return -1 if mention is None else mention - 1 - sum(each < mention for each in gone)
+
+
+def _on(table: exp.Table, applied: Sequence[FilterRecord]) -> Sequence[FilterRecord]:
+    """The filters of this table at the snapshot that is read of it."""
+    snapshot_id = snapshot_of(table)
+    return [
+        each
+        for each in applied
+        if is_mention_of(table, str(each.probe.table)) and snapshot_id in (None, each.probe.snapshot_id)
+    ]
+
+
+def _is_of(
+    record: FilterRecord, number: int, tables: Sequence[exp.Table], gone: Sequence[int], is_rewritten: bool
+) -> bool:
+    if record.probe.mention is not None:
+        return _place(record, gone) == number
+    wrapper = wrapper_of(tables[number])
+    return not is_rewritten or (wrapper is not None and wrapper.this.args.get("where") is not None)
+
+
+def _dropped(rewrites: Sequence[RewriteRecord]) -> Mapping[str, tuple[RewriteRecord, ...]]:
+    joins = [each for each in rewrites if _is_dropped(each)]
+    ids = dict.fromkeys(each.filter_id for each in joins)
+    return {name: tuple(each for each in joins if each.filter_id == name) for name in ids}
+
+
+def _unread(
+    tables: Sequence[exp.Table],
+    narrowed: Mapping[int, Sequence[FilterRecord]],
+    scans: Sequence[ScanRecord],
+) -> Sequence[int]:
+    """By a set without keys, or as every scan of the table says."""
+    read = [each.table for each in scans if each.has_run]
+    unread = [each.table for each in scans if not each.has_run]
+    return [
+        number
+        for number, table in enumerate(tables)
+        if any(each.form is FilterForm.EMPTY for each in narrowed.get(number, ()))
+        or (
+            any(is_mention_of(table, each) for each in unread)
+            and not any(is_mention_of(table, each) for each in read)
+        )
+    ]
+
+
+def _unwrap(tables: Sequence[exp.Table], narrowed: Mapping[int, Sequence[FilterRecord]]) -> None:
+    for number, table in enumerate(tables):
+        wrapper = wrapper_of(table)
+        # Without a condition it is nothing but the table, whoever wrote it.
+        if wrapper is not None and (number in narrowed or wrapper.this.args.get("where") is None):
+            for key in ("joins", "laterals", "alias"):
+                table.set(key, wrapper.args.get(key))
+            wrapper.replace(table)
+
+
+def _cut_conditions(tree: exp.Query) -> None:
+    """Takes out the TRUE that stands where a dropped join had a condition."""
+    for clause in [*tree.find_all(exp.Where), *tree.find_all(exp.Join)]:
+        key = "on" if isinstance(clause, exp.Join) else "this"
+        condition = clause.args.get(key)
+        parts = [] if condition is None else conjuncts(condition)
+        left = [each for each in parts if each != exp.true()]
+        if len(left) == len(parts):
+            continue
+        if left or isinstance(clause, exp.Join):
+            clause.set(key, exp.and_(*left, copy=False) if left else exp.true())
+        else:
+            clause.pop()

@@ -1,0 +1,207 @@
+"""Keys of several columns as a predicate on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from sqlglot import exp
+
+from service.model.column_values import ColumnValues
+from service.model.filtering import FilterForm, Key, KeyValue, Probe, Reason
+from service.model.keys import converted
+from service.model.partition_tuples import PartitionTuples
+from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate
+
+# What fits in 32 MiB; of so many, those that the probe cannot hold are left out within half a second.
+MAX_TUPLES = 2_000_000
+# To sort out more would take longer than it is likely to save.
+MAX_HELD_TUPLES = 100_000
+# Values in all tuples: to find alternatives, each column is taken as the first, and then each of the others.
+MAX_SORTED_VALUES = 200_000
+
+_Part = tuple[tuple[KeyValue, ...], ...]
+"""Lists of values of each column, of which every combination is a tuple."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleBounds:
+    """How long predicates on several columns become: alternatives, and values in all of them together."""
+
+    max_parts: int
+    max_values: int
+
+
+NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
+
+
+def composite_predicate(
+    probe: Probe,
+    keys: Sequence[Key],
+    held: Sequence[ColumnValues | None],
+    bounds: TupleBounds,
+    partitions: PartitionTuples | None = None,
+) -> FormedPredicate | Reason:
+    """A condition that is true of the rows with one of the tuples; or why there is none.
+
+    `held` is what each column holds, and `partitions` in which combinations, as far as that is known: tuples
+    that no row has are left out. The condition is true of no other rows that there are, unless it would be
+    too long: then neighbours become ranges of each column. Where nothing would be left of the tuples but one
+    range, a filter on each column says the same.
+
+    >>> from service.model.tables import TableName
+    >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
+    >>> keys = [(1, 7), (2, 7), (3, 8), (3, 9)]
+    >>> formed = composite_predicate(probe, keys, [None, None], TupleBounds(32, 200))
+    >>> formed.condition.sql("spark")
+    '((`a` IN (1, 2) AND `b` IN (7)) OR (`a` IN (3) AND `b` IN (8, 9)))'
+    >>> formed = composite_predicate(probe, [*keys, (9, 1)], [None, None], TupleBounds(2, 200))
+    >>> formed.condition.sql("spark")
+    '((`a` BETWEEN 1 AND 2 AND `b` = 7) OR (`a` BETWEEN 3 AND 9 AND `b` BETWEEN 1 AND 9))'
+    """
+    if len(keys) > MAX_TUPLES:
+        return Reason.RANGES_ONLY
+    kept = _kept(probe, keys, held, partitions)
+    if not kept:
+        return FormedPredicate(exp.false(), FilterForm.EMPTY)
+    if len(kept) > MAX_HELD_TUPLES:
+        return Reason.RANGES_ONLY
+    if _is_all(kept, held) or _has_all(kept, probe, partitions):
+        return Reason.NOT_SELECTIVE
+    parts = _fewest_parts(kept, bounds.max_parts) if _may_be_listed(kept, bounds) else []
+    if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
+        return FormedPredicate(_any_of(_lists(probe, each) for each in parts), FilterForm.IN)
+    if bounds.max_parts < 2:
+        return Reason.RANGES_ONLY
+    merged = _merged(sorted(kept), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
+    if len(merged) < 2:
+        return Reason.RANGES_ONLY
+    return FormedPredicate(_any_of(_ranges(probe, each) for each in merged), FilterForm.RANGES)
+
+
+def _kept(
+    probe: Probe,
+    keys: Sequence[Key],
+    held: Sequence[ColumnValues | None],
+    partitions: PartitionTuples | None,
+) -> set[tuple[Any, ...]]:
+    """What the tuples are in the probe's types, without those that no row of it has."""
+    found = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
+    return found if partitions is None else partitions.held(probe.columns, found)
+
+
+def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequence[Key]:
+    """Without those of which the probe cannot hold a value, one column after another."""
+    for position, each in enumerate(held):
+        if each is None or not each.is_pinned:
+            continue
+        if each.values is not None:
+            known = frozenset(each.values)
+            keys = [key for key in keys if key[position] in known]
+        elif each.lower is None or each.upper is None:
+            return ()
+        else:
+            lower: Any = each.lower
+            upper: Any = each.upper
+            keys = [key for key in keys if lower <= key[position] <= upper]
+    return keys
+
+
+def _is_all(kept: set[tuple[Any, ...]], held: Sequence[ColumnValues | None]) -> bool:
+    """Whether every combination of what the columns hold is among the tuples."""
+    values = [each.values for each in held if each is not None and each.is_pinned and each.values is not None]
+    return len(values) == len(held) and prod(map(len, values)) == len(kept)
+
+
+def _has_all(kept: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
+    """Whether every partition has one of the tuples."""
+    is_of_all = partitions is not None and partitions.columns == probe.columns
+    return is_of_all and partitions is not None and len(kept) == len(partitions.tuples)
+
+
+def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:
+    values = tuple(map(converted, probe.type_names, key))
+    return None if None in values else values
+
+
+def _may_be_listed(tuples: set[tuple[Any, ...]], bounds: TupleBounds) -> bool:
+    is_sortable = len(tuples) * len(next(iter(tuples))) <= MAX_SORTED_VALUES
+    return is_sortable and _value_count(tuples) <= bounds.max_values
+
+
+def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """The tuples by the column that makes the fewest alternatives when it comes first; [] for too many."""
+    found: list[_Part] = []
+    for first in range(len(next(iter(tuples)))):
+        turned = {(each[first], *each[:first], *each[first + 1 :]) for each in tuples}
+        parts = [(*rest[:first], values, *rest[first:]) for values, *rest in _parts(turned, at_most)]
+        found = parts if parts and (not found or len(parts) < len(found)) else found
+    return found
+
+
+def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """Parts that have no tuple in common, and together all; [] for too many."""
+    if len(next(iter(tuples))) == 1:
+        return [(tuple(sorted(each[0] for each in tuples)),)]
+    rests: dict[Any, set[tuple[Any, ...]]] = {}
+    for first, *rest in tuples:
+        rests.setdefault(first, set()).add(tuple(rest))
+    firsts: dict[frozenset[tuple[Any, ...]], list[Any]] = {}
+    for value in sorted(rests):
+        firsts.setdefault(frozenset(rests[value]), []).append(value)
+    found: list[_Part] = []
+    for others, values in firsts.items() if len(firsts) <= at_most else ():
+        parts = _parts(set(others), at_most - len(found))
+        if not parts:
+            return []
+        found += [(tuple(values), *part) for part in parts]
+    return found
+
+
+def _value_count(tuples: set[tuple[Any, ...]]) -> int:
+    """Of which each is in at least one part."""
+    return sum(len(set(column)) for column in zip(*tuples, strict=True))
+
+
+def _count(parts: Iterable[_Part]) -> int:
+    return sum(len(column) for part in parts for column in part)
+
+
+def _merged(ordered: Sequence[tuple[Any, ...]], at_most: int) -> list[_Part]:
+    """Neighbours together: for each column the least and the greatest value of theirs."""
+    firsts = sorted({each[0] for each in ordered})
+    size = -(-len(firsts) // max(at_most, 1))
+    of_first = {value: position // size for position, value in enumerate(firsts)}
+    groups: dict[int, list[tuple[Any, ...]]] = {}
+    for each in ordered:
+        groups.setdefault(of_first[each[0]], []).append(each)
+    return [
+        tuple((min(column), max(column)) for column in zip(*each, strict=True)) for each in groups.values()
+    ]
+
+
+def _any_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
+    """All of them as a tree that is not deeper than it has to be: the engine goes down it by recursion."""
+    level = list(conditions)
+    while len(level) > 1:
+        pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
+        level = [exp.Or(this=each[0], expression=each[1]) if len(each) > 1 else each[0] for each in pairs]
+    return exp.paren(level[0], copy=False)
+
+
+def _lists(probe: Probe, part: _Part) -> exp.Expr:
+    lists = (
+        list_predicate(column, type_name, [(each,) for each in values]).condition
+        for column, type_name, values in zip(probe.columns, probe.type_names, part, strict=True)
+    )
+    return exp.paren(exp.and_(*lists, copy=False), copy=False)
+
+
+def _ranges(probe: Probe, part: _Part) -> exp.Expr:
+    ranges = (
+        ranges_predicate(column, type_name, [(low, high)], 1).condition.unnest()
+        for column, type_name, (low, high) in zip(probe.columns, probe.type_names, part, strict=True)
+    )
+    return exp.paren(exp.and_(*ranges, copy=False), copy=False)

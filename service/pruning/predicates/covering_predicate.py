@@ -1,0 +1,60 @@
+"""Many keys as a predicate that stays true of all of them, whatever partitions come."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from service.model.filtering import FilterForm, Key, KeyRange, KeyValue
+from service.pruning.predicates.predicate import (
+    FormedPredicate,
+    list_predicate,
+    ranges_predicate,
+    sorted_values,
+)
+
+
+def covering_predicate(
+    column: str,
+    type_name: str,
+    keys: Sequence[Key],
+    listed: Sequence[KeyValue],
+    max_ranges: int,
+    max_listed: int,
+) -> FormedPredicate:
+    """A condition that is true of every key, and of as few other values of `listed` as its form allows.
+
+    The table has no snapshots: what it held when it was listed is not all that the query may find. So no key
+    is left out; but ranges may go over any value that was not there. Where there would be too many of them,
+    up to `max_listed` keys that were there are a list, and ranges have the others.
+
+    >>> keys = [(1,), (3,), (5,), (7,), (40,), (50,)]
+    >>> covering_predicate("k", "int", keys, [3, 5, 6, 8], 3, 0).condition.sql("spark")
+    '(`k` BETWEEN 1 AND 5 OR `k` = 7 OR `k` BETWEEN 40 AND 50)'
+    >>> covering_predicate("k", "int", keys, [3, 4, 5, 6, 8, 9], 3, 2).condition.sql("spark")
+    '(`k` IN (3, 5) OR (`k` = 1 OR `k` = 7 OR `k` BETWEEN 40 AND 50))'
+    """
+    values = sorted_values(type_name, keys)
+    held = frozenset(listed)
+    others = held.difference(values)
+    runs = _runs(values, others)
+    found = [(each,) for each in values if each in held]
+    rest = _runs([each for each in values if each not in held], others)
+    if len(runs) <= max_ranges or len(rest) > max_ranges or not 0 < len(found) <= max_listed:
+        return ranges_predicate(column, type_name, runs, max_ranges)
+    condition = exp.or_(
+        list_predicate(column, type_name, found).condition,
+        ranges_predicate(column, type_name, rest, max_ranges).condition,
+        copy=False,
+    )
+    return FormedPredicate(exp.paren(condition), FilterForm.IN)
+
+
+def _runs(values: Sequence[Any], others: frozenset[Any]) -> list[KeyRange]:
+    """The values as ranges, each as long as none of the others lies in it."""
+    cuts = sorted({0, len(values), *(bisect_left(values, each) for each in others)})
+    return [(values[first], values[after - 1]) for first, after in pairwise(cuts)]

@@ -1,0 +1,154 @@
+"""From a filter's keys to the predicate that its probe is narrowed by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from service.model.column_values import ColumnValues
+from service.model.file_sizes import FileShare
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    KeyRange,
+    KeySpan,
+    KeyValue,
+    Reason,
+)
+from service.model.keys import converted, converted_range, spelled_value
+from service.pruning.predicates.covering_predicate import covering_predicate
+from service.pruning.predicates.day_ranges import day_ranges, has_clipped
+from service.pruning.predicates.narrow import narrow
+from service.pruning.predicates.narrow_ranges import narrow_ranges
+from service.pruning.predicates.predicate import (
+    FormedPredicate,
+    list_predicate,
+    or_null,
+    predicate,
+    ranges_predicate,
+    sorted_values,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FormBounds:
+    """How long predicates become.
+
+    `max_in_list` is for one list, `max_listed` for several, and for one where only lists can narrow.
+    """
+
+    max_in_list: int
+    max_ranges: int
+    max_listed: int
+
+
+def form(
+    found: DynamicFilter,
+    data: DynamicFilteringData,
+    held: ColumnValues | None,
+    takes_lists_only: bool,
+    bounds: FormBounds,
+    among: frozenset[KeyValue] | None = None,
+) -> FormedPredicate | Reason:
+    """A predicate on the probe's column which is true of every row with a key; or why there is none.
+
+    With `among`, values of the probe's type, only keys that are one of those count.
+    """
+    data_of_probe = _in_probe_type(found, data)
+    if isinstance(data_of_probe, Reason):
+        return data_of_probe
+    if among is not None:
+        type_name = found.probe.type_names[0]
+        values = tuple(each for each in data_of_probe.values if converted(type_name, each[0]) in among)
+        data_of_probe = replace(data_of_probe, values=values)
+    formed = _form(found, data_of_probe, held, takes_lists_only, bounds)
+    if isinstance(formed, Reason) or not data.has_null:
+        return formed
+    # What a column holds is known but for NULL.
+    return or_null(formed, found.probe.columns[0])
+
+
+def listed_keys(found: DynamicFilter, data: DynamicFilteringData) -> frozenset[KeyValue] | None:
+    """The values of the probe's column that the keys stand for; None where they are not known one by one."""
+    is_listed = data.is_filtering and not (data.ranges or data.has_null or data.exceeds_threshold)
+    if not is_listed or found.span is not KeySpan.VALUE:
+        return None
+    data_of_probe = _in_probe_type(found, data)
+    if isinstance(data_of_probe, Reason):
+        return None
+    return frozenset(sorted_values(found.probe.type_names[0], data_of_probe.values))
+
+
+def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicFilteringData | Reason:
+    """The keys as values of the probe's column, where they are compared as texts or moments of those."""
+    probe_type, key_type = found.probe.type_names[0], found.key_types[0]
+    are_texts = key_type == "string" != probe_type
+    are_moments = key_type in ("timestamp", "timestamptz") and probe_type == "date"
+    if found.span is not KeySpan.VALUE or not (are_texts or are_moments):
+        return data
+    if data.ranges:
+        return Reason.RANGES_ONLY
+    try:
+        values = {spelled_value(probe_type, each[0]) for each in data.values}
+    except ValueError:
+        return Reason.TYPE_NOT_CONVERTIBLE
+    return replace(data, values=tuple(sorted((each,) for each in values if each is not None)))
+
+
+def _form(
+    found: DynamicFilter,
+    data: DynamicFilteringData,
+    held: ColumnValues | None,
+    takes_lists_only: bool,
+    bounds: FormBounds,
+) -> FormedPredicate | Reason:
+    column, type_name = found.probe.columns[0], found.probe.type_names[0]
+    has_ranges = bool(data.ranges) or found.span is not KeySpan.VALUE
+    if has_ranges and takes_lists_only:
+        return Reason.RANGES_ONLY
+    if has_ranges:
+        narrowed = narrow_ranges(_ranges(found, data), held)
+        if narrowed.is_all:
+            return Reason.NOT_SELECTIVE
+        if found.span is KeySpan.DAY_ANYWHERE and has_clipped(narrowed.ranges):
+            return Reason.TYPE_NOT_CONVERTIBLE
+        formed = ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
+        return replace(formed, share=_share(held, formed.ranges))
+    keys = narrow(data.values, held)
+    if keys.is_all:
+        return Reason.NOT_SELECTIVE
+    if takes_lists_only:
+        is_short = len(keys.values) <= bounds.max_listed
+        return list_predicate(column, type_name, keys.values) if is_short else Reason.RANGES_ONLY
+    formed = predicate(
+        column,
+        type_name,
+        keys.values,
+        bounds.max_in_list,
+        bounds.max_ranges,
+        keys.domain,
+        bounds.max_listed,
+    )
+    if keys.listed is not None and not formed.is_exact:
+        formed = covering_predicate(
+            column, type_name, keys.values, keys.listed, bounds.max_ranges, bounds.max_listed
+        )
+    ranges = formed.ranges or sorted((key[0], key[0]) for key in keys.values)
+    return replace(formed, share=_share(held, ranges))
+
+
+def _share(held: ColumnValues | None, ranges: Sequence[KeyRange]) -> FileShare | None:
+    """What is left of the probe's files; None when nobody knows, or there is nothing in them."""
+    return held.sizes.share(ranges) if held is not None and held.sizes is not None else None
+
+
+def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:
+    """The ranges, or each value as one, in the type of the probe's column."""
+    ranges = [*data.ranges, *((each[0], each[0]) for each in data.values)]
+    type_name = found.probe.type_names[0]
+    match found.span:
+        case KeySpan.VALUE:
+            converted = (converted_range(type_name, each) for each in ranges)
+            return [each for each in converted if each is not None]
+        case KeySpan.DAY | KeySpan.DAY_ANYWHERE:
+            return day_ranges(ranges, found.span, type_name)

@@ -1,0 +1,149 @@
+"""Small tables whose rows a query may read from the engine's memory instead of their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from service.model.filtering import Build
+from service.model.joins import JoinGraph
+from service.model.query import Parameters
+from service.model.relations import RelationQuery
+from service.model.tables import TableFacts
+from service.pruning.build_side.build_query import BuildQuery, FactsOf, fingerprint
+from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.renamed import all_readable, renamed_and_readable
+from service.pruning.conditions.spelled import spelled
+
+ALIAS = "t0"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPlacement:
+    """Rows that may stand for a table, and where in the text the table's name ends."""
+
+    query: RelationQuery
+    reference_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationContext:
+    """What else the rows depend on. `is_named` tells whether the text can mean a column of that name.
+
+    `asks_for_files`: the query can tell from which file a row comes.
+    """
+
+    facts_of: FactsOf
+    is_named: Callable[[str], bool]
+    max_rows: int
+    parameters: Parameters
+    session: Mapping[str, str]
+    asks_for_files: bool = False
+
+
+def local_relations(
+    graph: JoinGraph, context: RelationContext, *, is_in_union: bool = False
+) -> Iterator[RelationPlacement]:
+    """Every table of a SELECT of which only few rows and columns can matter to it.
+
+    Left out are rows that fail a condition on this table alone, which every row that leaves the SELECT meets,
+    and columns that the text does not name. A relation that an outer join may replace by NULLs keeps all of
+    its rows: one that is missing would let such a NULL in. A partitioned table in a branch of a union stays
+    in its files: the engine may prune the scans of all branches because it finds partitions in that one.
+    """
+    for name, relation in graph.relations.items() if not context.asks_for_files else ():
+        if not isinstance(relation, exp.Table):
+            continue
+        facts, end = context.facts_of(relation), relation.this.meta.get("end")
+        if facts is None or end is None or (is_in_union and _is_partitioned(facts)):
+            continue
+        on_it = () if name in graph.null_supplied else graph.conditions_on(name)
+        conditions = list(filter(is_faithful, on_it))
+        if conditions or facts.record_count <= context.max_rows:
+            yield RelationPlacement(_query(facts, name, conditions, context), end + 1)
+
+
+def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
+    """Whether the query can mean a column of that name: the text has it, or asks for whatever is there.
+
+    >>> from sqlglot import parse_one
+    >>> def is_named(sql, column):
+    ...     return named_in(sql, parse_one(sql, read="spark"))(column)
+    >>> is_named("SELECT D_Year FROM d", "d_year"), is_named("SELECT count(*) FROM d", "d_year")
+    (True, False)
+    >>> is_named("SELECT * FROM d", "d_year"), is_named("SELECT 1 FROM f NATURAL JOIN d", "d_year")
+    (True, True)
+    >>> is_named("SELECT `d``_year` FROM d", "d`_year")
+    True
+    """
+    if any(_asks_for_all(each) for each in tree.walk()):
+        return lambda _column: True
+    text = sql.casefold()
+    # A backtick in a name is written twice.
+    return lambda column: column.casefold().replace("`", "``") in text or column.casefold() in text
+
+
+def asks_for_files(sql: str) -> bool:
+    """Whether the text may call `input_file_name` or one of its kin.
+
+    >>> asks_for_files("SELECT INPUT_FILE_NAME() FROM d"), asks_for_files("SELECT d.file FROM d")
+    (True, False)
+    """
+    return "input_file" in sql.casefold()
+
+
+def reads_columns(star: exp.Star) -> bool:
+    """Whether it stands for columns, not for rows as in `count(*)`.
+
+    >>> from sqlglot import parse_one
+    >>> texts = ["count(*)", "count(DISTINCT *)", "count(*, d.x)", "hash(*)"]
+    >>> [reads_columns(parse_one(f"SELECT {each}", read="spark").find(exp.Star)) for each in texts]
+    [False, True, True, True]
+    """
+    count = star.parent
+    return not (isinstance(count, exp.Count) and count.this is star and not count.expressions)
+
+
+def _is_partitioned(facts: TableFacts) -> bool:
+    return bool(facts.partition_fields or facts.past_partition_fields)
+
+
+def _asks_for_all(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Star):
+        return reads_columns(node)
+    if isinstance(node, exp.Join):
+        return bool(node.args.get("method"))
+    return isinstance(node, exp.Pivot | exp.Command)
+
+
+def is_joined_by_the_select(table: exp.Table) -> bool:
+    """Whether it is not inside of a join in parentheses, which may be an outer one."""
+    return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
+
+
+def _query(
+    facts: TableFacts, relation: str, conditions: Sequence[exp.Expr], context: RelationContext
+) -> RelationQuery:
+    names = [each.name for each in facts.columns]
+    columns = [each for each in names if context.is_named(each)] or names[:1]
+    # Every table of a text comes by here: rendering a tree for it would take most of the detection's time.
+    name = ".".join(map(_quoted, facts.name.parts))
+    listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
+    sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
+    said = [renamed_and_readable(each, {relation: ALIAS}, is_of_one=True) for each in conditions]
+    if said:
+        texts = sorted(spelled(each, identify=True) for each, _ in said)
+        sql += " WHERE " + " AND ".join(f"({each})" for each in texts)
+    parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
+    rows_of = Build((facts.name,), tuple(columns), all_readable(said), (facts.snapshot_id,))
+    identity = json.dumps([sql, str(facts.table_uuid)])
+    asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
+    key = fingerprint(asked, "rows", context.parameters, context.session)
+    return RelationQuery(rows_of, sql, key, asked.parameter_names)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

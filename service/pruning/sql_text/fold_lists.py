@@ -1,0 +1,45 @@
+"""Long lists of literals as one piece of text each: a tree of many leaves is slow to copy and to write."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from service.pruning.conditions.is_faithful import is_faithful
+
+LONG = 100
+
+
+def fold_lists(tree: exp.Query) -> exp.Query:
+    """The tree with the values of each long IN as one node that is written as they were; itself without any.
+
+    Only what is written anew as it was meant is folded, so the node may stand wherever its list may.
+
+    >>> from sqlglot import parse_one
+    >>> text = f"SELECT a FROM t WHERE a IN ({', '.join(map(str, range(LONG + 1)))})"
+    >>> folded = fold_lists(parse_one(text, read="spark"))
+    >>> folded.sql("spark") == text, len(list(folded.find_all(exp.Literal)))
+    (True, 0)
+    """
+    if not any(_is_long(each) for each in tree.find_all(exp.In)):
+        return tree
+    folded = tree.copy()
+    for each in folded.find_all(exp.In):
+        if _is_long(each):
+            texts = [_text(value) for value in each.expressions]
+            if None not in texts:
+                each.set("expressions", [exp.Var(this=", ".join(map(str, texts)))])
+    return folded
+
+
+def _is_long(condition: exp.In) -> bool:
+    return len(condition.expressions) > LONG
+
+
+def _text(value: exp.Expr) -> str | None:
+    """A literal as it is written; a call of the generator for each would take half a second."""
+    literal = value.this if isinstance(value, exp.Neg) else value
+    if not isinstance(literal, exp.Literal):
+        return None
+    if literal.is_string:
+        return f"'{literal.name}'" if literal is value and is_faithful(value) else None
+    return literal.name if literal is value else f"-{literal.name}"

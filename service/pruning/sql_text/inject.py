@@ -1,0 +1,70 @@
+"""Writes the predicates into the query's text; what stands around them stays byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from service.model.sql import ParsedQuery, TableReference, TextSpan
+
+NO_EDITS: Mapping[TextSpan, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What a scan is narrowed to: the conditions hold together. `options` are read options of the table.
+
+    With a `relation`, the view of that name is read in the table's place. `snapshot_id` None: the table has
+    no snapshots.
+    """
+
+    snapshot_id: int | None
+    conditions: tuple[exp.Expr, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    relation: str | None = None
+
+
+def inject(
+    parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
+) -> str:
+    """The text with each table whose name ends at one of these positions narrowed, or only pinned.
+
+    What the text says of its version goes. `edits` are other parts of the text with what stands in their
+    place; none overlaps such a reference.
+
+    >>> from service.pruning.sql_text.parse import parse
+    >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
+    >>> only = exp.condition("k = 1")
+    >>> inject(parsed, {15: Narrowing(7, (only,)), 22: Narrowing(8)})
+    'SELECT 1 FROM (SELECT * FROM f VERSION AS OF 7 WHERE k = 1) AS `f` JOIN d VERSION AS OF 8 ON f.k = d.k'
+    """
+    text = parsed.sql
+    replaced = {
+        each.span: _narrowed(parsed.sql, each, narrowings[each.end])
+        for each in parsed.references
+        if each.end in narrowings
+    }
+    for span, written in sorted((replaced | dict(edits)).items(), reverse=True):
+        text = text[: span.start] + written + text[span.end :]
+    return text
+
+
+def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
+    name = sql[reference.start : reference.end]
+    alias = "" if reference.alias is not None else f" AS {_quoted(reference.known_as)}"
+    if narrowing.relation is not None:
+        return _quoted(narrowing.relation) + alias
+    pinned = name if narrowing.snapshot_id is None else f"{name} VERSION AS OF {narrowing.snapshot_id}"
+    if not narrowing.conditions and not narrowing.options:
+        return pinned if reference.selector is None else pinned + alias
+    options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))
+    source = f"{pinned} WITH ({options})" if options else pinned
+    condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""
+    where = f" WHERE {condition}" if condition else ""
+    return f"(SELECT * FROM {source}{where}){alias}"
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("spark")

@@ -1,0 +1,99 @@
+"""The text of a view as one that means the same in every place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from sqlglot import TokenType, exp, tokenize
+
+from service.model.sql import ParsedQuery, TableReference
+from service.model.tables import NOW
+from service.model.views import View
+
+# In the view they are nobody's, in a query that has parameters they would be its.
+_PARAMETERS = {TokenType.PLACEHOLDER, TokenType.PARAMETER, TokenType.COLON, TokenType.QDCOLON}
+
+
+def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None:
+    """The view's text with each table's full name; None where that is not sure to be read alike elsewhere.
+
+    `parsed` is the view's text, `catalogs` are the names that are a catalog's, not a schema's. Everything but
+    the names stays byte for byte.
+
+    >>> from service.model.tables import TableName
+    >>> from service.pruning.sql_text.parse import parse
+    >>> sql = "WITH c AS (SELECT * FROM item) SELECT * FROM c, old.sales AS s"
+    >>> view = View(TableName("lake", "shop", "v"), sql, "lake", ("shop",), ())
+    >>> view_text(parse(sql), view, {"lake"})
+    'WITH c AS (SELECT * FROM `lake`.`shop`.item) SELECT * FROM c, `lake`.old.sales AS s'
+    """
+    tables = [each for each in parsed.tree.find_all(exp.Table) if each.find_ancestor(exp.Hint) is None]
+    # What has no place in the text, such as a function or IDENTIFIER(…), may be a name all the same.
+    if len(tables) != len(parsed.references) or _has_parameters(parsed.sql):
+        return None
+    text = parsed.sql
+    pairs = zip(tables, parsed.references, strict=True)
+    for table, reference in sorted(pairs, key=lambda pair: pair[1].start, reverse=True):
+        missing = _missing_parts(table, reference, parsed.tree, view, catalogs)
+        if missing is None:
+            return None
+        text = (
+            text[: reference.start]
+            + "".join(f"{_quoted(each)}." for each in missing)
+            + text[reference.start :]
+        )
+    return text
+
+
+def _missing_parts(
+    table: exp.Table, reference: TableReference, tree: exp.Query, view: View, catalogs: Set[str]
+) -> tuple[str, ...] | None:
+    if not reference.is_plain or reference.version != NOW:
+        # A version, for one: Spark looks for such a table where the query is, not where the view is.
+        return None
+    match reference.parts:
+        case (name,):
+            return _missing_parts_of(name.lower(), table, tree, view)
+        case (first, _) if first not in catalogs:
+            return (view.catalog,)
+        case (first, _, *_) if first in catalogs and len(reference.parts) > 2:
+            return ()
+        case _:
+            return None
+
+
+def _missing_parts_of(name: str, table: exp.Table, tree: exp.Query, view: View) -> tuple[str, ...] | None:
+    """Those of a name of one part; none, if it surely is that of a common table expression."""
+    same = [each for each in tree.find_all(exp.CTE) if each.alias.lower() == name]
+    if not same:
+        return (view.catalog, *view.namespace)
+    return () if len(same) == 1 and _is_seen(same[0], table, tree) else None
+
+
+def _is_seen(expression: exp.CTE, table: exp.Table, tree: exp.Query) -> bool:
+    """Whether the whole text begins with the expression, and the table is mentioned after its definition."""
+    clause = tree.args.get("with_")
+    if not isinstance(clause, exp.With) or clause.args.get("recursive"):
+        return False
+    defined = [id(each) for each in clause.expressions]
+    if id(expression) not in defined:
+        return False
+    around = next(
+        (defined.index(id(each)) for each in _ancestors(table) if id(each) in defined), len(defined)
+    )
+    return defined.index(id(expression)) < around
+
+
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
+def _has_parameters(sql: str) -> bool:
+    return any(each.token_type in _PARAMETERS for each in tokenize(sql, read="spark"))
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("spark")
