@@ -13,7 +13,7 @@ from anyio import CapacityLimiter, to_thread
 
 from api.waiting import ClientGone
 from service.errors import GatewayError
-from service.query.fair_turns import FairTurns, Turn
+from service.query.lifecycle.fair_turns import FairTurns, Turn
 from service.tracing import step
 
 T = TypeVar("T")

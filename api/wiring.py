@@ -43,16 +43,16 @@ from service.model.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
-from service.query.collect import CollectBounds, Collector
-from service.query.detections import DetectionBounds, Detections
-from service.query.engine_keys import EngineKeys
-from service.query.local_relations import LocalRelations
-from service.query.look_for_filters import ready
-from service.query.presence import PresenceBounds
-from service.query.prune import Pruner
-from service.query.pruning_bounds import PruningBounds
-from service.query.rewrite import RewriteBounds
-from service.query.run import QueryPorts
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.engine_keys import EngineKeys
+from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.look_for_filters import ready
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import RewriteBounds
+from service.query.lifecycle.presence import PresenceBounds
+from service.query.lifecycle.run import QueryPorts
 from spark_session.engine_relations import EngineRelations
 from spark_session.jars import check_java
 from spark_session.row_deltas import SparkRowDeltas

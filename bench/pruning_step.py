@@ -30,24 +30,24 @@ from bench.stopwatch import Part, Stopwatch
 from bench.tpcds_lake import IS_FULL, REMARKS, SCHEMA
 from bench.tpcds_texts import STARS, tpcds_texts
 from service.model.query import PruningRequest, QueryRequest
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.pruned_query import PrunedQuery
 
 ROUNDS, PROFILED = (9, 3) if IS_FULL else (3, 1)
 WARM_UPS = 12
 TARGET_MS = 15.0
 TARGET_DETECTION_MS = 8.0
 WHOLE, NEW, KNOWN = "whole", "a new text", "a known text"
-_DETECTIONS = "service.query.detections"
+_DETECTIONS = "service.query.filtering.detections"
 PARTS = (
     Part("parse", f"{_DETECTIONS}:parse"),
     Part("facts of the tables", "service.adapters.catalogs.catalogs:PyIcebergCatalogs.facts_of"),
     Part("qualify", f"{_DETECTIONS}:qualify"),
     Part("detect", f"{_DETECTIONS}:detect"),
-    Part("keys from the cache", "service.query.collect:Collector.collect"),
-    Part("form", "service.query.prune:form"),
-    Part("rows held in memory", "service.query.local_relations:LocalRelations.held"),
-    Part("write the text", "service.query.prune:rewritten"),
-    Part("· inject", "service.query.rewrite:inject", 1),
+    Part("keys from the cache", "service.query.filtering.collect:Collector.collect"),
+    Part("form", "service.query.filtering.prune:form"),
+    Part("rows held in memory", "service.query.filtering.local_relations:LocalRelations.held"),
+    Part("write the text", "service.query.filtering.prune:rewritten"),
+    Part("· inject", "service.query.filtering.rewrite:inject", 1),
 )
 Times = dict[str, list[float]]
 

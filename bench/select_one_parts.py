@@ -15,8 +15,8 @@ KEEP, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
     Part(TAKE_IN, "service.gateway:Gateway.submit"),
-    Part(VET, "service.query.run:vet"),
-    Part(CHECK, "service.query.run:check_parameters"),
+    Part(VET, "service.query.lifecycle.run:vet"),
+    Part(CHECK, "service.query.lifecycle.run:check_parameters"),
     Part(ENGINE, "spark_session.engine:SparkEngine.run"),
     Part("child session", "spark_session.child_sessions:ChildSessions._begin", 1),
     Part("guard", "spark_session.guard:Guard.allow_queries_only", 1),

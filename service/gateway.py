@@ -33,18 +33,18 @@ from service.model.results import Chunk, Manifest, ResultFormat
 from service.model.tables import TableFacts, TableListing, TableName
 from service.model.usage import PoolUse
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory, Replicas
-from service.query.book import QueryBook
-from service.query.explain import explain
-from service.query.known_requests import KnownRequests
-from service.query.listing import list_queries
-from service.query.live import LiveQuery
-from service.query.open_queries import open_queries
-from service.query.part_probes import PartProbes
-from service.query.plan_query import only_planned
-from service.query.plannings import Planning, Plannings
-from service.query.presence import Presence, PresenceBounds
-from service.query.run import QueryPorts
-from service.query.workers import QueryWorkers
+from service.query.explaining.explain import explain
+from service.query.explaining.plan_query import only_planned
+from service.query.explaining.plannings import Planning, Plannings
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.known_requests import KnownRequests
+from service.query.lifecycle.listing import list_queries
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.open_queries import open_queries
+from service.query.lifecycle.part_probes import PartProbes
+from service.query.lifecycle.presence import Presence, PresenceBounds
+from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.workers import QueryWorkers
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from service.model.health import PartState
 from service.model.pruning import ScanRecord, Selection
 from service.model.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 
 ROWS_AT_MOST = 500_000

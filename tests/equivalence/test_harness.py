@@ -7,7 +7,7 @@ import pytest
 from service.gateway import Gateway
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query import Parameters
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, more_files
 
 WRITTEN = "SELECT k FROM dim"

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 
 from service.gateway import Gateway
 from service.model.filtering import FilterForm, Reason
-from service.query.collect import CollectBounds, Collector
-from service.query.detections import DetectionBounds, Detections
-from service.query.engine_keys import KEY_BYTES, EngineKeys
-from service.query.prune import Pruner
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.engine_keys import KEY_BYTES, EngineKeys
+from service.query.filtering.prune import Pruner
 from spark_session.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.fakes.filter_cache import FakeFilterCache

@@ -9,7 +9,7 @@ import pytest
 
 from service.model.filtering import Reason
 from service.model.query import Parameter
-from service.query.unfiltered_scans import unfiltered_scans
+from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import FACTS
 from tests.integration.running import until

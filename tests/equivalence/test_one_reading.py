@@ -36,8 +36,8 @@ from service.gateway import Gateway
 from service.model.filtering import FilterSource
 from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
-from service.query.prune import Pruner
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created

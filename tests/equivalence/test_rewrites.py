@@ -14,8 +14,8 @@ from pyiceberg.types import DoubleType, IcebergType, IntegerType
 
 from service.gateway import Gateway
 from service.model.rewrites import RewriteKind
-from service.query.prune import Pruner
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import Layout, append, created
 

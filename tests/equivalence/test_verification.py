@@ -15,8 +15,8 @@ from service.model.health import PartHealth
 from service.model.query import PruningRequest, QueryRequest
 from service.model.verification import Verification
 from service.ports import Engine, EngineResult, Statement
-from service.query.live import LiveQuery
-from service.query.run_pruned import run_pruned
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 

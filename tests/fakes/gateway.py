@@ -40,9 +40,9 @@ from service.model.tables import (
     TableName,
 )
 from service.model.verification import Verification
-from service.query.explain import explain
-from service.query.live import LiveQuery
-from service.query.plannings import Planning
+from service.query.explaining.explain import explain
+from service.query.explaining.plannings import Planning
+from service.query.lifecycle.live import LiveQuery
 from service.tracing import current
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock

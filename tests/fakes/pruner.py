@@ -8,13 +8,13 @@ from service.model.relations import RelationBounds
 from service.model.rewrites import RewriteKind
 from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
 from service.pruning.predicates.form import FormBounds
-from service.query.collect import CollectBounds, Collector
-from service.query.detections import DetectionBounds, Detections
-from service.query.engine_keys import EngineKeys
-from service.query.local_relations import LocalRelations
-from service.query.prune import Pruner
-from service.query.pruning_bounds import PruningBounds
-from service.query.rewrite import RewriteBounds
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.engine_keys import EngineKeys
+from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import RewriteBounds
 from tests.fakes.key_collector import FakeKeyCollector
 from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.relations import FakeRelations

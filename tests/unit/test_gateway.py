@@ -30,10 +30,10 @@ from service.model.health import PartHealth, PartState
 from service.model.history import QueryListing
 from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
 from service.model.tables import TableName
-from service.query.known_requests import STORE_REST_MS
-from service.query.presence import PresenceBounds
-from service.query.run import QueryPorts
-from service.query.sweep import forget_old_queries
+from service.query.lifecycle.known_requests import STORE_REST_MS
+from service.query.lifecycle.presence import PresenceBounds
+from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.sweep import forget_old_queries
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import PLAN, FakeEngine, engine_result

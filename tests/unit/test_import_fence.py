@@ -48,13 +48,13 @@ def test_the_packages_as_they_are_keep_every_contract(copy: Path) -> None:
 
 
 def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
-    violate(copy / "service" / "query" / "vet.py", "import fastapi")
-    violate(copy / "service" / "model" / "query.py", "import service.query.vet")
+    violate(copy / "service" / "query" / "lifecycle" / "vet.py", "import fastapi")
+    violate(copy / "service" / "model" / "query.py", "import service.query.lifecycle.vet")
     linted = lint(copy)
     assert linted.returncode != 0
     assert broken(linted.stdout) >= {ONE_WAY, PURE}
-    assert "service.query.vet -> fastapi" in linted.stdout
-    assert "service.model.query -> service.query.vet" in linted.stdout
+    assert "service.query.lifecycle.vet -> fastapi" in linted.stdout
+    assert "service.model.query -> service.query.lifecycle.vet" in linted.stdout
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("api/errors.py", "import pyspark", "Only spark_session imports pyspark"),
         ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
         ("api/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
+        ("service/query/filtering/prune.py", "import service.query.lifecycle.book", "A query's life asks"),
         (
             "service/pruning/candidates/inner_join.py",
             "import service.pruning.candidates.outer_join",

@@ -13,7 +13,7 @@ from service.errors import QueryNotFound, ResultExpired, ShuttingDown
 from service.gateway import STIRRED_MS
 from service.model.query import QueryState
 from service.model.replicas import Replica
-from service.query.presence import PresenceBounds
+from service.query.lifecycle.presence import PresenceBounds
 from tests.fakes.engine import FakeEngine
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
 from tests.unit.test_gateway import PATIENCE_S, CountingStore, House

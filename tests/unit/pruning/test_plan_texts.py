@@ -15,7 +15,7 @@ from service.model.pruning import ScanRecord
 from service.model.rewrites import RewriteKind, RewriteRecord
 from service.pruning.plans.plan_text import plan_text
 from service.pruning.sql_text.nesting import is_shallow
-from service.query.explain import plans_of
+from service.query.explaining.explain import plans_of
 from tests.fakes.query_records import applied, filtered_record, scan
 
 FLIP = "select * from store_returns, date_dim where sr_returned_date_sk = d_date_sk and d_year = 2000"

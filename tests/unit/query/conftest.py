@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.model.query import QueryRequest
-from service.query.book import QueryBook
-from service.query.live import LiveQuery
-from service.query.run import QueryPorts
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run import QueryPorts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine

@@ -10,9 +10,9 @@ import pytest
 
 from service.errors import QueryCanceled, QueryFailed, RequestIdReused, TooManyQueries
 from service.model.query import QueryRecord, QueryRequest
-from service.query.book import QueryBook
-from service.query.live import LiveQuery
-from service.query.run import run_query
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run import run_query
 from tests.unit.query.conftest import Bench
 
 

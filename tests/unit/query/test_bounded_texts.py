@@ -14,12 +14,12 @@ from service.model.filtering import Reason
 from service.model.query import QueryRequest
 from service.model.tables import PartitionField, TableColumn, TableName
 from service.ports import Answer, BoundedCalls
-from service.query.detections import Detected, DetectionBounds, Detections
-from service.query.explain import explain, plans_of
-from service.query.in_process import InProcess
-from service.query.look_for_filters import ready
-from service.query.read_text import TextReader, read_apart
-from service.query.vet import vet
+from service.query.explaining.explain import explain, plans_of
+from service.query.filtering.detections import Detected, DetectionBounds, Detections
+from service.query.filtering.in_process import InProcess
+from service.query.filtering.look_for_filters import ready
+from service.query.filtering.read_text import TextReader, read_apart
+from service.query.lifecycle.vet import vet
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

@@ -21,9 +21,9 @@ from service.model.filtering import (
 )
 from service.model.query import Parameters
 from service.ports import EngineResult
-from service.query.collect import CollectBounds, Collector
-from service.query.engine_keys import KEY_BYTES, Collecting, EngineKeys
-from service.query.engine_switches import AGGREGATES_OF_STATISTICS
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.engine_keys import KEY_BYTES, Collecting, EngineKeys
+from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.query.fair_turns import FairTurns, Turn
+from service.query.lifecycle.fair_turns import FairTurns, Turn
 
 PER_CALLER = 3
 CALLERS = st.sampled_from("abcde")

@@ -22,8 +22,8 @@ from service.errors import (
 )
 from service.model.query import EngineRun, QueryRequest, QueryState
 from service.model.results import Manifest
-from service.query.live import LiveQuery
-from service.query.pruned_query import PrunedQuery
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.lifecycle.live import LiveQuery
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import engine_result
 from tests.fakes.query_records import scan

@@ -12,7 +12,7 @@ from service.model.query import Parameter
 from service.model.relations import HeldRelation, RelationBounds, RelationQuery
 from service.model.tables import TableName
 from service.ports import KeysAndRows
-from service.query.local_relations import LocalRelations
+from service.query.filtering.local_relations import LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
 
 DAYS = Build((TableName("lake", "shop", "days"),), ("k",), "year = 2000", (3,))

@@ -12,7 +12,7 @@ from service.pruning.sql_text.inject import Narrowing
 from service.pruning.sql_text.metadata_names import metadata_names
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
-from service.query.loose_mentions import LooseMention, has_changed, loose_mentions
+from service.query.filtering.loose_mentions import LooseMention, has_changed, loose_mentions
 from tests.fakes.catalogs import FakeCatalogs
 from tests.unit.pruning.tables import TABLES
 

@@ -16,8 +16,8 @@ from service.model.rewrites import RewriteKind
 from service.model.tables import TableAt, TableName
 from service.model.verification import Verification
 from service.ports import EngineResult, Statement
-from service.query.live import LiveQuery
-from service.query.run import run_query
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run import run_query
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache

@@ -12,7 +12,7 @@ from service.model.tables import TableAt, TableColumn, TableFacts, TableName
 from service.model.views import OpenedText, View, ViewColumn
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
-from service.query.opened_views import MAX_CHARACTERS, MAX_DEPTH, OpenedViews
+from service.query.filtering.opened_views import MAX_CHARACTERS, MAX_DEPTH, OpenedViews
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.views import FakeViews
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from service.model.health import PartHealth, PartState
-from service.query.part_probes import PartProbes
+from service.query.lifecycle.part_probes import PartProbes
 from tests.fakes.engine import PATIENCE_S
 
 UP = PartHealth("store", PartState.UP)

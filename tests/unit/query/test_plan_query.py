@@ -8,10 +8,10 @@ from service.errors import EngineLost, ParameterMissing, QueryCanceled, SqlEmpty
 from service.model.explanation import PLANNED
 from service.model.query import PruningRequest, QueryRequest
 from service.model.tables import TableName
-from service.query.plan_query import PlansOnly, only_planned, plan_query
-from service.query.pruned_query import PrunedQuery
-from service.query.run import MAX_PLAN_CHARACTERS
-from service.query.run_pruned import run_pruned
+from service.query.explaining.plan_query import PlansOnly, only_planned, plan_query
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.lifecycle.run import MAX_PLAN_CHARACTERS
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import applied, scan

@@ -11,9 +11,9 @@ import pytest
 from service.errors import QueryEnded
 from service.model.query import QueryState
 from service.model.replicas import Replica
-from service.query.live import LiveQuery
-from service.query.presence import LONG_MS, REST_MS, Presence, PresenceBounds
-from service.query.run import record, run_query
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.presence import LONG_MS, REST_MS, Presence, PresenceBounds
+from service.query.lifecycle.run import record, run_query
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore

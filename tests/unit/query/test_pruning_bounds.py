@@ -6,8 +6,8 @@ from service.model.query import PruningRequest
 from service.model.rewrites import RewriteKind
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
-from service.query.pruning_bounds import PruningBounds
-from service.query.rewrite import RewriteBounds
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import RewriteBounds
 from tests.fakes.filters import keys_of
 
 OPERATORS = PruningBounds(

@@ -25,8 +25,8 @@ from service.errors import (
 from service.model.query import EngineRun, Parameter, QueryRequest, QueryState
 from service.model.tables import TableName
 from service.ports import EngineResult, Statement
-from service.query.explain import explain
-from service.query.run import MAX_PLAN_CHARACTERS, run_query
+from service.query.explaining.explain import explain
+from service.query.lifecycle.run import MAX_PLAN_CHARACTERS, run_query
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import full_record, scan

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from service.query.same_rows import same_rows
+from service.query.lifecycle.same_rows import same_rows
 
 
 def twice_named(*values: int) -> pa.Array:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from service.model.pruning import Selection
-from service.query.pruned_query import PrunedQuery
-from service.query.run_pruned import run_pruned
-from service.query.spared_scans import spared_scans
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.filtering.spared_scans import spared_scans
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.query_records import scan
 from tests.unit.query.conftest import Bench

@@ -15,8 +15,8 @@ from service.model.filtering import (
 from service.model.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables import TableName
 from service.pruning.detection import Placement
-from service.query.pruned_query import PrunedQuery, filter_record
-from service.query.unfiltered_scans import unfiltered_scans
+from service.query.filtering.pruned_query import PrunedQuery, filter_record
+from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.fakes.filters import date_filter
 
 NOTHING = Selection(0, 0)

@@ -11,11 +11,11 @@ from service.errors import VerificationFailed
 from service.model.filtering import Reason
 from service.model.query import PruningRequest, QueryRequest
 from service.model.tables import TableAt, TableFacts, TableName, TableSource
-from service.query.live import LiveQuery
-from service.query.loose_mentions import LooseMention
-from service.query.pruned_query import PrunedQuery
-from service.query.run_pruned import run_pruned
-from service.query.unpinned import Unpinned, UnpinnedTables, unpinned
+from service.query.filtering.loose_mentions import LooseMention
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.filtering.unpinned import Unpinned, UnpinnedTables, unpinned
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filters import date_filter

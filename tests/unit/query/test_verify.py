@@ -9,9 +9,9 @@ import pytest
 from service.errors import QueryFailed, VerificationFailed
 from service.model.query import PruningRequest, QueryRequest
 from service.model.verification import Verification
-from service.query.live import LiveQuery
-from service.query.pruned_query import PrunedQuery
-from service.query.run_pruned import run_pruned
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench
 

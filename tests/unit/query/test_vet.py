@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import SqlEmpty, SqlManyStatements, SqlTooLarge
-from service.query.vet import vet
+from service.query.lifecycle.vet import vet
 
 BOUND = 2_000_000
 

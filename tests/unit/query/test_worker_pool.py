@@ -9,7 +9,7 @@ from queue import Queue
 import pytest
 
 from service.errors import ShuttingDown
-from service.query.worker_pool import WorkerPool
+from service.query.lifecycle.worker_pool import WorkerPool
 from tests.fakes.engine import PATIENCE_S
 
 

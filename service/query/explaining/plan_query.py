@@ -1,0 +1,88 @@
+"""One query as it would run now, as far as its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from service.errors import QueryCanceled, TableNotFound
+from service.model.explanation import PLANNED, Explanation
+from service.model.health import PartHealth
+from service.model.query import QueryRequest, QueryState
+from service.ports import BoundedCalls, Engine, EngineResult, Statement
+from service.query.explaining.explain import explain
+from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.run import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
+from service.query.lifecycle.run_pruned import run_pruned
+from service.query.lifecycle.vet import vet
+from service.tracing import step
+
+
+def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
+    """The query's filters, collected as for a run, its rewritten text and its plans; it leaves no record.
+
+    Raises:
+        CallerError: it could not be run.
+        QueryEnded: it was canceled, or the engine cannot plan it.
+        PartDown: there is no engine now.
+    """
+    if not query.start(ports.clock.elapsed_ms()):
+        raise QueryCanceled
+    with step("sluice.query.vet"):
+        vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+        check_parameters(query.request.sql, query.request.parameters)
+    with step("sluice.query.prune"):
+        query.prune(ports.pruner.prune(query.request, query.is_canceled))
+    try:
+        with step("sluice.query.plan"):
+            planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
+    except TableNotFound as failure:
+        raise with_nearest(failure, query, ports.catalogs) from failure
+    return _explanation(query, planned, ports.calls)
+
+
+def only_planned(request: QueryRequest) -> QueryRequest:
+    """The request without what only a run can do: a verification compares rows."""
+    return replace(request, pruning=replace(request.pruning, is_verified=False))
+
+
+def _explanation(query: LiveQuery, planned: EngineResult, calls: BoundedCalls) -> Explanation:
+    record = query.record
+    pruning_ms = record.parse_ms + record.detect_ms + record.filters_ms
+    shown = replace(
+        record,
+        state=QueryState.SUCCEEDED,
+        scans=planned.scans,
+        filters=(*record.filters, *unfiltered_scans(query.pruned, planned.scans)),
+        spark_plan=plan_text_of(planned)[:MAX_PLAN_CHARACTERS],
+        planning_ms=pruning_ms + planned.planning_ms,
+    )
+    return replace(explain(shown, calls), query_id=None, state=PLANNED)
+
+
+@dataclass(frozen=True, slots=True)
+class PlansOnly:
+    """Implements `service.ports.Engine`: one whose runs end where the plan is there."""
+
+    engine: Engine
+
+    def run(self, statement: Statement) -> EngineResult:
+        """Plans the statement."""
+        return self.engine.explain(statement)
+
+    def explain(self, statement: Statement) -> EngineResult:
+        """The same."""
+        return self.engine.explain(statement)
+
+    def cancel(self, query_id: UUID) -> None:
+        """See the port."""
+        self.engine.cancel(query_id)
+
+    def health(self) -> PartHealth:
+        """See the port."""
+        return self.engine.health()
+
+    def close(self) -> None:
+        """Nothing: it is not ours."""

@@ -1,0 +1,263 @@
+"""Filters' keys, collected in parallel, from the cache or from the build side, within a bound of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import structlog
+
+from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError, QueryCanceled
+from service.model.filtering import (
+    DynamicFilter,
+    DynamicFilteringData,
+    FilterOutcome,
+    FilterSource,
+    ObtainedKeys,
+    Reason,
+)
+from service.ports import Clock, FilterCache, KeyCollector
+from service.query.filtering.engine_keys import Collecting, EngineKeys, used_parameters
+from service.tracing import Span, carried, step
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectBounds:
+    """Seconds: how long a query waits for its filters, and how long one is collected, whoever waits."""
+
+    wait_s: float
+    collect_s: float
+
+
+class _Notes:
+    """Why the cache was of no use, heard before keys are collected: all that is known of late ones.
+
+    And by filters' fingerprints, the relations that came into memory with their keys.
+    """
+
+    def __init__(self) -> None:
+        self._heard: dict[str, str] = {}
+        self.rows_read: dict[str, str] = {}
+
+    def hear(self, wanted: DynamicFilter, note: str) -> None:
+        self._heard[wanted.fingerprint] = note
+
+    def of(self, fingerprint: str) -> str:
+        return self._heard.get(fingerprint, "")
+
+
+class Collector:
+    """Collects keys. A failure is an outcome with a reason, never an exception."""
+
+    def __init__(
+        self,
+        reader: KeyCollector,
+        engine_keys: EngineKeys,
+        cache: FilterCache,
+        executor: Executor,
+        clock: Clock,
+        bounds: CollectBounds,
+    ) -> None:
+        self._reader = reader
+        self._engine_keys = engine_keys
+        self._cache = cache
+        self._executor = executor
+        self._clock = clock
+        self._bounds = bounds
+        self._disabled: frozenset[str] = frozenset()
+
+    def disable(self, fingerprints: frozenset[str]) -> None:
+        """Gives these keys to no query any more, and forgets them for all replicas."""
+        self._disabled |= fingerprints
+        for each in fingerprints:
+            with suppress(FilterCacheDown):
+                self._cache.forget(each)
+
+    def collect(
+        self, filters: Sequence[DynamicFilter], cached_only: Sequence[DynamicFilter], asked: Collecting
+    ) -> tuple[Mapping[str, FilterOutcome], int]:
+        """An outcome for each filter, by its id, and the milliseconds that all took together.
+
+        Filters with the same keys are collected once. One that another feeds waits for that other's keys.
+        `cached_only` are never collected: of those whose keys are not in the cache, there is no outcome,
+        unless the cache was of no use.
+        """
+        # Only what waits for nobody is waited for, so no two wait for one another.
+        leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
+        collected = {each.fingerprint for each in filters}
+        began_ms = self._clock.elapsed_ms()
+        found: dict[str, FilterOutcome] = {}
+        futures: dict[str, Future[FilterOutcome | None]] = {}
+        notes = _Notes()
+        for each in (*filters, *cached_only):
+            if each.fingerprint in found or each.fingerprint in futures:
+                continue
+            # What is here already does not queue behind what has to be collected.
+            held = self._held(each)
+            if held is not None:
+                found[each.fingerprint] = held
+            elif each.fingerprint in collected:
+                obtain = carried(self._obtain)
+                futures[each.fingerprint] = self._executor.submit(obtain, each, asked, leaves, notes)
+            else:
+                futures[each.fingerprint] = self._executor.submit(carried(self._cached), each)
+        wait(futures.values(), timeout=self._within_s(asked))
+        for fingerprint, future in futures.items():
+            outcome = _outcome(future, notes.of(fingerprint))
+            if outcome is not None:
+                found[fingerprint] = outcome
+        outcomes = {
+            each.filter_id: found[each.fingerprint]
+            for each in (*filters, *cached_only)
+            if each.fingerprint in found
+        }
+        return outcomes, self._clock.elapsed_ms() - began_ms
+
+    def _held(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        """What this process knows of it."""
+        if wanted.fingerprint in self._disabled:
+            return FilterOutcome.none(Reason.DISABLED)
+        keys = self._cache.held(wanted.fingerprint) if wanted.is_cacheable else None
+        return None if keys is None else _applied(keys, 0)
+
+    def _cached(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        with step("sluice.filter") as span:
+            found = self._cached_now(wanted)
+            if span.is_recorded:
+                _tell(span, wanted, found)
+            return found
+
+    def _cached_now(self, wanted: DynamicFilter) -> FilterOutcome | None:
+        keys = self._cache.cached(wanted) if wanted.is_cacheable else ObtainedKeys.none()
+        if keys.source is FilterSource.NONE:
+            return FilterOutcome.none(Reason.NOT_WORTH_COLLECTING, keys.note) if keys.note else None
+        return _applied(keys, 0)
+
+    def _within_s(self, asked: Collecting) -> float:
+        wait_s = self._bounds.wait_s
+        return wait_s if asked.within_s is None else min(asked.within_s, wait_s)
+
+    def _obtain(
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
+    ) -> FilterOutcome:
+        with step("sluice.filter") as span:
+            found = self._obtained(wanted, asked, leaves, notes)
+            if span.is_recorded:
+                _tell(span, wanted, found)
+            return found
+
+    def _obtained(
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
+    ) -> FilterOutcome:
+        if wanted.fingerprint in self._disabled:
+            return FilterOutcome.none(Reason.DISABLED)
+        began_ms = self._clock.elapsed_ms()
+        until_ms = began_ms + 1000 * self._bounds.collect_s
+        bounded = replace(
+            asked, is_canceled=lambda: asked.is_canceled() or self._clock.elapsed_ms() > until_ms
+        )
+
+        def collected(note: str = "") -> DynamicFilteringData:
+            notes.hear(wanted, note)
+            with step("sluice.filter.collect"):
+                return self._collected(wanted, bounded, leaves, notes)
+
+        try:
+            if wanted.is_cacheable:
+                found = self._cache.obtain(wanted, collected, self._within_s(asked))
+            else:
+                found = ObtainedKeys(collected(), FilterSource.COLLECTED, 0)
+        except FilterCollectionTimedOut:
+            return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, notes.of(wanted.fingerprint))
+        except GatewayError as failure:
+            log.info("filter_not_collected", code=failure.code, fingerprint=wanted.fingerprint)
+            is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
+            reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
+            return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
+        outcome = _applied(found, self._clock.elapsed_ms() - began_ms)
+        return replace(outcome, rows_read=notes.rows_read.get(wanted.fingerprint, ""))
+
+    def _collected(
+        self,
+        wanted: DynamicFilter,
+        asked: Collecting,
+        leaves: Mapping[str, DynamicFilter],
+        notes: _Notes,
+    ) -> DynamicFilteringData:
+        """Read from the build side's files where that is possible: the engine needs ten times as long."""
+        parameters = used_parameters(asked, wanted)
+        keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
+        notes.rows_read[wanted.fingerprint] = rows_read
+        if keys is None and not wanted.feeds:
+            keys = self._from_rows(wanted, asked, notes)
+        if keys is None:
+            feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
+            obtained = (
+                (each, self._obtain(leaves[each.fingerprint], asked, {}, notes).data) for each in feeds
+            )
+            return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
+        return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
+
+    def _from_rows(
+        self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
+    ) -> DynamicFilteringData | None:
+        """The keys from rows that the engine reads for the join, where these have them and are few."""
+        relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted))
+        if relation is None:
+            return None
+        notes.rows_read[wanted.fingerprint] = relation.fingerprint
+        try:
+            return self._engine_keys.collect_from_rows(wanted, relation, asked)
+        except QueryCanceled:
+            raise
+        except GatewayError as failure:
+            # They may have made room for others already.
+            log.info("keys_not_in_rows", code=failure.code, fingerprint=wanted.fingerprint)
+            return None
+
+
+def _tell(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> None:
+    span.note(
+        {
+            "sluice.filter_id": wanted.filter_id,
+            "sluice.probe_table": str(wanted.probe.table),
+            "sluice.build_tables": list(map(str, wanted.build.tables)),
+        }
+    )
+    if found is not None:
+        span.note(
+            {
+                "sluice.source": found.source.value,
+                "sluice.reason": found.reason.value,
+                "sluice.keys": found.data.key_count,
+            }
+        )
+
+
+def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
+    reason = Reason.APPLIED if found.data.is_filtering else Reason.THRESHOLD_EXCEEDED
+    return FilterOutcome(found.data, found.source, reason, took_ms, found.byte_count, found.note)
+
+
+def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:
+    # One that has not begun is not worth its place in the queue: those behind it would come late as well.
+    if future.cancel() or not future.done():
+        # One that has goes on for a while, and the next query that needs these keys finds them.
+        return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note)
+    try:
+        return future.result()
+    except Exception as failure:  # the outermost edge of a collection: the other filters are as good
+        log.exception("filter_collection_failed", error=type(failure).__name__)
+        return FilterOutcome.none(Reason.COLLECT_FAILED, note)

@@ -1,0 +1,283 @@
+"""The filters of a query's text, found once for as long as its tables stay as they are."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+from typing import Any
+
+import structlog
+from cachetools import LRUCache
+
+from service.model.filtering import DynamicFilter, Reason
+from service.model.query import Parameter, QueryRequest, by_name
+from service.model.rewrites import RewriteKind
+from service.model.sql import ParsedQuery
+from service.model.tables import TableAt, TableFacts, TableName
+from service.ports import BoundedCalls, CallGivenUp, Catalogs, Clock, ProbeValues, Views
+from service.pruning.conditions.days_around import days_around
+from service.pruning.detection import Detection
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.sql_text.metadata_names import metadata_names
+from service.pruning.sql_text.table_names import table_names
+from service.query.filtering.in_process import InProcess
+from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
+from service.query.filtering.loose_mentions import has_changed
+from service.query.filtering.opened_views import OpenedViews
+from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
+from service.query.filtering.read_text import TEXTS_KEPT, TextReader, calls_for
+from service.query.filtering.unpinned import UnpinnedTables, has_moved
+
+log = structlog.get_logger(__name__)
+# For who wants filters whatever they cost: time and memory bound the collection still.
+UNBOUNDED = sys.maxsize
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionBounds:
+    """Where to look. `session` has what changes a set of keys, such as the time zone.
+
+    A query waits `max_manifest_ms` at most for what the files of its tables hold.
+    """
+
+    max_build_rows: int
+    catalog_names: frozenset[str]
+    session: Mapping[str, str]
+    max_relation_rows: int = 10_000
+    is_opening_views: bool = True
+    max_manifest_ms: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """What was found in a query, and the facts that it was found by.
+
+    `parsed` is the query's text, in which `opened_views` are opened: each is there with what it reads.
+    `names` are by the places where the names end in that text. `knowledge` is what is known of their files.
+    """
+
+    parsed: ParsedQuery
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
+    detection: Detection
+    parse_ms: int
+    detect_ms: int
+    knowledge: ProbeKnowledge
+    opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
+
+    def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
+        """Those of the tables that the filter's keys come from."""
+        tables = zip(found.build.tables, found.build.snapshot_ids, strict=True)
+        return [self.facts_at(name, snapshot_id) for name, snapshot_id in tables]
+
+    def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
+        """Those of a table that a filter or a relation is made from."""
+        return next(
+            each
+            for each in self.facts.values()
+            if (each.name, each.snapshot_id) == (name, snapshot_id) and is_readable_again(each)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A text of the query, and what its tables are."""
+
+    parsed: ParsedQuery
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
+    opened_views: Mapping[TableName, tuple[TableName, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Equal for two requests exactly when detection gives the same for both, as far as files are known."""
+
+    sql: str
+    catalog: str | None
+    schema: str | None
+    parameters: str
+    versions: frozenset[tuple[TableAt, str, int, int | None]]
+    days: tuple[date, ...]
+    is_unbounded: bool
+    parsed: ParsedQuery = field(compare=False)
+    names: Mapping[int, TableAt] = field(compare=False)
+    facts: Mapping[TableAt, TableFacts] = field(compare=False)
+    request: QueryRequest = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found, and of which columns it was `pending` what their files hold."""
+
+    detection: Detection | Reason | None
+    pending: tuple[ProbeColumn, ...]
+
+
+class Detections:
+    """Finds filters. Any thread may ask."""
+
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        views: Views,
+        probe_values: ProbeValues,
+        clock: Clock,
+        bounds: DetectionBounds,
+        calls: BoundedCalls | None = None,
+    ) -> None:
+        self._catalogs = catalogs
+        self._views = OpenedViews(views, catalogs, bounds.catalog_names)
+        self._probe_values = probe_values
+        self._clock = clock
+        self._bounds = bounds
+        self._calls = calls or InProcess()
+        self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
+        self._parsed = TextReader(self._calls, self._zone).read
+        self._kept: LRUCache[_Question, _Answer] = LRUCache(TEXTS_KEPT)
+        self._lock = threading.Lock()
+
+    def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
+        """The filters of this query by the tables as they are now; or why it must stay as it is written.
+
+        It waits a little for what is in the files of its tables, but for those with less than
+        `min_table_bytes`.
+        """
+        began_ms = self._clock.elapsed_ms()
+        parsed = self._parsed(request.sql)
+        parsed_ms = self._clock.elapsed_ms()
+        if isinstance(parsed, Reason):
+            return parsed
+        within_ms = self._bounds.max_manifest_ms
+        knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
+        for reading in self._readings(parsed, request):
+            detection = self._found(self._question(request, reading), knowledge)
+            if isinstance(detection, Reason):
+                return detection
+            if detection is not None:
+                return Detected(
+                    reading.parsed,
+                    reading.names,
+                    reading.facts,
+                    detection,
+                    parse_ms=parsed_ms - began_ms,
+                    detect_ms=self._clock.elapsed_ms() - parsed_ms,
+                    knowledge=knowledge,
+                    opened_views=reading.opened_views,
+                )
+        return Reason.NOT_A_QUERY
+
+    def has_moved(self, tables: UnpinnedTables) -> bool:
+        """Whether keys that were collected from these tables may be out of date."""
+        return has_moved(tables, self._catalogs)
+
+    def has_changed(self, tables: UnpinnedTables) -> bool:
+        """Whether these tables may have other rows than when filters were looked for."""
+        return has_changed(tables.loose, self._catalogs)
+
+    def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
+        """The query with its views opened, if any can be; then as it is written."""
+        versioned, names = self._named(parsed, request)
+        facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
+        written = _Reading(versioned, names, facts, {})
+        if self._bounds.is_opening_views and request.pruning.allows(RewriteKind.VIEW_OPENED):
+            yield from self._opened(written, request)
+        yield written
+
+    def _opened(self, written: _Reading, request: QueryRequest) -> Iterator[_Reading]:
+        opened = self._views.open(
+            written.parsed, written.names, written.facts, request.catalog, request.schema
+        )
+        parsed = Reason.NOT_A_QUERY if opened is None else self._parsed(opened.sql)
+        if opened is None or isinstance(parsed, Reason):
+            return
+        versioned, names = self._named(parsed, request)
+        found = Counter(names.values())
+        # A name that a view's own text takes would not be told from a table's any more.
+        if Counter(each for each in written.names.values() if each in written.facts) <= found:
+            facts = {each: opened.facts[each] for each in found if each in opened.facts}
+            yield _Reading(versioned, names, facts, opened.views)
+
+    def _named(self, parsed: ParsedQuery, request: QueryRequest) -> tuple[ParsedQuery, Mapping[int, TableAt]]:
+        catalogs = self._bounds.catalog_names
+        versioned = metadata_names(parsed, catalogs, request.catalog)
+        return versioned, table_names(versioned, catalogs, request.catalog, request.schema)
+
+    def _question(self, request: QueryRequest, reading: _Reading) -> _Question:
+        return _Question(
+            sql=reading.parsed.sql,
+            catalog=request.catalog,
+            schema=request.schema,
+            parameters=_text_of(by_name(request.parameters)),
+            versions=frozenset(
+                (table, str(each.table_uuid), each.schema_id, each.snapshot_id)
+                for table, each in reading.facts.items()
+            ),
+            days=days_around(self._clock.now(), self._bounds.session),
+            is_unbounded=request.pruning.is_always_worth_it,
+            parsed=reading.parsed,
+            names=reading.names,
+            facts=reading.facts,
+            request=request,
+        )
+
+    def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | Reason | None:
+        with self._lock:
+            kept = self._kept.get(question)
+        if kept is None or knowledge.has_news(kept.pending):
+            detection: Detection | Reason | None
+            try:
+                detection = self._detect(question, knowledge)
+            except CallGivenUp as failure:
+                log.warning("filters_not_found", reason=str(failure))
+                if failure.is_busy:
+                    return Reason.TOO_COMPLEX
+                detection = Reason.TOO_COMPLEX
+            kept = _Answer(detection, knowledge.pending)
+            with self._lock:
+                self._kept[question] = kept
+        return kept.detection
+
+    def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
+        """The filters; those that were not found in time are none, and the query runs as it is written.
+
+        Raises:
+            CallGivenUp: they were not found in time.
+        """
+        bounds = self._bounds
+        search = FilterSearch(
+            sql=question.sql,
+            zone=self._zone,
+            catalog_names=bounds.catalog_names,
+            catalog=question.catalog,
+            schema=question.schema,
+            names=dict(question.names),
+            facts=dict(question.facts),
+            parameters=dict(by_name(question.request.parameters)),
+            session=dict(bounds.session),
+            days=question.days,
+            max_build_rows=UNBOUNDED if question.is_unbounded else bounds.max_build_rows,
+            max_fetched_rows=bounds.max_build_rows,
+            max_relation_rows=bounds.max_relation_rows,
+        )
+        calls = calls_for(question.sql, self._calls)
+        return calls.call(look_for_filters, search, answer=partial(_answer, knowledge))
+
+
+def _answer(knowledge: ProbeKnowledge, name: str, *asked: Any) -> object:
+    if name == ANNOUNCE:
+        knowledge.announce(*asked)
+        return None
+    return knowledge.is_clustered(*asked) if name == IS_CLUSTERED else knowledge.clustering(*asked)
+
+
+def _text_of(parameters: Mapping[str, Parameter]) -> str:
+    return json.dumps(
+        {name: [each.value, each.type_name] for name, each in parameters.items()}, sort_keys=True
+    )

@@ -1,0 +1,92 @@
+"""Which joins the filters of a query stand for, now that keys and rows are known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from service.model.filtering import DynamicFilter, FilterForm, KeySpan
+from service.model.relations import HeldRelation
+from service.model.sql import TextSpan
+from service.pruning.rewrites.droppable_joins import DroppableJoin
+from service.pruning.rewrites.local_relations import RelationPlacement
+from service.query.filtering.applied_filter import AppliedFilter
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedJoin:
+    """A join that is not made, and the filter that stands for it."""
+
+    join: DroppableJoin
+    by: AppliedFilter
+
+    @property
+    def end(self) -> int:
+        """Where in the text the name of its table ends."""
+        return self.join.relation.reference_end
+
+    @property
+    def edits(self) -> Mapping[TextSpan, str]:
+        """The parts of the text that go, with what stands there then."""
+        return self.join.edits or {}
+
+
+def dropped_joins(
+    candidates: Sequence[DroppableJoin],
+    applied: Sequence[AppliedFilter],
+    held: Mapping[RelationPlacement, HeldRelation],
+) -> list[DroppedJoin]:
+    """Those whose rows have a key each, no two the same, by which the probe is narrowed exactly."""
+    dropped: list[DroppedJoin] = []
+    for join in candidates:
+        rows = held.get(join.relation)
+        found = None if rows is None else _standing_for(join, rows, applied)
+        if found is None:
+            continue
+        if join.edits is not None and not any(_overlap(join.edits, other.edits) for other in dropped):
+            dropped.append(DroppedJoin(join, found))
+    return dropped
+
+
+def _standing_for(
+    join: DroppableJoin, rows: HeldRelation, applied: Sequence[AppliedFilter]
+) -> AppliedFilter | None:
+    return next((each for each in applied if _stands_for(each, join, rows)), None)
+
+
+def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:
+    """As many keys as rows: keys are distinct and never NULL.
+
+    With the join goes the engine's own pruning by it, so the keys are those that the engine would prune by.
+    """
+    is_exact = applied.formed.is_exact and applied.formed.form is not FilterForm.EMPTY
+    is_on_probe = applied.end == join.probe_end
+    return (
+        is_exact
+        and applied.placement.is_whole
+        and is_on_probe
+        and applied.key_count == rows.row_count
+        and _is_by(applied.placement.filter, join)
+    )
+
+
+def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
+    build, rows_of = found.build, join.relation.query.rows_of
+    columns = (found.probe.columns[0].lower(), tuple(each.lower() for each in build.columns))
+    is_same = build.predicate == rows_of.predicate and build.snapshot_ids == rows_of.snapshot_ids
+    return (
+        found.span is KeySpan.VALUE
+        # A day that moments were made into stands for more than they do.
+        and not found.is_converted
+        # Its predicate may be true of NULL, which no `=` is.
+        and not found.is_null_safe
+        and not build.is_union
+        and len(found.probe.columns) == 1
+        and columns == (join.probe_column, (join.build_column,))
+        and build.tables == rows_of.tables
+        and is_same
+    )
+
+
+def _overlap(one: Collection[TextSpan], other: Collection[TextSpan]) -> bool:
+    return any(each.start < far.end and far.start < each.end for each in one for far in other)

@@ -1,0 +1,169 @@
+"""Keys of build sides, collected by a query of the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from service.errors import QueryFailed
+from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
+from service.model.query import Parameters
+from service.model.relations import RelationQuery
+from service.ports import Engine, EngineResult, Statement
+from service.pruning.build_side.fed_query import fed_query
+from service.pruning.build_side.held_query import held_query
+from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
+from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
+from service.query.filtering.one_reading import OneReading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a key takes in memory at least, so that the bound on bytes is one on rows too.
+KEY_BYTES = 16
+# Two keys for each stripe, with room to spare: part of the stripes would be none of the answer.
+FEW_BYTES = 1 << 20
+LOOK_EVERY_S = 0.2
+# What rows in memory are called where keys are asked of them.
+ROWS_NAME = "sluice_rows_of_keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """For which query keys are collected. `within_s`: how long it waits, if not as the operator has set.
+
+    `with_rows` are the relations that come into memory with the keys.
+    """
+
+    parameters: Parameters
+    is_canceled: Callable[[], bool]
+    within_s: float | None = None
+    with_rows: OneReading = field(default_factory=OneReading)
+
+
+class EngineKeys:
+    """Collects any keys. Of those that weigh too much, so many ranges at most are kept."""
+
+    def __init__(self, engine: Engine, max_filter_bytes: int, max_ranges: int) -> None:
+        self._engine = engine
+        self._max_filter_bytes = max_filter_bytes
+        self._max_ranges = max_ranges
+
+    def fed(self, wanted: DynamicFilter, feeds: Iterable[tuple[Feed, DynamicFilteringData]]) -> DynamicFilter:
+        """The same filter, whose query reads only what these other keys leave of its tables."""
+        return replace(wanted, filtering_query=fed_query(wanted.filtering_query, feeds, self._max_ranges))
+
+    def collect(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+        """The keys; of too many, the ranges that they lie in.
+
+        Raises:
+            GatewayError: the engine failed, was lost, or the query was canceled.
+        """
+        rows_at_most = self._max_filter_bytes // KEY_BYTES
+        result = self._run(self._statement(wanted, asked, wanted.filtering_query, rows_at_most))
+        if result.is_truncated:
+            return self.ranges(wanted, asked)
+        return _distinct(result.rows, wanted.is_null_safe)
+
+    def collect_from_rows(
+        self, wanted: DynamicFilter, relation: RelationQuery, asked: Collecting
+    ) -> DynamicFilteringData | None:
+        """The keys, from rows that the engine holds; None when they do not come from these.
+
+        Raises:
+            GatewayError: as in `collect`.
+        """
+        sql = held_query(wanted.filtering_query, relation, ROWS_NAME)
+        if sql is None:
+            return None
+        statement = self._statement(wanted, asked, sql, self._max_filter_bytes // KEY_BYTES)
+        result = self._run(replace(statement, relations={ROWS_NAME: relation.fingerprint}))
+        return None if result.is_truncated else _distinct(result.rows, wanted.is_null_safe)
+
+    def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
+        """Between which values the keys lie, which are too many to be kept; NULL may be among them.
+
+        Raises:
+            GatewayError: as in `collect`.
+        """
+        sql, key_types = wanted.filtering_query, wanted.key_types
+        if len(key_types) > 1:
+            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
+        found = self._few(wanted, asked, bounds_query(sql))
+        if not found:
+            return DynamicFilteringData.not_filtering(exceeds_threshold=True)
+        stripes_sql = stripes_query(sql, key_types[0], found[0])
+        if stripes_sql is not None:
+            found = self._few(wanted, asked, stripes_sql) or found
+        ranges = widest_gaps(found, self._max_ranges)
+        return DynamicFilteringData((), True, True, ranges, has_null=wanted.is_null_safe)
+
+    def _few(self, wanted: DynamicFilter, asked: Collecting, sql: str) -> list[Key]:
+        """All rows of the query without NULL; none when they are not as few and small as they should be."""
+        statement = self._statement(wanted, asked, sql, 2 * STRIPES)
+        result = self._run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
+        return [] if result.is_truncated else [each for each in _keys(result.rows) if None not in each]
+
+    def _run(self, statement: Statement) -> EngineResult:
+        """Ends as soon as nobody wants the keys any more."""
+        has_ended = threading.Event()
+
+        def watch() -> None:
+            while not has_ended.wait(LOOK_EVERY_S):
+                if statement.is_canceled():
+                    self._engine.cancel(statement.query_id)
+
+        watcher = threading.Thread(target=watch, name="collection-watch", daemon=True)
+        watcher.start()
+        try:
+            return self._engine.run(statement)
+        finally:
+            has_ended.set()
+
+    def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
+        return Statement(
+            # An id of its own: to give up a collection ends none of the query's own jobs.
+            query_id=uuid4(),
+            sql=sql,
+            parameters=used_parameters(asked, wanted),
+            catalog=None,
+            schema=None,
+            row_limit=row_limit,
+            byte_limit=self._max_filter_bytes,
+            is_canceled=asked.is_canceled,
+            properties=switched_off(AGGREGATES_OF_STATISTICS),
+        )
+
+
+def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
+    """Those of the query's parameters that the build side needs."""
+    if not isinstance(asked.parameters, Mapping):
+        return ()
+    return {name: each for name, each in asked.parameters.items() if name in wanted.parameter_names}
+
+
+def _distinct(rows: pa.Table, is_null_safe: bool) -> DynamicFilteringData:
+    keys = set(_keys(rows))
+    values = sorted(each for each in keys if None not in each)
+    has_null = is_null_safe and len(values) < len(keys)
+    return DynamicFilteringData(tuple(values), is_filtering=True, has_null=has_null)
+
+
+def _keys(rows: pa.Table) -> list[Key]:
+    try:
+        columns = [_values(column) for column in rows.columns]
+    except (ValueError, OverflowError) as failure:
+        raise QueryFailed("A key is a day or a time that only the engine can hold.") from failure
+    return list(zip(*columns, strict=True))
+
+
+def _values(column: pa.ChunkedArray[Any]) -> list[Any]:
+    values: list[Any] = column.to_pylist()
+    if getattr(column.type, "tz", None) is None:
+        return values
+    # In another zone, both 02:30 of the night in which clocks go back are equal to Python.
+    return [None if value is None else value.astimezone(UTC) for value in values]

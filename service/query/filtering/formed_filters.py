@@ -1,0 +1,118 @@
+"""What becomes of each filter's keys: a predicate, or the reason for which there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from service.model.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
+from service.pruning.detection import Placement
+from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
+from service.pruning.predicates.form import FormBounds, form, listed_keys
+from service.pruning.predicates.predicate import FormedPredicate, never_predicate
+from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
+from service.pruning.scan_layout.takes_lists_only import takes_lists_only
+from service.query.filtering.detections import Detected
+from service.query.filtering.pruning_bounds import PruningBounds
+
+_NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
+
+
+@dataclass(frozen=True, slots=True)
+class FormedFilter:
+    """A filter, what became of collecting its keys, and its predicate; None for the outcome's reason."""
+
+    placement: Placement
+    outcome: FilterOutcome
+    formed: FormedPredicate | None
+
+
+def formed_filters(
+    detected: Detected, outcomes: Mapping[str, FilterOutcome], bounds: PruningBounds
+) -> list[FormedFilter]:
+    """One for each placement, in their order.
+
+    Filters of one column have the predicate of the keys that they have in common: files may hold a key of
+    each filter, and none of all.
+    """
+    forms = _Forms(detected, bounds)
+    found = [
+        forms.formed(each, outcomes.get(each.filter.filter_id, _NOT_WORTH))
+        for each in detected.detection.placements
+    ]
+    for together in _on_one_column(found):
+        common = reduce(frozenset.intersection, together.values())
+        for at, keys in together.items():
+            if len(common) < len(keys):
+                found[at] = forms.formed(found[at].placement, found[at].outcome, common)
+    return found
+
+
+def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, frozenset[KeyValue]]]:
+    """The keys of filters on the same column of the same scan, by their places in the list."""
+    columns: dict[tuple[int, str], list[int]] = {}
+    for at, each in enumerate(found):
+        probe = each.placement.filter.probe
+        if each.formed is not None and len(probe.columns) == 1:
+            columns.setdefault((each.placement.reference_end, probe.columns[0]), []).append(at)
+    for places in columns.values():
+        if len(places) < 2:
+            # Most columns have one filter: its keys, of which there may be many, are not read here.
+            continue
+        listed = {at: listed_keys(found[at].placement.filter, found[at].outcome.data) for at in places}
+        known = {at: keys for at, keys in listed.items() if keys is not None}
+        if len(known) > 1:
+            yield known
+
+
+class _Forms:
+    """Forms the predicates of one query."""
+
+    def __init__(self, detected: Detected, bounds: PruningBounds) -> None:
+        self._detected = detected
+        self._bounds = bounds
+
+    def formed(
+        self, placement: Placement, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
+    ) -> FormedFilter:
+        """The predicate of the filter's keys; of those `among` these, if they are given."""
+        if not outcome.data.is_filtering:
+            return FormedFilter(placement, outcome, None)
+        within, is_too_large = self._bounds.form_of(outcome.data)
+        if is_too_large:
+            outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
+        tuples = NO_TUPLES if is_too_large else self._bounds.tuples
+        formed = self._form(placement, outcome, within, tuples, among)
+        if isinstance(formed, Reason):
+            return FormedFilter(placement, replace(outcome, reason=formed), None)
+        if formed.form is FilterForm.EMPTY and placement.is_in_union:
+            formed = self._never(placement.filter.probe)
+        return FormedFilter(placement, outcome, formed)
+
+    def _never(self, probe: Probe) -> FormedPredicate:
+        held = self._detected.knowledge.held((probe.table, probe.snapshot_id, probe.columns[0]))
+        some = None if held is None else next(iter(held.values or ()), held.lower)
+        return never_predicate(probe.columns[0], probe.type_names[0], some)
+
+    def _form(
+        self,
+        placement: Placement,
+        outcome: FilterOutcome,
+        within: FormBounds,
+        tuples: TupleBounds,
+        among: frozenset[KeyValue] | None,
+    ) -> FormedPredicate | Reason:
+        found, knowledge = placement.filter, self._detected.knowledge
+        probe = found.probe
+        facts = self._detected.facts_at(probe.table, probe.snapshot_id)
+        held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
+        if len(held) > 1:
+            partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
+            formed = composite_predicate(probe, outcome.data.values, held, tuples, partitions)
+        else:
+            is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
+            formed = form(found, outcome.data, held[0], is_hashed, within, among)
+        if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
+            return Reason.RANGES_ONLY
+        return formed

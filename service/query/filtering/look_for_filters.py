@@ -1,0 +1,117 @@
+"""The filters of one text by the facts of its tables: all that detection computes, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from service.model.filtering import Reason
+from service.model.query import Parameter
+from service.model.tables import NOW, TableAt, TableFacts, TableVersion, VersionKind
+from service.ports import Answer
+from service.pruning.candidates.compared_columns import compared_columns
+from service.pruning.detect import detect
+from service.pruning.detection import Detection, DetectionContext
+from service.pruning.name_resolution.at_snapshots import at_snapshots
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.name_resolution.qualify import qualify
+from service.pruning.name_resolution.unsure_tables import unsure_tables
+from service.pruning.rewrites.local_relations import named_in
+from service.pruning.sql_text.fold_lists import fold_lists
+from service.pruning.sql_text.metadata_names import metadata_names
+from service.pruning.sql_text.number_placeholders import number_placeholders
+from service.query.filtering.read_text import read_text
+
+ANNOUNCE, IS_CLUSTERED, CLUSTERING = "announce", "is_clustered", "clustering"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSearch:
+    """What filters are looked for by: a text, what its tables are, and how the query is run.
+
+    `names` are by the places where the names end. Times without a zone are those of `zone`.
+    """
+
+    sql: str
+    zone: str | None
+    catalog_names: frozenset[str]
+    catalog: str | None
+    schema: str | None
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
+    parameters: Mapping[str, Parameter]
+    session: Mapping[str, str]
+    days: tuple[date, ...]
+    max_build_rows: int
+    max_fetched_rows: int
+    max_relation_rows: int
+
+
+def ready(_: Answer) -> None:
+    """Called by a process that is to look for filters: it has what that needs by then."""
+
+
+def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
+    """The filters; None when the text's names cannot be resolved.
+
+    `answer` is told `ANNOUNCE`, with the tables and the columns that are compared, and asked `IS_CLUSTERED`
+    and `CLUSTERING` of a table and a column.
+    """
+    read = read_text(search.sql, search.zone)
+    if isinstance(read, Reason):
+        return None
+    parsed = metadata_names(read, search.catalog_names, search.catalog)
+    numbered = fold_lists(number_placeholders(parsed))
+    versioned = at_snapshots(numbered, _snapshots(search.names, search.facts))
+    tables = _by_snapshot(search.facts)
+    tree = qualify(versioned, tables, search.catalog, search.schema)
+    if tree is None:
+        return None
+    answer(ANNOUNCE, list(tables.values()), compared_columns(tree))
+    unsure = unsure_tables(tree, parsed, search.names)
+    tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in unsure}
+    context = DetectionContext(
+        tables=tables,
+        parameters=search.parameters,
+        session=search.session,
+        max_build_rows=search.max_build_rows,
+        is_tight=lambda facts, column: bool(answer(IS_CLUSTERED, facts, column)),
+        clustering=lambda facts, column: str(answer(CLUSTERING, facts, column)),
+        days=search.days,
+        is_named=named_in(search.sql, parsed.tree),
+        max_relation_rows=search.max_relation_rows,
+        max_fetched_rows=search.max_fetched_rows,
+        parsed=parsed,
+    )
+    return replace(detect(tree, context), unsure=frozenset(unsure))
+
+
+def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
+    """The snapshots of the tables that are asked for at a version and can be read at it again."""
+    found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
+    return {
+        end: each.snapshot_id
+        for end, each in found
+        if each is not None and each.snapshot_id is not None and is_readable_again(each)
+    }
+
+
+def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableFacts]:
+    """By names in lower case, and by snapshots in the place of other versions.
+
+    Without those whose names differ by case only: the tree cannot tell them apart.
+    """
+    found: dict[TableAt, TableFacts] = {}
+    unsure: set[TableAt] = set()
+    for table, each in facts.items():
+        version = table.version
+        if version != NOW:
+            if each.snapshot_id is None or not is_readable_again(each):
+                continue
+            version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
+        name = table.name
+        lower = TableAt(name.in_lower_case(), version)
+        if found.setdefault(lower, each).name != each.name:
+            unsure.add(lower)
+    return {table: each for table, each in found.items() if table not in unsure}

@@ -1,0 +1,114 @@
+"""Keys of a filter and the rows that they are in, collected in one reading of their table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome
+from service.model.query import Parameters
+from service.model.relations import RelationBounds, RelationQuery
+from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.tables import TableFacts
+from service.ports import KeyCollector
+from service.pruning.detection import Placement
+from service.pruning.rows_with_keys import rows_with_keys
+from service.query.filtering.detections import Detected
+from service.query.filtering.local_relations import LocalRelations
+
+# A table so many times larger than what may be held is read for its keys alone: its rows are hardly few, and
+# to find that out costs the memory of the columns besides the keys.
+LARGER_AT_MOST = 8
+_STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_DROPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class OneReading:
+    """The relations that come into memory with the keys of filters, whose fingerprints they are by.
+
+    Of several filters with keys from one relation, the first whose keys are collected brings it.
+    """
+
+    relations: LocalRelations | None = None
+    wanted: Mapping[str, RelationQuery] = field(default_factory=dict)
+    brought_by: dict[str, str] = field(default_factory=dict)
+
+    def collect(
+        self,
+        reader: KeyCollector,
+        found: DynamicFilter,
+        parameters: Parameters,
+        is_canceled: Callable[[], bool],
+    ) -> tuple[DynamicFilteringData | None, str]:
+        """The keys, if the reader can read them, and the fingerprint of the relation that came with them.
+
+        Raises:
+            QueryCanceled: on the way.
+        """
+        relation = self._relation_of(found)
+        if relation is not None and self.relations is not None:
+            bounds = self.relations.bounds
+            read = reader.collect_with_rows(found, relation, bounds, parameters, is_canceled)
+            if read is not None:
+                is_kept = self.relations.keep(relation, read)
+                return read.keys, relation.fingerprint if is_kept else ""
+        return reader.collect(found, parameters, is_canceled), ""
+
+    def fetch(self, found: DynamicFilter, parameters: Parameters) -> RelationQuery | None:
+        """The relation that has the keys, if the engine holds it now that it was asked to read it. Blocks."""
+        relation = self._relation_of(found)
+        if relation is None or self.relations is None:
+            return None
+        return relation if self.relations.fetch(relation, parameters) else None
+
+    def _relation_of(self, found: DynamicFilter) -> RelationQuery | None:
+        relation = self.wanted.get(found.fingerprint)
+        if relation is None:
+            return None
+        # Atomic, as several filters are collected at once.
+        first = self.brought_by.setdefault(relation.fingerprint, found.fingerprint)
+        return relation if first == found.fingerprint else None
+
+
+def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
+    """Which relations are to be read with the keys of the query's filters: those of tables that are small."""
+    wanted = rows_with_keys(detected.detection.placements, detected.detection.relations)
+    small = {
+        fingerprint: each
+        for fingerprint, each in wanted.items()
+        if _is_small(
+            detected.facts_at(each.rows_of.tables[0], each.rows_of.snapshot_ids[0]), relations.bounds
+        )
+    }
+    return OneReading(relations, relations.missing(small))
+
+
+def one_reading_records(
+    detected: Detected, outcomes: Mapping[str, FilterOutcome], rewrites: Sequence[RewriteRecord]
+) -> Iterator[RewriteRecord]:
+    """What tells that rows in memory were collected with keys, for each mention that reads them."""
+    # No relation has the empty fingerprint, of those that brought none.
+    read: dict[str, str] = {}
+    for name, outcome in outcomes.items():
+        read.setdefault(outcome.rows_read, name)
+    keys = {each.filter.filter_id: each for each in detected.detection.placements}
+    mentions = {each.mention for each in rewrites if each.kind in _STANDS_FOR}
+    for place in detected.detection.relations:
+        found = detected.parsed.mention_at(place.reference_end)
+        filter_id = read.get(place.query.fingerprint)
+        if filter_id is not None and found is not None and found.number in mentions:
+            table = str(place.query.rows_of.tables[0])
+            detail = _detail(keys[filter_id])
+            yield RewriteRecord(RewriteKind.ONE_READING, table, detail, found.number, filter_id)
+
+
+def _detail(placement: Placement) -> str:
+    columns = ", ".join(placement.filter.build.columns)
+    return f"its rows and the keys of {columns} were collected in one reading"
+
+
+def _is_small(facts: TableFacts, bounds: RelationBounds) -> bool:
+    return (
+        facts.record_count <= LARGER_AT_MOST * bounds.max_rows
+        and facts.total_bytes <= LARGER_AT_MOST * bounds.max_bytes
+    )

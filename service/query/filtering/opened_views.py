@@ -1,0 +1,137 @@
+"""Opens the views of a query: their text stands where their name stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from service.errors import CatalogDown
+from service.model.sql import ParsedQuery
+from service.model.tables import NOW, TableAt, TableFacts, TableName
+from service.model.views import OpenedText, View, ViewReading
+from service.ports import Catalogs, Views
+from service.pruning.sql_text.open_views import open_views, view_select
+from service.query.filtering.view_texts import ViewBody, ViewQuestion, ViewTexts, versions
+
+log = structlog.get_logger(__name__)
+
+# Views of views double with each step, if each reads the one below it twice.
+MAX_DEPTH = 5
+MAX_VIEWS = 32
+MAX_CHARACTERS = 100_000
+
+_Read = Mapping[TableName, tuple[TableName, ...]]
+
+
+class OpenedViews:
+    """Opens views whose text means the same to the engine in the query's text. Any thread may ask.
+
+    Views are read anew for each query: one that was replaced has other rows at once.
+    """
+
+    def __init__(self, views: Views, catalogs: Catalogs, catalog_names: frozenset[str]) -> None:
+        self._views = views
+        self._catalogs = catalogs
+        self._texts = ViewTexts(views, catalogs, catalog_names)
+
+    def open(
+        self,
+        parsed: ParsedQuery,
+        names: Mapping[int, TableAt],
+        facts: Mapping[TableAt, TableFacts],
+        catalog: str | None,
+        schema: str | None,
+    ) -> OpenedText | None:
+        """The text with every view opened that can be; None when there is none.
+
+        `names` are the query's tables; those without facts may be views.
+        """
+        plain = (names.get(each.end) for each in parsed.references if each.is_plain)
+        now = (each.name for each in plain if each is not None and each.version == NOW)
+        unknown = _without(now, facts)
+        if not unknown:
+            return None
+        opening = _Opening(self._views, self._catalogs, self._texts, catalog, schema, dict(facts))
+        try:
+            found = [opening.find(each, ()) for each in unknown]
+        except CatalogDown as failure:
+            log.info("views_not_opened", detail=failure.detail)
+            return None
+        opened = [each for each in found if each is not None and each.select is not None]
+        sql = open_views(parsed, names, _selects(opened))
+        if not opened or len(sql) > MAX_CHARACTERS:
+            return None
+        return OpenedText(sql, opening.facts, _read_by(opened))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A view that is there; it stays as it is without a `select`. `read` has the views that are opened."""
+
+    view: View
+    select: str | None = None
+    read: _Read = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Opening:
+    """One query's views, each read once."""
+
+    views: Views
+    catalogs: Catalogs
+    texts: ViewTexts
+    catalog: str | None
+    schema: str | None
+    facts: dict[TableAt, TableFacts]
+    _found: dict[TableName, _Found | None] = field(default_factory=dict)
+    _has_ring: bool = False
+
+    def find(self, name: TableName, path: tuple[TableName, ...]) -> _Found | None:
+        """The view; None when there is none, and when it is one of those on the path that led to it."""
+        if name in path:
+            self._has_ring = True
+            return None
+        if name not in self._found:
+            view = self.views.view(name)
+            self._found[name] = None if view is None else self._opened(view, (*path, name))
+        return self._found[name]
+
+    def _opened(self, view: View, path: tuple[TableName, ...]) -> _Found:
+        is_near = len(path) <= MAX_DEPTH and len(self._found) < MAX_VIEWS
+        body = self.texts.body(view) if is_near else None
+        if body is None:
+            return _Found(view)
+        read = tuple(dict.fromkeys(each.name for each in body.names.values()))
+        self.facts |= self.catalogs.facts_of(list(map(TableAt, _without(read, self.facts))))
+        below = [self.find(each, path) for each in _without(read, self.facts)]
+        views = [each for each in below if each is not None]
+        # To read a view of itself would keep the engine busy before it gives up.
+        is_known = len(views) == len(below) and not self._has_ring
+        if not is_known or not self._is_read_alike(view, body, read, views):
+            return _Found(view)
+        select = view_select(view, open_views(body.parsed, body.names, _selects(views)))
+        if len(select) > MAX_CHARACTERS:
+            return _Found(view)
+        return _Found(view, select, {view.name: read, **_read_by(views)})
+
+    def _is_read_alike(
+        self, view: View, body: ViewBody, read: Iterable[TableName], below: Iterable[_Found]
+    ) -> bool:
+        tables = {each: self.facts[each] for each in map(TableAt, read) if each in self.facts}
+        reading = ViewReading(view, view_select(view, body.parsed.sql), self.catalog, self.schema)
+        views = frozenset(each.view for each in below)
+        return self.texts.is_read_alike(ViewQuestion(reading, versions(tables), views))
+
+
+def _selects(found: Sequence[_Found]) -> Mapping[TableName, str]:
+    return {each.view.name: each.select for each in found if each.select is not None}
+
+
+def _read_by(found: Sequence[_Found]) -> _Read:
+    return {view: read for each in found for view, read in each.read.items()}
+
+
+def _without(names: Iterable[TableName], facts: Mapping[TableAt, TableFacts]) -> list[TableName]:
+    return sorted({each for each in names if TableAt(each) not in facts})

@@ -1,0 +1,159 @@
+"""What a query is narrowed by before it runs: detect, collect, write into the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import structlog
+
+from service.model.filtering import (
+    DynamicFilter,
+    FilterOutcome,
+    Reason,
+)
+from service.model.query import QueryRequest, by_name
+from service.model.relations import HeldRelation
+from service.model.rewrites import RewriteKind
+from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_narrowing
+from service.query.filtering.applied_filter import AppliedFilter
+from service.query.filtering.collect import Collector
+from service.query.filtering.detections import Detected, Detections
+from service.query.filtering.engine_keys import Collecting
+from service.query.filtering.formed_filters import formed_filters
+from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.one_reading import OneReading, one_reading, one_reading_records
+from service.query.filtering.pruned_query import PrunedQuery, filter_record
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import rewritten
+from service.tracing import step
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query, for whom its keys are collected, and within which bounds."""
+
+    request: QueryRequest
+    collecting: Collecting
+    bounds: PruningBounds
+
+
+class Pruner:
+    """Narrows queries. Never raises, and never changes what a query answers."""
+
+    def __init__(
+        self,
+        detections: Detections,
+        collector: Collector,
+        relations: LocalRelations,
+        bounds: PruningBounds,
+    ) -> None:
+        self._detections = detections
+        self._collector = collector
+        self._relations = relations
+        self._bounds = bounds
+
+    def prune(self, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
+        """The query with its scans narrowed, as far as that is possible and pays."""
+        bounds = self._bounds.within(request.pruning)
+        if not bounds.is_enabled:
+            return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
+        timeout_ms = request.pruning.collect_timeout_ms
+        within_s = None if timeout_ms is None else timeout_ms / 1000
+        collecting = Collecting(by_name(request.parameters), is_canceled, within_s)
+        try:
+            return self._pruned(_Asked(request, collecting, bounds))
+        except Exception as failure:  # the outermost edge of pruning: no query fails because of it
+            log.exception("pruning_failed", error=type(failure).__name__)
+            return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
+
+    def has_moved(self, pruned: PrunedQuery) -> bool:
+        """Whether a table that cannot be pinned is another one than its keys were collected from."""
+        return self._detections.has_moved(pruned.unpinned)
+
+    def has_changed(self, pruned: PrunedQuery) -> bool:
+        """Whether the query may have other rows by now, since not all of its tables can be pinned."""
+        return self._detections.has_changed(pruned.unpinned)
+
+    def distrust(self, pruned: PrunedQuery) -> None:
+        """Never again uses its keys and rows in memory in this process: a verification failed with them."""
+        self._collector.disable(pruned.fingerprints)
+        self._relations.disable(frozenset(pruned.relations.values()))
+
+    def _pruned(self, asked: _Asked) -> PrunedQuery:
+        request = asked.request
+        with step("sluice.query.detect") as span:
+            detected = self._detections.of(request, asked.bounds.min_table_bytes)
+            if isinstance(detected, Reason):
+                span.note({"sluice.reason": detected.value})
+                return PrunedQuery(request.sql, otherwise=detected)
+        with step("sluice.query.filters"):
+            outcomes, filters_ms = self._outcomes(detected, asked)
+        pruned = PrunedQuery(
+            request.sql,
+            left_out=detected.detection.left_out,
+            parse_ms=detected.parse_ms,
+            detect_ms=detected.detect_ms,
+            filters_ms=filters_ms,
+        )
+        with step("sluice.query.rewrite"):
+            return self._rewritten(pruned, detected, outcomes, asked)
+
+    def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
+        """Those of the filters that pay: by keys that are there already, it takes less for one to do so."""
+        at_least = asked.bounds.min_table_bytes
+        worth: list[DynamicFilter] = []
+        cached_only: list[DynamicFilter] = []
+        for found in (each.filter for each in detected.detection.placements):
+            probe = detected.facts_at(found.probe.table, found.probe.snapshot_id)
+            if is_worth_collecting(probe, detected.builds_of(found), at_least):
+                worth.append(found)
+            elif is_worth_narrowing(probe, at_least):
+                cached_only.append(found)
+        collecting = replace(asked.collecting, with_rows=self._with_rows(detected, asked))
+        return self._collector.collect(worth, cached_only, collecting)
+
+    def _with_rows(self, detected: Detected, asked: _Asked) -> OneReading:
+        kinds = asked.bounds.rewrites.kinds
+        is_asked = {RewriteKind.ONE_READING, RewriteKind.LOCAL_RELATION} <= kinds
+        return one_reading(detected, self._relations) if is_asked else OneReading()
+
+    def _rewritten(
+        self,
+        pruned: PrunedQuery,
+        detected: Detected,
+        outcomes: Mapping[str, FilterOutcome],
+        asked: _Asked,
+    ) -> PrunedQuery:
+        formed = formed_filters(detected, outcomes, asked.bounds)
+        records = [
+            filter_record(
+                each.placement,
+                each.outcome,
+                each.formed,
+                detected.parsed.mention_at(each.placement.reference_end),
+            )
+            for each in formed
+        ]
+        applied = [
+            AppliedFilter(each.placement, each.formed, len(each.outcome.data.values))
+            for each in formed
+            if each.formed is not None
+        ]
+        pruned = replace(pruned, filters=(*records, *detected.detection.refused))
+        held = self._held_relations(detected, asked)
+        found = rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
+        together = one_reading_records(detected, outcomes, found.rewrites)
+        return replace(found, rewrites=(*found.rewrites, *together))
+
+    def _held_relations(
+        self, detected: Detected, asked: _Asked
+    ) -> list[tuple[RelationPlacement, HeldRelation]]:
+        if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
+            return []
+        places = detected.detection.relations
+        held = self._relations.held([each.query for each in places], asked.collecting.parameters)
+        return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]

@@ -1,0 +1,106 @@
+"""What pruning made of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.rewrites import RewriteRecord
+from service.model.sql import Mention
+from service.model.tables import TableFacts
+from service.pruning.detection import Placement
+from service.pruning.predicates.predicate import FormedPredicate
+from service.query.filtering.unpinned import UnpinnedTables
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedQuery:
+    """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
+
+    A mention of a table that no candidate of `filters` is on was left as it is for its reason in `left_out`;
+    a table that is in neither, for that of `otherwise`. `opened_sql` is the caller's text with its views
+    opened, if there are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
+    `skipped` are the scans that an empty set or rows in memory made unnecessary, as 0 of their total;
+    `mentioned` are all tables of a narrowed text in that form, as filters may spare others too. `relations`
+    and `properties` are what the rewritten text needs of the engine, and `held_tables` which tables these
+    relations are of. Its rows are right only if the `unpinned` tables have not moved when they are there.
+    """
+
+    sql: str
+    rewritten_sql: str | None = None
+    pinned_sql: str | None = None
+    opened_sql: str | None = None
+    filters: tuple[FilterRecord, ...] = ()
+    left_out: tuple[FilterRecord, ...] = ()
+    otherwise: Reason = Reason.SOURCE_NOT_SUPPORTED
+    fingerprints: frozenset[str] = frozenset()
+    skipped: tuple[ScanRecord, ...] = ()
+    mentioned: tuple[ScanRecord, ...] = ()
+    relations: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    held_tables: Mapping[str, str] = field(default_factory=dict)
+    rewrites: tuple[RewriteRecord, ...] = ()
+    unpinned: UnpinnedTables = field(default_factory=UnpinnedTables)
+    parse_ms: int = 0
+    detect_ms: int = 0
+    filters_ms: int = 0
+
+    def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
+        """The same, after the engine did not take the rewritten text, or its rows could not be used."""
+        filters = (replace(each, reason=reason) if each.is_applied else each for each in self.filters)
+        return PrunedQuery(
+            sql,
+            filters=tuple(filters),
+            left_out=self.left_out,
+            otherwise=self.otherwise,
+            parse_ms=self.parse_ms,
+            detect_ms=self.detect_ms,
+            filters_ms=self.filters_ms,
+        )
+
+
+def filter_record(
+    placement: Placement,
+    outcome: FilterOutcome,
+    formed: FormedPredicate | None = None,
+    mention: Mention | None = None,
+) -> FilterRecord:
+    """What is recorded of a filter: applied in this form, or not, for the outcome's reason."""
+    found = placement.filter
+    return FilterRecord(
+        filter_id=found.filter_id,
+        join_type=found.join_type,
+        probe=found.probe
+        if mention is None
+        else replace(found.probe, alias=mention.alias, mention=mention.number),
+        build=found.build,
+        source=outcome.source,
+        form=FilterForm.NONE if formed is None else formed.form,
+        reason=outcome.reason if formed is None else Reason.APPLIED,
+        value_count=outcome.data.key_count,
+        byte_count=outcome.byte_count,
+        ranges=() if formed is None else tuple((str(low), str(high)) for low, high in formed.ranges),
+        exceeds_threshold=outcome.data.exceeds_threshold,
+        collection_ms=outcome.collection_ms,
+        cache_note=outcome.note,
+    )
+
+
+def skipped_scan(table: TableFacts) -> ScanRecord:
+    """A scan that was not run; what only the engine can tell of it is 0 of 0 until it is asked."""
+    nothing = Selection(0, 0)
+    return ScanRecord(
+        table=str(table.name),
+        snapshot_id=table.snapshot_id,
+        metrics=PruningMetrics(
+            partitions=nothing,
+            manifests=nothing,
+            data_files=Selection(table.data_file_count, 0),
+            bytes=Selection(table.total_bytes, 0),
+            rows=Selection(table.record_count, 0),
+            planning_ms=0,
+        ),
+        has_run=False,
+    )

@@ -1,0 +1,88 @@
+"""The trees of texts, made where a deadline can end it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import structlog
+from sqlglot import TokenError, tokenize
+
+from service.model.filtering import Reason
+from service.model.sql import ParsedQuery
+from service.ports import Answer, BoundedCalls, CallGivenUp
+from service.pruning.sql_text.is_replaceable import is_replaceable
+from service.pruning.sql_text.nesting import is_shallow
+from service.pruning.sql_text.parse import parse
+from service.query.filtering.in_process import InProcess
+
+TEXTS_KEPT = 512
+# The parser tries some constructs in two ways, each within the other: of so few tokens it makes milliseconds.
+SHORT_TOKENS = 32
+# Of no more characters, a text is worth a look at its tokens.
+_SHORT_CHARACTERS = 256
+log = structlog.get_logger(__name__)
+
+
+@lru_cache(64)
+def read_text(sql: str, zone: str | None) -> ParsedQuery | Reason:
+    """The text, when there is a scan in it that could be narrowed; or why there is none."""
+    parsed = parse(sql, zone)
+    if parsed is None:
+        return Reason.NOT_A_QUERY if _is_shallow(sql) else Reason.TOO_COMPLEX
+    if not parsed.references:
+        return Reason.NOT_A_QUERY
+    return parsed if is_replaceable(parsed.tree) else Reason.REWRITE_REJECTED
+
+
+def read_apart(_: Answer, sql: str, zone: str | None) -> ParsedQuery | Reason:
+    """The same, for `BoundedCalls`."""
+    return read_text(sql, zone)
+
+
+def is_short(sql: str) -> bool:
+    """Whether the text is so short that nothing about it takes long."""
+    if len(sql) > _SHORT_CHARACTERS:
+        return False
+    try:
+        return len(tokenize(sql, read="spark")) <= SHORT_TOKENS
+    except TokenError:
+        return True
+
+
+def calls_for(sql: str, bounded: BoundedCalls) -> BoundedCalls:
+    """Where work on this text is done: here if it is short, so that it waits for nobody."""
+    return InProcess() if is_short(sql) else bounded
+
+
+class TextReader:
+    """Reads texts, and keeps their trees. Any thread may ask."""
+
+    def __init__(self, calls: BoundedCalls, zone: str | None) -> None:
+        self._calls = calls
+        self._zone = zone
+        self._read = lru_cache(TEXTS_KEPT)(self._once)
+
+    def read(self, sql: str) -> ParsedQuery | Reason:
+        """The text's tree, or why there is none; `TOO_COMPLEX` when it was not there in time."""
+        try:
+            return self._read(sql)
+        except CallGivenUp as failure:
+            log.warning("text_not_read", reason=str(failure))
+            return Reason.TOO_COMPLEX
+
+    def _once(self, sql: str) -> ParsedQuery | Reason:
+        try:
+            return calls_for(sql, self._calls).call(read_apart, sql, self._zone)
+        except CallGivenUp as failure:
+            if failure.is_busy:
+                # The next one who asks may have more luck.
+                raise
+            log.warning("text_not_read", reason=str(failure))
+            return Reason.TOO_COMPLEX
+
+
+def _is_shallow(sql: str) -> bool:
+    try:
+        return is_shallow(tokenize(sql, read="spark"))
+    except TokenError:
+        return True

@@ -1,0 +1,349 @@
+"""Writes what was found for a query into its text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from service.model.file_sizes import WHOLE, FileShare
+from service.model.filtering import FilterForm, FilterRecord
+from service.model.pruning import ScanRecord
+from service.model.relations import HeldRelation
+from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.sql import TableReference
+from service.model.tables import TableFacts, TableName, TableSource
+from service.pruning.name_resolution.is_readable_again import is_readable_again
+from service.pruning.predicates.without_equalities import without_equalities
+from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
+from service.pruning.scan_layout.read_options import read_options
+from service.pruning.sql_text.inject import Narrowing, inject
+from service.query.filtering.applied_filter import AppliedFilter
+from service.query.filtering.detections import Detected
+from service.query.filtering.dropped_joins import DroppedJoin, dropped_joins
+from service.query.filtering.engine_switches import (
+    AGGREGATES_OF_STATISTICS,
+    KEEPS_FILTERS,
+    KEEPS_PRUNED_SIDES,
+    NATIVE_PRUNING,
+    switched_off,
+)
+from service.query.filtering.loose_mentions import LooseMention, loose_mentions
+from service.query.filtering.pruned_query import PrunedQuery, skipped_scan
+from service.query.filtering.unpinned import UnpinnedTables, unpinned
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteBounds:
+    """Which rewrites are made besides filters, and for how many tasks at once scans are cut.
+
+    `is_verified`: two runs of the query are compared, so it matters which tables may differ in them.
+    """
+
+    kinds: frozenset[RewriteKind]
+    slots: int
+    is_verified: bool = False
+
+
+def rewritten(
+    pruned: PrunedQuery,
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    held: Sequence[tuple[RelationPlacement, HeldRelation]],
+    bounds: RewriteBounds,
+) -> PrunedQuery:
+    """The query with its filters, relations and read options in its text; as it is when there is none.
+
+    A narrowed table is read from its files, also when its rows are in memory.
+    """
+    narrowed_ends = {each.end for each in applied}
+    local = {
+        place.reference_end: place
+        for place, rows in held
+        if place.reference_end not in narrowed_ends and _is_worth_a_place(rows, detected)
+    }
+    if local and _folds_values(detected) and not _is_covered(detected, applied, pruned.filters, local.keys()):
+        local = {}
+    if not applied and not local:
+        return pruned
+    pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
+    dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
+    gone = {each.end for each in dropped}
+    names = _names_of(local, detected.parsed.sql, gone)
+    narrowings = {end: each for end, each in pins.items() if end not in gone | names.keys()}
+    options = _options(narrowings, applied, detected, bounds)
+    is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
+    is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
+    for end, pin in narrowings.items():
+        # Filters of one column have the same condition where they have the same keys.
+        found = dict.fromkeys(each.formed.condition for each in applied if each.end == end)
+        conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
+        narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
+    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
+    edits = {span: text for each in dropped for span, text in each.edits.items()}
+    sql = inject(detected.parsed, narrowings, edits)
+    return replace(
+        pruned,
+        sql=sql,
+        rewritten_sql=sql,
+        pinned_sql=inject(detected.parsed, pins),
+        opened_sql=detected.parsed.sql if detected.opened_views else None,
+        fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
+        relations={name: local[end].query.fingerprint for end, name in names.items()},
+        held_tables={name: str(local[end].query.rows_of.tables[0]) for end, name in names.items()},
+        properties={
+            **switched_off(
+                *((NATIVE_PRUNING,) if is_native_off else ()),
+                # Without its join, a query may ask for no more than MAX of some files.
+                *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
+            ),
+            **(KEEPS_FILTERS if names and not is_covered else {}),
+            **({} if is_native_off else KEEPS_PRUNED_SIDES),
+        },
+        rewrites=(
+            *_options_records(options, detected),
+            *(
+                _relation_record(place, rows, detected)
+                for place, rows in held
+                if place.reference_end in names
+            ),
+            *(_dropped_record(each, detected) for each in dropped),
+            *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
+            *((RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),) if is_native_off else ()),
+        ),
+        unpinned=UnpinnedTables(
+            unpinned((each.placement.filter for each in applied), detected.facts),
+            _loose(detected, pins) if bounds.is_verified else (),
+            _read_by_views(detected, pins),
+        ),
+        skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
+        mentioned=_mentioned(detected) if applied else (),
+    )
+
+
+def _is_worth_a_place(rows: HeldRelation, detected: Detected) -> bool:
+    """Whether the engine, reading the rows from memory, leaves out no less of other tables.
+
+    It leaves all of them out for an empty side of a join, but not where it makes that join of a subquery only
+    after it has looked for empty sides: then no filter is left by which it would prune either.
+    """
+    return rows.row_count > 0 or not detected.detection.has_joining_subqueries
+
+
+def _folds_values(detected: Detected) -> bool:
+    """Whether the text has rows of its own, which the engine filters while it plans.
+
+    It reads nothing where none is left; not so without the rule that it does without for rows in memory.
+    """
+    return detected.parsed.tree.find(exp.Values) is not None
+
+
+def _dropped(
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    local: Sequence[tuple[RelationPlacement, HeldRelation]],
+    pins: Mapping[int, Narrowing],
+    bounds: RewriteBounds,
+) -> Sequence[DroppedJoin]:
+    if RewriteKind.JOIN_DROPPED not in bounds.kinds:
+        return ()
+    candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
+    return dropped_joins(candidates, applied, dict(local))
+
+
+def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection[int]) -> dict[int, str]:
+    """What the relations are called in the text, by the places of the tables that they stand for."""
+    numbered = enumerate(sorted(local.items()), start=1)
+    return {
+        end: _new_name(place.query.rows_of.tables[0], number, sql)
+        for number, (end, place) in numbered
+        if end not in gone
+    }
+
+
+def _pinned_tables(
+    applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]
+) -> set[tuple[TableName, int | None]]:
+    """What filters and relations were made from: every mention of it reads the same snapshot."""
+    pinned: set[tuple[TableName, int | None]] = set()
+    for build in (place.query.rows_of for place in local):
+        pinned |= set(zip(build.tables, build.snapshot_ids, strict=True))
+    for found in (each.placement.filter for each in applied):
+        pinned.add((found.probe.table, found.probe.snapshot_id))
+        pinned |= set(zip(found.build.tables, found.build.snapshot_ids, strict=True))
+    return pinned
+
+
+def _others_pinned(detected: Detected) -> set[tuple[TableName, int | None]]:
+    """Every other table, too: read as it is later, it might have a commit that followed one on those.
+
+    What opened views read has the columns that it had when they were opened.
+    """
+    unsure = detected.detection.unsure
+    sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in unsure)
+    return {(each.name, each.snapshot_id) for each in sure}
+
+
+def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) -> dict[int, Narrowing]:
+    found: dict[int, Narrowing] = {}
+    for reference, facts in _read(detected):
+        if facts is None or not reference.is_plain or (facts.name, facts.snapshot_id) not in pinned:
+            continue
+        # One snapshot may be read with other columns by one name than by another.
+        if is_readable_again(facts):
+            found[reference.end] = Narrowing(facts.snapshot_id)
+    return found
+
+
+def _loose(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[LooseMention, ...]:
+    return loose_mentions(detected.parsed, detected.names, detected.facts, pins)
+
+
+def _read_by_views(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[TableFacts, ...]:
+    """The pinned tables that a closed view may read as they are by then."""
+    if all(each in detected.facts for each in detected.names.values()):
+        return ()
+    pinned = (facts for reference, facts in _read(detected) if reference.end in pins)
+    return tuple({each.name: each for each in pinned if each is not None}.values())
+
+
+def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:
+    """The mentions of tables, with what is known of each."""
+    for reference in detected.parsed.references:
+        table = detected.names.get(reference.end)
+        if table is not None:
+            yield reference, detected.facts.get(table)
+
+
+def _options(
+    pins: Mapping[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, bounds: RewriteBounds
+) -> dict[int, Mapping[str, str]]:
+    """Iceberg's read options of the scans of which it is known how much is left to read.
+
+    All mentions of one snapshot have the same, by the one of which the most is left: whichever the engine
+    resolves first, it takes for the others too.
+    """
+    found: dict[int, Mapping[str, str]] = {}
+    if RewriteKind.READ_OPTIONS not in bounds.kinds:
+        return found
+    shares = _shares(applied)
+    mentions: dict[tuple[TableName, int], list[tuple[int, TableFacts]]] = {}
+    for reference, facts in _read(detected):
+        if facts is not None and facts.snapshot_id is not None and reference.end in pins:
+            mentions.setdefault((facts.name, facts.snapshot_id), []).append((reference.end, facts))
+    for places in mentions.values():
+        if any(end in shares for end, _ in places):
+            share = max(shares.get(end, WHOLE) for end, _ in places)
+            options = read_options(places[0][1], share, bounds.slots)
+            found |= dict.fromkeys((end for end, _ in places), options)
+    return found
+
+
+def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, FileShare]:
+    """What filters leave of each mention, where it is known."""
+    shares: dict[int, FileShare] = {}
+    for each in applied:
+        if each.formed.share is not None:
+            shares[each.end] = min(each.formed.share, shares.get(each.end, WHOLE))
+    return shares
+
+
+def _options_records(options: Mapping[int, Mapping[str, str]], detected: Detected) -> Iterator[RewriteRecord]:
+    read = (
+        (facts, options[reference.end]) for reference, facts in _read(detected) if reference.end in options
+    )
+    said = {(facts.name, facts.snapshot_id): each for facts, each in read if facts is not None}
+    for (name, _), each in said.items():
+        detail = ", ".join(f"{key} = {value}" for key, value in sorted(each.items()))
+        yield RewriteRecord(RewriteKind.READ_OPTIONS, str(name), detail)
+
+
+def _new_name(table: TableName, number: int, sql: str) -> str:
+    """A view's name that the text does not know: it would hide a table of the same name."""
+    name = f"{table.table}_rows_{number}"
+    while name.casefold() in sql.casefold():
+        name += "_"
+    return name
+
+
+def _is_covered(
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    filters: Sequence[FilterRecord],
+    local: Collection[int],
+) -> bool:
+    read = [(reference.end, facts) for reference, facts in _read(detected) if reference.end not in local]
+    scans = [(end, facts) for end, facts in read if facts is not None]
+    are_all_known = all(each.has_known_version for each in detected.parsed.references)
+    if len(scans) < len(read) or not are_all_known or detected.detection.has_joining_subqueries:
+        return False
+    narrowed: dict[tuple[int, str], bool] = {}
+    for each in applied:
+        columns = each.placement.filter.probe.columns
+        if len(columns) == 1:
+            place = each.end, columns[0]
+            narrowed[place] = narrowed.get(place, True) and _says_all(each)
+    unapplied = [each for each in filters if not each.is_applied]
+    return covers_native_pruning(scans, narrowed, unapplied, detected.detection.left_out)
+
+
+def _says_all(applied: AppliedFilter) -> bool:
+    """Whether the engine's own pruning by the same join could leave out no more."""
+    if applied.formed.form is FilterForm.EMPTY:
+        return True
+    placement = applied.placement
+    # Keys that were converted may match more: a day stands for all of its moments.
+    is_exact = applied.formed.is_exact and not placement.filter.is_converted
+    return is_exact and placement.is_whole and not placement.is_shared
+
+
+def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Detected) -> RewriteRecord:
+    rows_of = place.query.rows_of
+    where = f" where {rows_of.predicate}" if rows_of.predicate else ""
+    detail = f"{rows.row_count} rows of {len(rows_of.columns)} columns, {rows.byte_count} bytes{where}"
+    number = _number(place.reference_end, detected)
+    return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail, number)
+
+
+def _dropped_record(dropped: DroppedJoin, detected: Detected) -> RewriteRecord:
+    return RewriteRecord(
+        RewriteKind.JOIN_DROPPED,
+        str(dropped.join.relation.query.rows_of.tables[0]),
+        f"by the keys of {dropped.join.build_column}",
+        _number(dropped.end, detected),
+        dropped.by.placement.filter.filter_id,
+    )
+
+
+def _number(end: int, detected: Detected) -> int | None:
+    mention = detected.parsed.mention_at(end)
+    return None if mention is None else mention.number
+
+
+def _opened_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:
+    return RewriteRecord(
+        RewriteKind.VIEW_OPENED, str(view), f"reads {', '.join(map(str, tables)) or 'nothing'}"
+    )
+
+
+def _skipped(applied: Sequence[AppliedFilter], detected: Detected) -> list[ScanRecord]:
+    empty = {each.end: each for each in applied if each.formed.form is FilterForm.EMPTY}
+    return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
+
+
+def _mentioned(detected: Detected) -> tuple[ScanRecord, ...]:
+    read = (facts for _, facts in _read(detected) if facts is not None)
+    facts = {(each.name, each.snapshot_id): each for each in read}.values()
+    return tuple(skipped_scan(each) for each in facts if each.source is TableSource.ICEBERG)
+
+
+def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:
+    rows_of = place.query.rows_of
+    return skipped_scan(detected.facts_at(rows_of.tables[0], rows_of.snapshot_ids[0]))
+
+
+def _facts_of(applied: AppliedFilter, detected: Detected) -> TableFacts:
+    probe = applied.placement.filter.probe
+    return detected.facts_at(probe.table, probe.snapshot_id)

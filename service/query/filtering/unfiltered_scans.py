@@ -1,0 +1,30 @@
+"""The tables that no filter was looked for on, as the explanation tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from service.model.filtering import (
+    FilterRecord,
+)
+from service.model.pruning import ScanRecord
+from service.model.tables import TableName
+from service.query.filtering.pruned_query import PrunedQuery
+
+
+def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterator[FilterRecord]:
+    """A record for each mention of a table that has no candidate: the reason for that.
+
+    Tables that the text mentions are told although nothing of them was scanned.
+    """
+    yield from pruned.left_out
+    told = {_name(each) for each in (*pruned.filters, *pruned.left_out)}
+    for scan in (*scans, *pruned.mentioned):
+        name = scan.table.lower()
+        if name not in told:
+            told.add(name)
+            yield FilterRecord.none_on(TableName.of(scan.table), scan.snapshot_id, pruned.otherwise)
+
+
+def _name(record: FilterRecord) -> str:
+    return str(record.probe.table).lower()

@@ -1,0 +1,70 @@
+"""Tables without snapshots, which a filter read before the query did: are they still the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from service.errors import CatalogDown, TableNotFound
+from service.model.filtering import DynamicFilter
+from service.model.tables import TableAt, TableFacts, TableName, TableSource
+from service.ports import Catalogs
+from service.query.filtering.loose_mentions import LooseMention, has_changed
+
+
+@dataclass(frozen=True, slots=True)
+class Unpinned:
+    """A table as it was when filters were looked for. `is_build`: keys were collected from its files."""
+
+    facts: TableFacts
+    is_build: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnpinnedTables:
+    """What a rewritten text reads as it finds it: the `filtered` tables, if it has a filter.
+
+    `loose` are all such mentions of a query that is verified. `behind_views` are pinned, but may be read once
+    more by views that nobody looks into.
+    """
+
+    filtered: tuple[Unpinned, ...] = ()
+    loose: tuple[LooseMention, ...] = ()
+    behind_views: tuple[TableFacts, ...] = ()
+
+
+def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFacts]) -> tuple[Unpinned, ...]:
+    """The query's tables that cannot be read as they were; none, if it has no filter."""
+    builds: set[TableName] = set()
+    has_filter = False
+    for each in filters:
+        builds |= set(each.build.tables)
+        has_filter = True
+    used = {
+        each.name: each for each in facts.values() if has_filter and each.source is not TableSource.ICEBERG
+    }
+    return tuple(Unpinned(each, name in builds) for name, each in used.items())
+
+
+def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
+    """Whether keys may be missing by now: a file of a build side, or a column's type, is another one.
+
+    New files of a table that was only narrowed do no harm: its keys are still those that are asked for. What
+    a view may have read beside its pinned mentions must be as it was.
+    """
+    try:
+        read_by_views = [LooseMention(TableAt(each.name), each) for each in tables.behind_views]
+        return has_changed(read_by_views, catalogs) or any(
+            _has_moved(each, catalogs) for each in tables.filtered
+        )
+    except (TableNotFound, CatalogDown):
+        return True
+
+
+def _has_moved(table: Unpinned, catalogs: Catalogs) -> bool:
+    before = table.facts
+    if table.is_build:
+        return catalogs.facts(before.name).table_uuid != before.table_uuid
+    asked = TableAt(before.name)
+    now = catalogs.facts_of([asked]).get(asked)
+    return now is None or now.schema_id != before.schema_id

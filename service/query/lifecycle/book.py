@@ -1,0 +1,132 @@
+"""The queries that the gateway holds: waiting, running, and ended a short while ago."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from concurrent.futures import Future
+from functools import partial
+from itertools import islice, takewhile
+from uuid import UUID
+
+from service.errors import RequestIdReused, TooManyQueries
+from service.model.query import QueryState
+from service.query.lifecycle.live import LiveQuery
+
+
+class QueryBook:
+    """Finds queries by their id and by their caller's requestId; forgets the ended ones in time.
+
+    A query is held until `retention_ms` after its end. Of those that have no result, at most `max_ended` are
+    held, and the oldest are forgotten before their time: their records say the same. One that has a result is
+    never among them, as its result would be lost with it.
+    """
+
+    def __init__(self, max_waiting: int, retention_ms: int, max_ended: int = 100_000) -> None:
+        self._max_waiting = max_waiting
+        self._retention_ms = retention_ms
+        self._max_ended = max_ended
+        self._lock = threading.Lock()
+        self._queries: dict[UUID, LiveQuery] = {}
+        self._by_request: dict[tuple[str, UUID], LiveQuery] = {}
+        # Each of `_queries` is in one of these, so that nobody has to walk more than what he asks for. The
+        # ended ones lie in the order of their ends.
+        self._open: dict[UUID, LiveQuery] = {}
+        self._with_result: dict[UUID, LiveQuery] = {}
+        self._without_result: dict[UUID, LiveQuery] = {}
+
+    def add(self, query: LiveQuery) -> LiveQuery:
+        """Takes the query in; or gives the one that came before under the same requestId.
+
+        Raises:
+            RequestIdReused: that one asked something else.
+            TooManyQueries: as many as may wait do so already, and this caller has one among them.
+        """
+        with self._lock:
+            before = self._sent_before(query)
+            if before is not None:
+                return before
+            if not self._has_room_for(query.caller):
+                raise TooManyQueries
+            self._queries[query.query_id] = self._open[query.query_id] = query
+            if query.request.request_id is not None:
+                self._by_request[query.caller, query.request.request_id] = query
+        # By its id, not by itself: what is forgotten is freed at once when it is in no circle.
+        query.finished.add_done_callback(partial(self._close, query.query_id))
+        return query
+
+    def find(self, query_id: UUID) -> LiveQuery | None:
+        """The query of this id, while it is held."""
+        return self._queries.get(query_id)
+
+    def sent_before(self, query: LiveQuery) -> LiveQuery | None:
+        """The one that its caller sent under the same requestId, while it is held.
+
+        Raises:
+            RequestIdReused: that one asked something else.
+        """
+        with self._lock:
+            return self._sent_before(query)
+
+    def open(self) -> list[LiveQuery]:
+        """Those that have not ended, oldest first."""
+        with self._lock:
+            return [each for each in self._open.values() if not each.record.state.is_final]
+
+    def lose_result(self, query: LiveQuery) -> None:
+        """Treats the query as one that has no result any more: the result store made room for others."""
+        query.lose_result()
+        with self._lock:
+            if self._with_result.pop(query.query_id, None) is not None:
+                self._without_result[query.query_id] = query
+
+    def forget(self, query_id: UUID) -> None:
+        """Drops one that has ended before its time: its record alone counts."""
+        with self._lock:
+            query = self._queries.get(query_id)
+            if query is not None and query_id not in self._open:
+                self._forget((query,))
+
+    def forget_ended(self, now_ms: int) -> list[UUID]:
+        """Drops those that ended long enough ago, and the oldest of too many without a result; which."""
+        with self._lock:
+            surplus = max(0, len(self._without_result) - self._max_ended)
+            forgotten = self._forget(islice(self._without_result.values(), surplus))
+            for ended in (self._with_result, self._without_result):
+                forgotten += self._forget(takewhile(partial(self._is_over, now_ms), ended.values()))
+            return forgotten
+
+    def _close(self, query_id: UUID, _: Future[None]) -> None:
+        with self._lock:
+            query = self._open.pop(query_id)
+            ended = self._with_result if query.has_result() else self._without_result
+            ended[query_id] = query
+
+    def _has_room_for(self, caller: str) -> bool:
+        waiting = [each for each in self._open.values() if each.record.state is QueryState.QUEUED]
+        if len(waiting) < self._max_waiting:
+            return True
+        # A caller cannot keep others out by filling the queue: each may have one query waiting beyond that.
+        is_full_for_all = len(waiting) >= 2 * self._max_waiting
+        return not is_full_for_all and all(each.caller != caller for each in waiting)
+
+    def _is_over(self, now_ms: int, query: LiveQuery) -> bool:
+        return query.ended_ms is not None and query.ended_ms + self._retention_ms < now_ms
+
+    def _forget(self, queries: Iterable[LiveQuery]) -> list[UUID]:
+        forgotten = list(queries)
+        for query in forgotten:
+            del self._queries[query.query_id]
+            self._with_result.pop(query.query_id, None)
+            self._without_result.pop(query.query_id, None)
+            if query.request.request_id is not None:
+                del self._by_request[query.caller, query.request.request_id]
+        return [each.query_id for each in forgotten]
+
+    def _sent_before(self, query: LiveQuery) -> LiveQuery | None:
+        if query.request.request_id is None:
+            return None
+        before = self._by_request.get((query.caller, query.request.request_id))
+        if before is not None and before.record.fingerprint != query.record.fingerprint:
+            raise RequestIdReused
+        return before

@@ -1,0 +1,25 @@
+"""A caller's queries, those that run among those that have left their record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from service.model.history import QueryListing, QuerySummary, summary_of
+from service.ports import QueryHistory
+from service.query.lifecycle.live import LiveQuery
+
+
+def list_queries(
+    listing: QueryListing, open_queries: Iterable[LiveQuery], history: QueryHistory, now_ms: int
+) -> Sequence[QuerySummary]:
+    """The newest first. A query that has just ended may be missing until its record is written.
+
+    Raises:
+        MetricsStoreDown: the records cannot be read now.
+    """
+    own = [each.status(now_ms) for each in open_queries if each.caller == listing.caller]
+    live = [summary_of(each.record, each.elapsed_ms) for each in own]
+    found = {each.query_id: each for each in live if listing.takes(each)}
+    # A query that ended meanwhile may stand in both; its record is the newer word.
+    found |= {each.query_id: each for each in history.queries(listing)}
+    return sorted(found.values(), key=lambda each: each.position, reverse=True)[: listing.limit]

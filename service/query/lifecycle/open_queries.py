@@ -1,0 +1,15 @@
+"""How many queries wait and run at this moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from service.model.query import QueryState
+from service.query.lifecycle.live import LiveQuery
+
+
+def open_queries(queries: Iterable[LiveQuery]) -> Mapping[QueryState, int]:
+    """The number of queries in each state that is not an end, also where there are none."""
+    states = Counter(each.record.state for each in queries)
+    return {state: states[state] for state in QueryState if not state.is_final}

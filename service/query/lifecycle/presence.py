@@ -1,0 +1,262 @@
+"""What this replica says of itself and its open queries, and what it does about replicas that are gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from service.errors import MetricsStoreDown, QueryCanceled, QueryEnded, ReplicaLost
+from service.model.query import QueryState
+from service.model.replicas import OpenQuery
+from service.ports import Clock, Journal, Replicas
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.live import LiveQuery
+
+log = structlog.get_logger(__name__)
+
+LONG_MS = 1_000
+"""Queries that are open for longer are told of, also when nobody was told their id."""
+REST_MS = 5_000
+"""How long nobody waits for a store that did not answer."""
+WATCH_S = 0.5
+ENDED_WITHIN_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceBounds:
+    """How often a replica says that it is alive, and after which silence its queries count as lost."""
+
+    interval_s: float = 3.0
+    lost_after_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    query: LiveQuery
+    state: QueryState
+
+
+class Presence:
+    """Beats in a thread of its own; any thread may call any method.
+
+    A replica judges others only after it has beaten for `lost_after_s` without a gap: when the store was
+    away, all of them were silent, and none of them is lost for that.
+    """
+
+    def __init__(
+        self,
+        replicas: Replicas,
+        book: QueryBook,
+        journal: Journal,
+        clock: Clock,
+        end: Callable[[LiveQuery, QueryEnded], None],
+        forget: Callable[[UUID], None],
+        bounds: PresenceBounds,
+    ) -> None:
+        """`end` has a query end for a reason; `forget` drops one that the store knows better."""
+        self._replicas = replicas
+        self._book = book
+        self._journal = journal
+        self._clock = clock
+        self._end = end
+        self._forget = forget
+        self._bounds = bounds
+        self._lock = threading.Lock()
+        self._told: dict[UUID, _Told] = {}
+        self._watched: dict[UUID, Future[None]] = {}
+        self._rests_until_ms = 0
+        self._beaten_ms: int | None = None
+        self._judges_from_ms = 0
+        self._is_away = False
+        self._is_leaving = False
+        self._wake = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._beat_until_closed, name="presence", daemon=True)
+
+    def start(self) -> None:
+        """Begins to beat, at once and then every `interval_s`."""
+        self._thread.start()
+
+    def tell(self, query: LiveQuery) -> None:
+        """Writes an open query down before its caller is told of it, so that any replica knows its id.
+
+        Does nothing, quietly, where the store does not answer: no query waits for it.
+        """
+        if query.query_id in self._told or self._clock.elapsed_ms() < self._rests_until_ms:
+            return
+        if query.record.state.is_final:
+            return
+        try:
+            self._beat({query.query_id: query}, {}, ())
+        except MetricsStoreDown:
+            self._rests_until_ms = self._clock.elapsed_ms() + REST_MS
+
+    def find(self, query_id: UUID) -> OpenQuery | None:
+        """A query that is open at any replica.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._replicas.find((query_id,)).get(query_id)
+
+    def ask_to_cancel(self, query_id: UUID) -> None:
+        """Has the replica that runs it cancel it, within its `interval_s`.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        self._replicas.ask_to_cancel(query_id)
+
+    def watch(self, query_id: UUID) -> Future[None]:
+        """Resolved once the query is not open any more, at whichever replica, or nobody looks after it here.
+
+        Never cancel it.
+        """
+        with self._lock:
+            if self._is_leaving:
+                left: Future[None] = Future()
+                left.set_result(None)
+                return left
+            watched = self._watched.setdefault(query_id, Future())
+        self._wake.set()
+        return watched
+
+    def stop_watching(self) -> None:
+        """Lets go of all who wait here for queries of other replicas: they can ask another one."""
+        with self._lock:
+            self._is_leaving = True
+            watched, self._watched = self._watched, {}
+        for each in watched.values():
+            each.set_result(None)
+
+    def beat(self) -> None:
+        """One round: says what is open here, ends what others have decided on, and looks for the lost."""
+        now_ms = self._clock.elapsed_ms()
+        try:
+            with self._lock:
+                held = {query_id: each.query for query_id, each in self._told.items()}
+            self._beat(self._to_tell(now_ms), held, self._recorded())
+            self._note_beat(now_ms)
+            if now_ms >= self._judges_from_ms:
+                self._judge()
+        except MetricsStoreDown:
+            self._beaten_ms = None
+            if not self._is_away:
+                log.warning("replica_not_seen", cure="the metrics store does not answer")
+            self._is_away = True
+
+    def look_after_watched(self) -> None:
+        """Resolves what is not open any more of what somebody waits for."""
+        with self._lock:
+            watched = dict(self._watched)
+        if not watched:
+            return
+        try:
+            still_open = self._replicas.find(watched.keys())
+        except MetricsStoreDown:
+            return
+        with self._lock:
+            ended = [self._watched.pop(each, None) for each in watched if each not in still_open]
+        for future in filter(None, ended):
+            future.set_result(None)
+
+    def close(self) -> None:
+        """Says that this replica ends. Call it when the records of all queries are written."""
+        self._closed.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(ENDED_WITHIN_S)
+        try:
+            self._replicas.leave()
+        except MetricsStoreDown:
+            log.warning("replica_left_without_a_word")
+
+    def _beat(
+        self, opened: Mapping[UUID, LiveQuery], held: Mapping[UUID, LiveQuery], closed: Collection[UUID]
+    ) -> None:
+        now_ms = self._clock.elapsed_ms()
+        statuses = {query_id: query.status(now_ms) for query_id, query in opened.items()}
+        telling = {
+            query_id: OpenQuery(status.record, status.elapsed_ms)
+            for query_id, status in statuses.items()
+            if not status.record.state.is_final
+        }
+        decided = self._replicas.beat(list(telling.values()), held.keys(), closed)
+        with self._lock:
+            for query_id, each in telling.items():
+                self._told[query_id] = _Told(opened[query_id], each.record.state)
+            for query_id in (*closed, *decided.lost):
+                self._told.pop(query_id, None)
+        known = dict(held) | dict(opened)
+        for query_id in decided.lost & known.keys():
+            self._give_up(known[query_id])
+        for query_id in decided.canceled & known.keys():
+            self._end(known[query_id], QueryCanceled())
+
+    def _give_up(self, query: LiveQuery) -> None:
+        """What others were told stays true: it is lost here too, whatever became of it meanwhile."""
+        log.warning("query_counts_as_lost", query_id=str(query.query_id), state=query.record.state)
+        self._end(query, ReplicaLost())
+        query.finished.add_done_callback(lambda _: self._forget(query.query_id))
+
+    def _to_tell(self, now_ms: int) -> dict[UUID, LiveQuery]:
+        with self._lock:
+            told = {query_id: each.state for query_id, each in self._told.items()}
+        return {
+            each.query_id: each
+            for each in self._book.open()
+            if (
+                told[each.query_id] is not each.record.state
+                if each.query_id in told
+                else each.status(now_ms).elapsed_ms >= LONG_MS
+            )
+        }
+
+    def _recorded(self) -> list[UUID]:
+        """Those whose record is written, or was given up: the store has forgotten them, or is to."""
+        with self._lock:
+            told = [each.query for each in self._told.values()]
+        return [
+            each.query_id
+            for each in told
+            if each.recorded.done() and self._journal.find(each.query_id) is None
+        ]
+
+    def _note_beat(self, now_ms: int) -> None:
+        if self._is_away:
+            log.info("replica_seen_again")
+        self._is_away = False
+        gap_ms = None if self._beaten_ms is None else now_ms - self._beaten_ms
+        lost_after_ms = round(self._bounds.lost_after_s * 1000)
+        if gap_ms is None or gap_ms > lost_after_ms // 2:
+            self._judges_from_ms = now_ms + lost_after_ms
+        self._beaten_ms = now_ms
+
+    def _judge(self) -> None:
+        lost = self._replicas.take_lost(self._bounds.lost_after_s)
+        if lost:
+            log.warning("queries_lost_with_their_replica", query_ids=sorted(map(str, lost)))
+
+    def _beat_until_closed(self) -> None:
+        next_beat_ms = 0.0
+        while not self._closed.is_set():
+            if self._clock.elapsed_ms() >= next_beat_ms:
+                next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
+                self._guarded(self.beat)
+            self._guarded(self.look_after_watched)
+            left_s = max(0.0, (next_beat_ms - self._clock.elapsed_ms()) / 1000)
+            with self._lock:
+                pause_s = min(left_s, WATCH_S) if self._watched else left_s
+            self._wake.wait(pause_s)
+            self._wake.clear()
+
+    def _guarded(self, task: Callable[[], None]) -> None:
+        try:
+            task()
+        except Exception:  # the outermost edge of a thread: without it this replica would count as lost
+            log.exception("presence_failed")

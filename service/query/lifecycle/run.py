@@ -1,0 +1,132 @@
+"""One query, from the worker's hand to its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from service.errors import GatewayError, QueryEnded, TableNotFound
+from service.lineage_ports import Lineage, NoLineage
+from service.model.lineage import ResultLineage
+from service.model.query import EngineRun, engine_run
+from service.model.results import Manifest
+from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
+from service.pruning.sql_text.nesting import MAX_NESTING
+from service.query.filtering.in_process import InProcess
+from service.query.filtering.prune import Pruner
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.run_pruned import run_pruned
+from service.query.lifecycle.vet import vet
+from service.tracing import step
+
+log = structlog.get_logger(__name__)
+
+MAX_PLAN_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPorts:
+    """What a query needs from outside, and the bounds that it runs within."""
+
+    engine: Engine
+    catalogs: Catalogs
+    results: ResultStore
+    journal: Journal
+    clock: Clock
+    pruner: Pruner
+    max_sql_bytes: int
+    engine_retries: int
+    max_sql_nesting: int = MAX_NESTING
+    calls: BoundedCalls = field(default_factory=InProcess)
+    """What may take long by what is in a text is done by these."""
+    lineage: Lineage = field(default_factory=NoLineage)
+
+
+def run_query(query: LiveQuery, ports: QueryPorts) -> None:
+    """Runs the query to its end; a failure becomes its state, never an exception."""
+    if not query.start(ports.clock.elapsed_ms()):
+        return
+    try:
+        with step("sluice.query.vet"):
+            vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+            check_parameters(query.request.sql, query.request.parameters)
+        with step("sluice.query.prune"):
+            query.prune(ports.pruner.prune(query.request, query.is_canceled))
+        with step("sluice.query.run"):
+            result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
+        with step("sluice.query.keep"):
+            manifest = keep(result, query, ports.results)
+    except GatewayError as failure:
+        # The query keeps the failure without its causes: here is the last place to see them.
+        log.debug("query_failed", code=failure.code, exc_info=True)
+        run = engine_run(failure)
+        if query.fail(with_nearest(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
+            record(query, ports.journal, run.plan_text if run else "")
+    else:
+        succeed(query, result, manifest, ports)
+
+
+def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manifest:
+    """Puts the rows where the caller can read them.
+
+    Raises:
+        QueryEnded: they cannot be kept; it says how the query ran all the same.
+    """
+    try:
+        return results.put(query.query_id, result.rows, result.columns, result.is_truncated)
+    except QueryEnded as failure:
+        plan_text = plan_text_of(result)
+        failure.run = EngineRun(result.planning_ms, result.running_ms, result.scans, plan_text)
+        raise
+
+
+def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
+    """Ends the query with its result, or drops the result when the query was given up meanwhile."""
+    if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
+        ports.results.drop(query.query_id)
+        return
+    plan_text, lineage = "", None
+    try:
+        plan_text = plan_text_of(result)
+        lineage = lineage_of(query, result) if ports.lineage.is_followed else None
+    finally:
+        record(query, ports.journal, plan_text, lineage)
+
+
+def plan_text_of(result: EngineResult) -> str:
+    """The plans as text; empty when the engine cannot say them any more."""
+    try:
+        return result.plan_text()
+    except GatewayError as failure:
+        log.debug("no_plan_text", code=failure.code, exc_info=True)
+        return ""
+
+
+def lineage_of(query: LiveQuery, result: EngineResult) -> ResultLineage:
+    """What the result's columns come from, as far as the engine can say it."""
+    return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.held_tables.items()))
+
+
+def record(
+    query: LiveQuery, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
+) -> None:
+    """Puts what the query leaves behind on its way to the metrics store."""
+    journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
+    query.recorded.set_result(None)
+
+
+def with_nearest(failure: GatewayError, query: LiveQuery, catalogs: Catalogs) -> GatewayError:
+    """An unknown table with the names that look most like it; any other failure as it is."""
+    if not isinstance(failure, TableNotFound) or failure.nearest:
+        return failure
+    return TableNotFound(failure.table, catalogs.nearest(full_name(failure.table, query)))
+
+
+def full_name(table: str, query: LiveQuery) -> str:
+    """The name as the engine looked it up, with what the text left out: a schema may have several levels."""
+    parts_given = len(table.split("."))
+    schema = query.request.schema if parts_given == 1 else None
+    catalog = query.request.catalog if parts_given <= 2 else None
+    return ".".join(part for part in (catalog, schema, table) if part)

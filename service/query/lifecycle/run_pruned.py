@@ -1,0 +1,117 @@
+"""Runs the narrowed text of a query, and falls back to its caller's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import structlog
+
+from service.errors import CallerError, EngineLost, QueryCanceled, QueryFailed, VerificationFailed
+from service.model.filtering import Reason
+from service.model.verification import Verification
+from service.ports import Engine, EngineResult, Statement
+from service.query.filtering.prune import Pruner
+from service.query.filtering.spared_scans import spared_scans
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.verify import verify
+
+log = structlog.get_logger(__name__)
+
+
+def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
+    """The rows by the narrowed text; by the caller's own, when there is none or the engine does not take it.
+
+    Raises:
+        GatewayError: the caller's own text failed too, or could not be tried any more.
+        VerificationFailed: the query asked for a verification, and the two texts gave other rows.
+    """
+    pruned = query.pruned
+    if pruned.rewritten_sql is not None:
+        try:
+            result = run_rewritten(query, engine, retries)
+        except (CallerError, QueryFailed) as failure:
+            if query.is_canceled():
+                raise
+            log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
+            query.prune(pruned.as_written(query.request.sql))
+        else:
+            if not pruner.has_moved(pruned):
+                check(query, result, pruner, engine, retries)
+                spared = (*pruned.skipped, *spared_scans(result, pruned.skipped, pruned.mentioned))
+                return replace(result, scans=(*result.scans, *(result.with_totals(spared) if spared else ())))
+            query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
+    if query.request.pruning.is_verified:
+        query.note(Verification.NOT_NARROWED)
+    return run_on_engine(query, query.request.sql, engine, retries)
+
+
+def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
+    """Compares with the rows of the same snapshots without a filter, if the query asks for it.
+
+    Raises:
+        VerificationFailed: they differ, which nothing excuses. Its keys and its rows in memory are not used
+            again.
+    """
+    pruned = query.pruned
+    plain_sql = pruned.pinned_sql
+    if not query.request.pruning.is_verified or plain_sql is None:
+        return
+
+    def plain() -> EngineResult:
+        result = run_on_engine(query, plain_sql, engine, retries)
+        if query.is_canceled():
+            raise QueryCanceled
+        return result
+
+    found = verify(pruned.opened_sql or query.request.sql, narrowed, plain)
+    if found is Verification.DIFFERENT and pruner.has_changed(pruned):
+        found = Verification.NOT_COMPARABLE
+    query.note(found)
+    if found is Verification.DIFFERENT:
+        log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
+        pruner.distrust(pruned)
+        raise VerificationFailed
+
+
+def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResult:
+    """The rewritten text, with what it needs of the engine."""
+    pruned = query.pruned
+    statement = replace(
+        _statement(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
+    )
+    return _run(query, statement, engine, retries)
+
+
+def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> EngineResult:
+    """Runs a text of the query's as it stands."""
+    return _run(query, _statement(query, sql), engine, retries)
+
+
+def _statement(query: LiveQuery, sql: str) -> Statement:
+    request = query.request
+    return Statement(
+        query_id=query.query_id,
+        sql=sql,
+        parameters=request.parameters,
+        catalog=request.catalog,
+        schema=request.schema,
+        row_limit=request.row_limit,
+        byte_limit=request.byte_limit,
+        is_canceled=query.is_canceled,
+        origin=request.sql,
+        caller=query.caller,
+    )
+
+
+def _run(query: LiveQuery, statement: Statement, engine: Engine, retries: int) -> EngineResult:
+    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice.
+
+    Unless the query itself may be why: see ADR 28.
+    """
+    for _ in range(retries):
+        try:
+            return engine.run(statement)
+        except EngineLost as lost:
+            if query.is_canceled() or not lost.may_run_again:
+                raise
+    return engine.run(statement)

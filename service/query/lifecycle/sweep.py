@@ -1,0 +1,44 @@
+"""What must happen by the clock: timeouts, cancellations that have to be said again, results that end."""
+
+from __future__ import annotations
+
+import structlog
+
+from service.errors import QueryTimedOut
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run import QueryPorts, record
+
+log = structlog.get_logger(__name__)
+
+# A job that the engine stops is back within moments; what does not come back hangs where no cancel reaches.
+GRACE_MS = 5_000
+
+
+def end_late_queries(book: QueryBook, ports: QueryPorts) -> list[LiveQuery]:
+    """Cancels every query that is past its deadline, and says again what the engine may have missed.
+
+    The engine stops what runs at the moment of the call; a query may start its next step right after. One
+    that hangs outside of what the engine can stop is ended after `GRACE_MS`, although its worker is not free:
+    these are given back.
+    """
+    given_up: list[LiveQuery] = []
+    now_ms = ports.clock.elapsed_ms()
+    for query in book.open():
+        if now_ms >= query.deadline_ms:
+            seconds = query.request.timeout_ms / 1000
+            if query.cancel(QueryTimedOut(f"The query ran into its timeout of {seconds:g} s."), now_ms):
+                record(query, ports.journal)
+        if query.is_running() and query.give_up(GRACE_MS, now_ms):
+            log.warning("query_given_up", query_id=str(query.query_id), timeout_ms=query.request.timeout_ms)
+            record(query, ports.journal)
+            given_up.append(query)
+        elif query.is_canceled() and query.is_running():
+            ports.engine.cancel(query.query_id)
+    return given_up
+
+
+def forget_old_queries(book: QueryBook, ports: QueryPorts) -> None:
+    """Drops queries that ended long ago, and their results with them."""
+    for query_id in book.forget_ended(ports.clock.elapsed_ms()):
+        ports.results.drop(query_id)

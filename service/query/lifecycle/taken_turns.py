@@ -1,0 +1,97 @@
+"""Workers that take the callers' turns, of which some may hang."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+from service.errors import ShuttingDown
+from service.model.usage import PoolUse
+from service.query.lifecycle.fair_turns import FairTurns, Turn
+from service.query.lifecycle.worker_pool import WorkerPool
+
+T = TypeVar("T")
+
+
+class TakenTurns(Generic[T]):
+    """Gives each item to a worker when its caller's turn has come.
+
+    Of an item that was given up, the caller's turn is over and another worker takes its place at once; the
+    worker that hangs with it counts as given up until it comes back.
+    """
+
+    def __init__(self, running_per_caller: int, name: str, work: Callable[[T], None]) -> None:
+        # The context carries the ids that every log line of an item has.
+        self._turns: FairTurns[tuple[contextvars.Context, T]] = FairTurns(running_per_caller)
+        self._work = work
+        # One worker more than a caller may use: no caller takes the last one.
+        self._size = running_per_caller + 1
+        self._pool = WorkerPool(self._size, name)
+        self._lock = threading.Lock()
+        self._taken: dict[int, Turn[tuple[contextvars.Context, T]]] = {}
+
+    @property
+    def given_up(self) -> int:
+        """How many workers were given up and have not come back."""
+        return self._pool.given_up
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether no worker is left."""
+        return self._pool.is_exhausted
+
+    @property
+    def use(self) -> PoolUse:
+        """How many workers are busy, given up ones apart, and how many items wait."""
+        return PoolUse(len(self._taken), self._size, self._turns.waiting_count)
+
+    def put(self, caller: str, item: T) -> None:
+        """Lets the item wait for its turn.
+
+        Raises:
+            ShuttingDown: nobody takes a turn any more.
+        """
+        self._turns.put(caller, (contextvars.copy_context(), item))
+        self._pool.submit(self._take_turns)
+
+    def give_up(self, item: T) -> None:
+        """Takes the turn from an item whose worker hangs; nothing, if it has ended meanwhile."""
+        with self._lock:
+            turn = self._taken.pop(id(item), None)
+            if turn is None:
+                return
+            self._pool.give_up()
+        self._turns.done(turn)
+        with suppress(ShuttingDown):
+            self._pool.submit(self._take_turns)
+
+    def close(self) -> None:
+        """Gives nobody a turn any more."""
+        self._turns.close()
+        self._pool.close()
+
+    def is_idle_within(self, seconds: float) -> bool:
+        """Whether nothing runs any more, at the latest after this time; what was given up counts no more."""
+        return self._turns.is_idle_within(seconds)
+
+    def _take_turns(self) -> None:
+        # Whose item has ended makes room for another one of its caller: so look again.
+        while (turn := self._turns.take()) is not None:
+            context, item = turn.item
+            with self._lock:
+                self._taken[id(item)] = turn
+            try:
+                context.run(self._work, item)
+            finally:
+                self._end(item)
+
+    def _end(self, item: T) -> None:
+        with self._lock:
+            turn = self._taken.pop(id(item), None)
+            if turn is None:
+                self._pool.take_back()
+                return
+        self._turns.done(turn)

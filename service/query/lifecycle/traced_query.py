@@ -1,0 +1,43 @@
+"""What a trace tells of a query."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from service.model.query import QueryRecord
+from service.query.lifecycle.live import LiveQuery
+from service.tracing import Span
+
+_MICROSECOND_NS = 1_000
+
+
+def waited(span: Span, query: LiveQuery, until: datetime) -> None:
+    """The step in which it waited for its caller's turn, which is over."""
+    if span.is_recorded:
+        began_ns, ended_ns = _nanoseconds(query.record.submitted_at), _nanoseconds(until)
+        span.past("sluice.query.queue", began_ns, ended_ns, {"sluice.caller": query.caller})
+
+
+def told(span: Span, record: QueryRecord) -> None:
+    """How it ended, and what it read."""
+    if not span.is_recorded:
+        return
+    span.note(
+        {
+            "sluice.query_id": str(record.query_id),
+            "sluice.caller": record.caller,
+            "sluice.state": record.state.value,
+            "sluice.rows": record.row_count,
+            "sluice.tables": list(dict.fromkeys(each.table for each in record.scans)),
+            "sluice.filters.applied": sum(each.is_applied for each in record.filters),
+            "sluice.scans.bytes.total": sum(each.metrics.bytes.total for each in record.scans),
+            "sluice.scans.bytes.selected": sum(each.metrics.bytes.selected for each in record.scans),
+            "db.query.text": record.sql,
+        }
+    )
+    if record.error is not None:
+        span.fail(record.error.code)
+
+
+def _nanoseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000) * _MICROSECOND_NS

@@ -1,0 +1,139 @@
+"""The workers that run queries: a bounded pool in which callers take turns, and a sweeper that keeps time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+
+import structlog
+
+from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
+from service.model.health import PartHealth, PartState
+from service.model.usage import PoolUse
+from service.query.lifecycle.book import QueryBook
+from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.run import QueryPorts, record, run_query
+from service.query.lifecycle.sweep import end_late_queries, forget_old_queries
+from service.query.lifecycle.taken_turns import TakenTurns
+from service.query.lifecycle.traced_query import told, waited
+from service.tracing import step
+
+log = structlog.get_logger(__name__)
+
+SWEEP_INTERVAL_S = 0.1
+ENDED_WITHIN_S = 2.0
+
+
+class QueryWorkers:
+    """Runs the book's queries, so many of a caller at a time, and ends those that are late or canceled.
+
+    There is one worker more than a caller may have queries running: no caller takes the last one.
+    """
+
+    def __init__(self, book: QueryBook, ports: QueryPorts, count: int) -> None:
+        self._book = book
+        self._ports = ports
+        self._turns: TakenTurns[LiveQuery] = TakenTurns(count, "query", self._work)
+        self._closed = threading.Event()
+        self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
+        self._sweeper.start()
+
+    def hand_over(self, query: LiveQuery) -> None:
+        """Gives the query to the next free worker whose turn its caller has.
+
+        Raises:
+            ShuttingDown: no worker takes anything any more.
+        """
+        self._ports.lineage.query_taken(query.record)
+        try:
+            self._turns.put(query.caller, query)
+        except ShuttingDown as closed:  # close() came in between
+            self._fail(query, closed)
+            raise
+
+    @property
+    def given_up(self) -> int:
+        """How many workers hang with queries that have ended for their callers."""
+        return self._turns.given_up
+
+    @property
+    def use(self) -> PoolUse:
+        """How many are busy, and how many queries wait for one."""
+        return self._turns.use
+
+    def health(self) -> PartHealth:
+        """Down when no worker is left that could run a query. At once."""
+        given_up = self._turns.given_up
+        state = PartState.DOWN if self._turns.is_exhausted else PartState.UP
+        detail = f"Given up, and not back yet: {given_up} workers." if given_up else ""
+        return PartHealth("queryWorkers", state, detail, is_required=True, given_up_count=given_up)
+
+    def cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
+        """Ends the query if it waits, and asks it to end if it runs."""
+        if query.cancel(reason, self._ports.clock.elapsed_ms()):
+            record(query, self._ports.journal)
+        elif query.is_running():
+            self._ports.engine.cancel(query.query_id)
+
+    def close(self, timeout_s: float) -> None:
+        """Waits for what is open, cancels what is late, and stops the engine under the rest."""
+        deadline_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
+        for query in self._book.open():
+            with suppress(FutureTimeoutError):
+                query.finished.result(max(0.0, (deadline_ms - self._ports.clock.elapsed_ms()) / 1000))
+        # First no worker takes anything any more: whoever came in until now is in the book.
+        self._turns.close()
+        for query in self._book.open():
+            self.cancel(query, QueryCanceled("The gateway is shutting down."))
+        self._ports.engine.close()
+        # Without its engine a query ends within moments; one that does not hangs where nothing reaches it.
+        if not self._turns.is_idle_within(ENDED_WITHIN_S):
+            log.error("queries_hang_in_stop")
+        self._closed.set()
+        self._sweeper.join(ENDED_WITHIN_S)
+
+    def _work(self, query: LiveQuery) -> None:
+        structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
+        with step("sluice.query", since=query.record.submitted_at) as span:
+            waited(span, query, self._ports.clock.now())
+            self._run(query)
+            told(span, query.record)
+
+    def _run(self, query: LiveQuery) -> None:
+        try:
+            run_query(query, self._ports)
+        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
+            log.exception("query_crashed")
+            self._fail(query, GatewayError())
+        ended = query.record
+        log.info(
+            "query_ended",
+            state=ended.state,
+            code=ended.error and ended.error.code,
+            rows=ended.row_count,
+            queued_ms=ended.queued_ms,
+            planning_ms=ended.planning_ms,
+            running_ms=ended.running_ms,
+        )
+
+    def _fail(self, query: LiveQuery, failure: GatewayError) -> None:
+        if query.fail(failure, self._ports.clock.elapsed_ms()):
+            record(query, self._ports.journal)
+
+    def _sweep(self) -> None:
+        while not self._closed.wait(SWEEP_INTERVAL_S):
+            self._guarded(self._end_late_queries)
+            self._guarded(lambda: forget_old_queries(self._book, self._ports))
+
+    def _end_late_queries(self) -> None:
+        for query in end_late_queries(self._book, self._ports):
+            self._turns.give_up(query)
+
+    def _guarded(self, task: Callable[[], None]) -> None:
+        try:
+            task()
+        except (GatewayError, OSError) as failure:
+            # Tried again with the next sweep; the sweeper itself must never end.
+            log.warning("sweep_failed", error=type(failure).__name__)
