@@ -29,8 +29,8 @@ from service.adapters.synced_files import not_synced, sync_files
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
-from service.ingest.dead_letters import FIELDS as DEAD_LETTER_FIELDS
-from service.ingest.executing.large_parts import LargeInputs
+from service.ingest.dead_letters.dead_letters import FIELDS as DEAD_LETTER_FIELDS
+from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts

@@ -20,9 +20,9 @@ from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.adapters.stream_meters import StreamCollector
 from service.adapters.task_spools import TaskSpools
-from service.ingest.executing.large_parts import LargeBounds, LargeInputs
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
-from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.sources import SourceBounds
 from service.ports import Clock

@@ -11,7 +11,7 @@ from api.bodies.record_types import compression, record_format
 from api.errors import UnsupportedMediaType
 from api.problems import problem_response
 from service.errors import IngestInvalid
-from service.ingest.reading.decompressed import decompressed
+from service.ingest.decoding.streams.decompressed import decompressed
 from service.model.record_formats import Compression
 
 

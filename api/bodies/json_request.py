@@ -16,7 +16,7 @@ from api.bodies.value_count import TooManyValues, check_fields, check_value_coun
 from api.door import Door
 from api.errors import NotJson
 from service.errors import GatewayBusy
-from service.ingest.reading.exact_json import NumberTooLong, exact_json, strict_json
+from service.ingest.decoding.values.exact_json import NumberTooLong, exact_json, strict_json
 
 LARGE_BYTES = 64 * 1024
 """Less is read at once; more is read beside the event loop, so that others are answered meanwhile."""

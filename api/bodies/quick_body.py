@@ -16,9 +16,9 @@ import msgspec
 from api.bodies.json_request import body_json
 from api.requests.ingest_request import NO_PART_OF_IT, fingerprinted, ingest_request_of
 from api.schemas.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
+from service.ingest.decoding.json.json_records import json_records
+from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.ingests import ReadSchema
-from service.ingest.reading.exact_json import exact_json
-from service.ingest.reading.json_records import json_records
 from service.model.ingest import IngestRequest
 from service.model.json_records import JsonRecords
 

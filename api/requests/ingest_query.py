@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from api.errors import Fault, InvalidRequest
 from api.schemas.ingest_request import StreamedRoute, StreamedWrite
-from service.ingest.reading.exact_json import exact_json
+from service.ingest.decoding.values.exact_json import exact_json
 
 _LISTS = ("writeSchema", "equalityFields")
 """Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""

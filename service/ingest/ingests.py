@@ -13,8 +13,8 @@ from uuid import UUID
 
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
 from service.ingest.committing.committer import Committer
-from service.ingest.dead_letters import SUFFIX
-from service.ingest.rejected_counts import with_rejected_counts
+from service.ingest.dead_letters.dead_letters import SUFFIX
+from service.ingest.dead_letters.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
 from service.ingest.traced_ingest import told
 from service.ingest_ports import IngestHistory, Spool, never

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.errors import IngestInvalid
-from service.ingest.reading.plan import ReadTarget
+from service.ingest.decoding.streams.plan import ReadTarget
 from service.model.ingest import Route
 from service.model.writing import Destination, WriteTarget
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from io import BytesIO
 
 from service.errors import IngestInvalid
-from service.ingest.executing.large_parts import LargeInputs
-from service.ingest.executing.names_in_source import names_in_source
-from service.ingest.reading.ndjson_names import ndjson_names
-from service.ingest.reading.note_names import note_names
-from service.ingest.reading.present_names import present_names
-from service.ingest.reading.read_bounds import ReadBounds
-from service.ingest.reading.sought import opened_records
+from service.ingest.decoding.json.ndjson_names import ndjson_names
+from service.ingest.decoding.present_names import present_names
+from service.ingest.decoding.streams.note_names import note_names
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.decoding.streams.sought import opened_records
+from service.ingest.distributed.large_parts import LargeInputs
+from service.ingest.distributed.names_in_source import names_in_source
 from service.ingest_ports import Spools
 from service.model.ingest import IngestRequest, Route, StreamedRecords
 from service.model.json_records import JsonRecords

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from service.ingest.decoding.streams.plan import ReadTarget
+from service.ingest.decoding.values.sent_types import fields_as_sent
 from service.ingest.partition_rules import partition_rules
-from service.ingest.reading.plan import ReadTarget
-from service.ingest.reading.sent_types import fields_as_sent
 from service.model.ingest import Write
 from service.model.schemas import Field
 from service.model.writing import WritableTable

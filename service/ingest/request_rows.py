@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.ingest.reading.exact_json import json_text
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import ReadBounds
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
-from service.ingest.reading.rows import FIRST, BadRow, Position, Rows, TargetRows
-from service.ingest.reading.rows_at_once import rows_at_once
-from service.ingest.reading.sought import opened_records
+from service.ingest.decoding.json.rows_at_once import rows_at_once
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.decoding.streams.rows import FIRST, BadRow, Position, Rows, TargetRows
+from service.ingest.decoding.streams.sought import opened_records
+from service.ingest.decoding.values.exact_json import json_text
+from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest_ports import Spools
 from service.model.ingest import BadRecord, IngestRequest, StreamedRecords
 from service.model.json_records import JsonRecords

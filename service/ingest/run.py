@@ -10,21 +10,21 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNotAllowed
-from service.ingest.dead_letters import DeadLetters
-from service.ingest.executing.large_parts import LargeInputs
-from service.ingest.executing.sources_until import SourcesUntil
-from service.ingest.executing.write_executed import ExecutedWrite, WritePorts, is_executed
+from service.ingest.dead_letters.dead_letters import DeadLetters
+from service.ingest.dead_letters.letters_apart import check_letters_apart
+from service.ingest.dead_letters.sort_out import SortedOut
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.distributed.large_parts import LargeInputs
+from service.ingest.distributed.sources_until import SourcesUntil
+from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.joined_routes import joined_routes
-from service.ingest.letters_apart import check_letters_apart
 from service.ingest.present_columns import PresentColumns
 from service.ingest.read_target import read_target
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.request_rows import request_rows
 from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import telling
 from service.ingest.schema_changes.match_tables import match_tables
-from service.ingest.sort_out import SortedOut
 from service.ingest.unmetered import Unmetered
 from service.ingest.write_schema.kept import kept_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets

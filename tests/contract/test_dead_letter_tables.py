@@ -12,7 +12,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
 from service.errors import CatalogDown
-from service.ingest.dead_letters import FIELDS
+from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest_ports import DeadLetterTables
 from service.model.schemas import TableSchema
 from service.model.tables import TableName

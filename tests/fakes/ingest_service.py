@@ -13,10 +13,10 @@ from service.adapters.sources.storage import SourceAccess
 from service.adapters.task_spools import TaskSpools
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
-from service.ingest.dead_letters import FIELDS
-from service.ingest.executing.large_parts import LargeBounds, LargeInputs
+from service.ingest.dead_letters.dead_letters import FIELDS
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.model.schemas import TableSchema

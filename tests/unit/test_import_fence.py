@@ -65,6 +65,12 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
         ("api/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
         ("service/query/filtering/prune.py", "import service.query.lifecycle.book", "A query's life asks"),
+        ("service/ingest/write_schema/kept.py", "import service.ingest.run", "An ingest goes from its bytes"),
+        (
+            "service/ingest/decoding/csv/csv_rows.py",
+            "import service.ingest.decoding.json.ndjson",
+            "Formats share values and streams",
+        ),
         (
             "service/pruning/candidates/inner_join.py",
             "import service.pruning.candidates.outer_join",

@@ -13,12 +13,12 @@ import pytest
 
 from service.adapters.laid_bodies import BodyInMessage
 from service.errors import IngestInvalid
-from service.ingest.executing.body_splits import body_splits, is_splittable
-from service.ingest.executing.split_reader import SplitsOfBody
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS, ReadBounds
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import BadRow, Rows, TargetRows
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
+from service.ingest.distributed.body_splits import body_splits, is_splittable
+from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.body_splits import BodySplit
 from service.model.ingest import StreamedRecords
 from service.model.record_formats import Compression, RecordFormat

@@ -27,9 +27,9 @@ from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.task_spools import TaskSpools
 from service.errors import RecordsInvalid, UpsertTooLarge
-from service.ingest.dead_letters import FIELDS
-from service.ingest.executing.large_parts import LargeBounds, LargeInputs
-from service.ingest.executing.write_executed import ExecutedWrite, WritePorts
+from service.ingest.dead_letters.dead_letters import FIELDS
+from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
+from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts
 from service.model.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
 from service.model.judged_by import Judging
 from service.model.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords

@@ -29,7 +29,7 @@ from service.errors import (
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
-from service.ingest.dead_letters import dead_letter_name
+from service.ingest.dead_letters.dead_letters import dead_letter_name
 from service.model.ingest import (
     BadRecord,
     ColumnNames,

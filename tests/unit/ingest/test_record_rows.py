@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.errors import IngestInvalid
-from service.ingest.reading.columnar_rows import columnar_rows
-from service.ingest.reading.exact_json import exact_json
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.record_rows import RecordRows
-from service.ingest.reading.rows import FIRST, BadRow, Position, TargetRows
+from service.ingest.decoding.arrow.columnar_rows import columnar_rows
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import FIRST, BadRow, Position, TargetRows
+from service.ingest.decoding.values.exact_json import exact_json
+from service.ingest.decoding.values.record_rows import RecordRows
 from service.model.ingest import Route
 from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct

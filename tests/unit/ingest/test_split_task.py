@@ -13,11 +13,11 @@ import pytest
 
 from service.adapters.task_spools import TaskSpools
 from service.errors import CallerError, SourceChanged, TooManyIngests
-from service.ingest.dead_letters import LettersLater
-from service.ingest.executing.split_reader import SplitsOfSource
-from service.ingest.executing.split_task import SplitTask
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import ReadBounds
+from service.ingest.dead_letters.dead_letters import LettersLater
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.distributed.split_reader import SplitsOfSource
+from service.ingest.distributed.split_task import SplitTask
 from service.model.record_formats import RecordFormat
 from service.model.sources import SourceFile, SourceRecords, SourceSplit
 from tests.fakes.data_files import FakeDataFiles

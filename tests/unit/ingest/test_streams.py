@@ -39,9 +39,9 @@ from service.errors import (
     TooManyIngests,
     WriteSchemaInvalid,
 )
-from service.ingest.dead_letters import dead_letter_name
+from service.ingest.dead_letters.dead_letters import dead_letter_name
+from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingests import Accepted
-from service.ingest.reading.read_bounds import ReadBounds
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.ingest_ports import never
 from service.model.ingest import (

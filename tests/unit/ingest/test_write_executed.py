@@ -25,9 +25,9 @@ from service.errors import (
     TableNotFound,
     WriteSchemaInvalid,
 )
-from service.ingest.executing.split_reader import SplitReader
-from service.ingest.executing.split_task import SplitTask
-from service.ingest.reading.read_bounds import ReadBounds
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.distributed.split_reader import SplitReader
+from service.ingest.distributed.split_task import SplitTask
 from service.ingest_ports import never
 from service.model.ingest import (
     ColumnNames,

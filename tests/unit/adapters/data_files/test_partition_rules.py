@@ -25,9 +25,9 @@ from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.locations import folder_bounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import RecordsInvalid
+from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.partition_rules import partition_rules
-from service.ingest.reading.arrow_types import arrow_schema
-from service.ingest.reading.partition_misfits import partition_misfits
 from service.model.tables import PartitionField, TableName
 from service.model.writing import TableKey, WritableTable
 from tests.unit.adapters.data_files.states import files_below, spec_of, state_of, write

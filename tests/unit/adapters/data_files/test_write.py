@@ -24,8 +24,8 @@ from service.adapters.data_files.write import write_data_files
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.writer_state import WriterState
 from service.errors import IngestInvalid, RecordsInvalid
-from service.ingest.reading.parquet_footer import column_chunks
-from service.ingest.reading.parquet_pages import pages
+from service.ingest.decoding.parquet.parquet_footer import column_chunks
+from service.ingest.decoding.parquet.parquet_pages import pages
 from service.model.writing import WriteResult
 from tests.unit.adapters.data_files import full_disk
 from tests.unit.adapters.data_files.states import (

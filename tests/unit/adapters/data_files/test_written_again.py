@@ -39,7 +39,7 @@ from service.adapters.data_files.writer_state import WriterState
 from service.adapters.data_files.written_rows import ParquetWrittenRows
 from service.errors import StorageDown
 from service.ingest.committing.refitted_target import refitted_target
-from service.ingest.reading.arrow_types import arrow_schema
+from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget
 from tests.unit.adapters.data_files.states import paths_of, rows_of

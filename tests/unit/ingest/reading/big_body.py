@@ -18,10 +18,10 @@ import pyarrow as pa
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.write_bounds import WriteBounds
 from service.adapters.data_files.write_fan import write_fan
-from service.ingest.reading.decompressed import decompressed
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import TargetRows
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.decompressed import decompressed
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.record_formats import Compression, RecordFormat
 from service.model.tables import TableName

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.errors import IngestInvalid
-from service.ingest.reading.batches import parquet_batches, parquet_row_groups
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.arrow.batches import parquet_batches, parquet_row_groups
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 
 
 class Watched(io.BytesIO):

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.errors import IngestInvalid
-from service.ingest.reading.exact_arrays import exact_array
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.row_payload import row_payload
-from service.ingest.reading.rows import BadRow
-from service.ingest.reading.sent_types import MIDNIGHTS
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import BadRow
+from service.ingest.decoding.values.exact_arrays import exact_array
+from service.ingest.decoding.values.row_payload import row_payload
+from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.ingest import Route
 from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct

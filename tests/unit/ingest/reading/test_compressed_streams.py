@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import IngestInvalid
-from service.ingest.reading.decompressed import decompressed
+from service.ingest.decoding.streams.decompressed import decompressed
 from service.model.record_formats import Compression
 
 LINES = b'{"a": 1}\n' * 3

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.errors import IngestInvalid
-from service.ingest.reading.csv_records import NoCsv, csv_records
-from service.ingest.reading.csv_rows import csv_names, csv_rows
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.rows import FIRST, BadRow, Position
+from service.ingest.decoding.csv.csv_records import NoCsv, csv_records
+from service.ingest.decoding.csv.csv_rows import csv_names, csv_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.rows import FIRST, BadRow, Position
 from service.model.ingest import Route
 from service.model.schemas import Field, ListOf, Primitive
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from service.ingest.reading.exact_json import (
+from service.ingest.decoding.json.far_digits import has_far_digits
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import BadRow
+from service.ingest.decoding.values.exact_json import (
     NumberTooLong,
     exact_json,
     exact_number,
     json_text,
     strict_json,
 )
-from service.ingest.reading.far_digits import has_far_digits
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import BadRow
 from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, ListOf, Primitive, Struct
 

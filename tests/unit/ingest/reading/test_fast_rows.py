@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.ingest.reading.fast_columns import fast_column
-from service.ingest.reading.json_lines import json_lines
-from service.ingest.reading.ndjson import is_plain, ndjson_rows
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.record_rows import RecordRows
-from service.ingest.reading.rows import FIRST, BadRow, Rows
-from service.ingest.reading.sent_types import MIDNIGHTS
+from service.ingest.decoding.json.fast_columns import fast_column
+from service.ingest.decoding.json.json_lines import json_lines
+from service.ingest.decoding.json.ndjson import is_plain, ndjson_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.rows import FIRST, BadRow, Rows
+from service.ingest.decoding.values.record_rows import RecordRows
+from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.ingest import Route
 from service.model.schemas import Field, Primitive
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import BadRow
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import BadRow
 from service.model.calendar import FIRST_DAY, LAST_DAY, date_text, moment_text
 from service.model.record_formats import RecordFormat
 from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct

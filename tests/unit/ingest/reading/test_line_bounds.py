@@ -11,14 +11,14 @@ from hypothesis import strategies as some
 
 from service.adapters.laid_bodies import BodyInMessage
 from service.errors import IngestInvalid
-from service.ingest.executing.body_splits import body_splits
-from service.ingest.executing.split_reader import SplitsOfBody
-from service.ingest.reading.line_blocks import BLOCK_BYTES, line_blocks
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.present_names import present_names
-from service.ingest.reading.read_bounds import ReadBounds
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import TargetRows
+from service.ingest.decoding.present_names import present_names
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.line_blocks import BLOCK_BYTES, line_blocks
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.decoding.streams.rows import TargetRows
+from service.ingest.distributed.body_splits import body_splits
+from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.ingest import Route, StreamedRecords
 from service.model.record_formats import Compression, RecordFormat
 from service.model.schemas import Field, Primitive

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.errors import IngestInvalid
-from service.ingest.reading.batches import parquet_batches
-from service.ingest.reading.parquet_footer import ColumnChunk, column_chunks
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.arrow.batches import parquet_batches
+from service.ingest.decoding.parquet.parquet_footer import ColumnChunk, column_chunks
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 
 ROWS = pa.table(
     {

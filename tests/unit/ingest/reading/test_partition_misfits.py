@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.ingest.reading.partition_misfits import partition_misfits
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.read_rows import read_rows
-from service.ingest.reading.rows import BadRow, Rows, TargetRows
+from service.ingest.decoding.read_rows import read_rows
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
+from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.request_rows import Unfit, request_rows
 from service.model.ingest import IngestRequest, Route, Write
 from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules

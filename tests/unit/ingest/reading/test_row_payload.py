@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ingest.reading.row_payload import row_payload
-from service.ingest.reading.scalar_values import scalar_values
+from service.ingest.decoding.values.row_payload import row_payload
+from service.ingest.decoding.values.scalar_values import scalar_values
 from service.model.calendar import FIRST_DAY, LAST_DAY, day_of, moment_of
 
 FIRST_US, LAST_US = FIRST_DAY * 86_400 * 10**6, (LAST_DAY + 1) * 86_400 * 10**6 - 1

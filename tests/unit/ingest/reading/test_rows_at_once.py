@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.ingest.reading.exact_json import exact_json
-from service.ingest.reading.json_records import json_records
-from service.ingest.reading.plan import ReadPlan, ReadTarget
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.record_rows import BATCH_ROWS, RecordRows
-from service.ingest.reading.rows import FIRST, TargetRows
-from service.ingest.reading.rows_at_once import rows_at_once
+from service.ingest.decoding.json.json_records import json_records
+from service.ingest.decoding.json.rows_at_once import rows_at_once
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.rows import FIRST, TargetRows
+from service.ingest.decoding.values.exact_json import exact_json
+from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.request_rows import Unfit, request_rows
 from service.model.ingest import IngestRequest, Route, Write
 from service.model.json_records import JsonRecords

@@ -15,9 +15,9 @@ import pytest
 from service.adapters.scratch_directory import LOCK_NAME
 from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
 from service.errors import IngestInvalid, StorageDown, TooManyIngests
-from service.ingest.reading.batches import parquet_batches
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.sought import opened_records
+from service.ingest.decoding.arrow.batches import parquet_batches
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.sought import opened_records
 from service.ingest_ports import Spools
 from service.model.ingest import StreamedRecords
 from service.model.record_formats import Compression, RecordFormat

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.errors import IngestInvalid, StorageDown
-from service.ingest.reading.batches import arrow_batches, parquet_batches, parquet_row_groups
-from service.ingest.reading.decompressed import decompressed
-from service.ingest.reading.read_bounds import DEFAULT_BOUNDS
-from service.ingest.reading.sought import sought
+from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches, parquet_row_groups
+from service.ingest.decoding.streams.decompressed import decompressed
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
+from service.ingest.decoding.streams.sought import sought
 from service.model.record_formats import Compression, RecordFormat
 from tests.fakes.spools import FakeSpools
 

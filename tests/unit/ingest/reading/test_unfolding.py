@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.errors import IngestInvalid
-from service.ingest.reading.batches import arrow_batches, parquet_batches
-from service.ingest.reading.compact_structs import compact_struct
-from service.ingest.reading.read_bounds import ReadBounds, Room
-from service.ingest.reading.row_bytes import row_bytes
-from service.ingest.reading.unfolded_rows import unfolded_parts
+from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches
+from service.ingest.decoding.parquet.compact_structs import compact_struct
+from service.ingest.decoding.streams.read_bounds import ReadBounds, Room
+from service.ingest.decoding.values.row_bytes import row_bytes
+from service.ingest.decoding.values.unfolded_rows import unfolded_parts
 
 MIB = 1024**2
 SMALL = ReadBounds(body_bytes=64 * MIB, batch_bytes=8 * MIB)

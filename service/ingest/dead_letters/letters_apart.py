@@ -1,0 +1,28 @@
+"""What of a request may be in one snapshot with its dead letters."""
+
+from __future__ import annotations
+
+from service.errors import IngestInvalid
+from service.ingest.dead_letters.dead_letters import dead_letter_name
+from service.model.ingest import IngestRequest, OnError, WriteFault
+from service.model.writing import TableKey
+
+
+def check_letters_apart(request: IngestRequest) -> None:
+    """Returns where no upsert is to a table that dead letters of the same request may go to.
+
+    Dead letters come in the order in which records are read, so nobody knows which of them it would replace.
+
+    Raises:
+        IngestInvalid: one is.
+    """
+    if request.on_error is not OnError.DEAD_LETTER:
+        return
+    letters = {TableKey(dead_letter_name(each.key.table)) for each in request.writes}
+    for each in request.writes:
+        if each.is_upsert and each.key in letters:
+            reason = (
+                f"{each.key.table} takes the dead letters of this request, which have no place in the order"
+                " of its writes. Send the upsert in a request of its own."
+            )
+            raise IngestInvalid(reason, [WriteFault(each.place, reason)])

@@ -1,0 +1,27 @@
+"""How many records of each table were rejected: those that its dead letters got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from service.ingest.dead_letters.dead_letters import SUFFIX
+from service.model.ingest_history import TableIngests
+
+
+def with_rejected_counts(
+    tables: Iterable[TableIngests], letters: Iterable[TableIngests]
+) -> Sequence[TableIngests]:
+    """The tables in order of name; those too of which nothing but dead letters was written.
+
+    >>> letters = [TableIngests("lake.logs.events__dead_letter", record_count=3)]
+    >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], letters)]
+    [('lake.logs.events', 3)]
+    """
+    found = {each.table: each for each in tables}
+    for each in letters:
+        name = each.table.removesuffix(SUFFIX)
+        if name != each.table:
+            own = found.get(name, TableIngests(name))
+            found[name] = replace(own, rejected_record_count=each.record_count)
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,81 @@
+"""Rows to write on the one side, records that do not fit on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from service.errors import IngestInvalid, RecordsInvalid
+from service.ingest.dead_letters.dead_letters import DeadLetters
+from service.ingest.decoding.streams.rows import TargetRows
+from service.ingest.request_rows import Unfit
+from service.model.ingest import BadRecord, Rejected
+from service.model.writing import Destination, TableKey, WritableTable
+
+TOLD_AT_MOST = 100
+
+
+class SortedOut:
+    """Goes through the rows once, and can then say which records were bad.
+
+    With dead letters, the bad ones are rows of theirs. Without, one is enough to write nothing, and all that
+    follow are only counted.
+
+    Raises, while it is iterated:
+        RecordsInvalid: records do not fit; with the first hundred.
+        IngestInvalid: there are no records.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[TargetRows | Unfit],
+        destinations: Sequence[Destination],
+        letters: DeadLetters | None,
+    ) -> None:
+        self._rows = rows
+        self._destinations = destinations
+        self._letters = letters
+        self._told: list[BadRecord] = []
+        self._bad_count = 0
+        self._good_count = 0
+        self.tables: dict[TableKey, WritableTable] = {}
+        """Every table that rows were given for."""
+
+    @property
+    def rejected(self) -> Rejected:
+        """The bad records so far."""
+        return Rejected(self._bad_count, tuple(self._told))
+
+    def __iter__(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is to be written."""
+        for destination, rows in self._written():
+            self.tables[destination.table.key] = destination.table
+            yield destination, rows
+
+    def _written(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        for each in self._rows:
+            if isinstance(each, Unfit):
+                self._count(each)
+                if self._letters is not None:
+                    yield from self._letters.take(each)
+            else:
+                self._good_count += each.rows.num_rows
+                if self._letters is not None or not self._bad_count:
+                    yield self._destinations[each.target], each.rows
+        self._check()
+        if self._letters is not None:
+            yield from self._letters.rest()
+
+    def _count(self, unfit: Unfit) -> None:
+        self._bad_count += 1
+        if len(self._told) < TOLD_AT_MOST:
+            self._told.append(unfit.record)
+
+    def _check(self) -> None:
+        count = self._bad_count + self._good_count
+        if count == 0:
+            raise IngestInvalid("There are no records.")
+        if self._bad_count and self._letters is None:
+            told = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(told, self._told, self._bad_count)

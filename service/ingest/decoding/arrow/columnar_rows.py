@@ -1,0 +1,167 @@
+"""Batches of Arrow to rows by target: columns go by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from service.ingest.decoding.parquet.int96_zone import in_utc_where_wanted
+from service.ingest.decoding.streams.note_names import note_names
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
+from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.exact_arrays import Misfit, exact_array
+from service.ingest.decoding.values.known_columns import check_columns, check_names
+from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.row_payload import row_payload
+from service.model.ingest import Route
+from service.model.schemas import Field
+
+
+def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Position) -> Iterator[Rows]:
+    """The rows of all batches, of one schema. What is no column of a row's target has to be null in it.
+
+    Raises:
+        IngestInvalid: a column is unknown, there twice, or of a type whose values could not fit.
+    """
+    number = start.number
+    for index, batch in enumerate(batches):
+        if index == 0:
+            check_names(batch.schema.names)
+            check_columns(batch.schema.names, plan)
+        for target, rows, numbers in _routed(batch, plan.route, number):
+            if target is None:
+                yield from _without_route(rows, numbers, plan.route)
+            else:
+                yield from _fitted(rows, plan.targets[target], target, numbers, plan.route)
+        number += batch.num_rows
+
+
+def columnar_names(
+    batches: Iterator[pa.RecordBatch], route: Route | None, known: Sequence[Set[str]]
+) -> list[set[str]]:
+    """The names of each target, as `note_names` keeps them, that have a value in one of its rows.
+
+    Raises:
+        IngestInvalid: a column is there twice.
+    """
+    found: list[set[str]] = [set() for _ in known]
+    for index, batch in enumerate(batches):
+        if index == 0:
+            check_names(batch.schema.names)
+        for target, rows, _ in _routed(batch, route, 1):
+            if target is not None:
+                columns = zip(rows.schema.names, rows.columns, strict=True)
+                present = {name for name, column in columns if column.null_count < len(column)}
+                note_names(found[target], present, known[target])
+    return found
+
+
+def _routed(
+    batch: pa.RecordBatch, route: Route | None, start: int
+) -> Iterator[tuple[int | None, pa.RecordBatch, Sequence[int]]]:
+    """The rows by target, and their numbers; those of no route have None."""
+    if route is None or batch.num_rows == 0:
+        yield 0, batch, range(start, start + batch.num_rows)
+        return
+    groups: dict[int | None, list[int]] = {}
+    for row, value in enumerate(_route_values(batch, route)):
+        groups.setdefault(route.target(value), []).append(row)
+    for target, rows in groups.items():
+        part = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int32()))
+        yield target, part, [start + row for row in rows]
+
+
+def _route_values(batch: pa.RecordBatch, route: Route) -> list[object]:
+    if route.field not in batch.schema.names:
+        return [None] * batch.num_rows
+    values: list[object] = batch.column(route.field).to_pylist()
+    return values
+
+
+def _without_route(rows: pa.RecordBatch, numbers: Sequence[int], route: Route | None) -> Iterator[BadRow]:
+    assert route is not None
+    for row, (number, value) in enumerate(zip(numbers, _route_values(rows, route), strict=True)):
+        reason = f"{route.field}: there is no route for {value!r:.60}"
+        yield BadRow(Position(number), reason, row_payload(rows.slice(row, 1)))
+
+
+def _fitted(
+    rows: pa.RecordBatch, target: ReadTarget, index: int, numbers: Sequence[int], route: Route | None
+) -> Iterator[Rows]:
+    if rows.num_rows == 0:
+        return
+    rows = in_utc_where_wanted(rows, target.fields)
+    extra = _extra(rows, target, route)
+    try:
+        _check_extra(rows, extra)
+        exact = _exact(rows, target)
+        misfits = partition_misfits(exact, target.partition)
+        if not misfits:
+            yield TargetRows(index, exact)
+            return
+    except Misfit:
+        misfits = _misfits(rows, target, extra)
+        fitting = _without(rows, misfits)
+        if fitting:
+            exact = _exact(rows.take(fitting), target)
+            without_partition = partition_misfits(exact, target.partition)
+            misfits |= {fitting[row].as_py(): reason for row, reason in without_partition.items()}
+    for row, reason in sorted(misfits.items()):
+        yield BadRow(Position(numbers[row]), reason, row_payload(rows.slice(row, 1)), index)
+    good = _without(rows, misfits)
+    if good:
+        yield TargetRows(index, _exact(rows.take(good), target))
+
+
+def _without(rows: pa.RecordBatch, misfits: Mapping[int, str]) -> pa.Array:
+    return pa.array([row for row in range(rows.num_rows) if row not in misfits], pa.int32())
+
+
+def _extra(rows: pa.RecordBatch, target: ReadTarget, route: Route | None) -> list[str]:
+    names = {each.name for each in target.fields}
+    if route is not None:
+        names.add(route.field)
+    return [each for each in rows.schema.names if each not in names]
+
+
+def _check_extra(rows: pa.RecordBatch, extra: list[str]) -> None:
+    for name in extra:
+        column = rows.column(name)
+        if column.null_count < len(column):
+            raise Misfit(f"there is no field {name}")
+
+
+def _exact(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBatch:
+    arrays = [exact_array(_given(rows, each), each) for each in target.fields]
+    return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(target.fields))
+
+
+def _given(rows: pa.RecordBatch, field: Field) -> pa.Array:
+    return rows.column(field.name) if field.name in rows.schema.names else pa.nulls(rows.num_rows)
+
+
+def _misfits(rows: pa.RecordBatch, target: ReadTarget, extra: list[str]) -> dict[int, str]:
+    """The rows that do not fit, each with one of its reasons."""
+    found: dict[int, str] = {}
+    for name in extra:
+        valid = pc.indices_nonzero(rows.column(name).is_valid()).to_pylist()
+        found |= dict.fromkeys(valid, f"there is no field {name}")
+    for field in target.fields:
+        found |= _misfits_in(_given(rows, field), field, 0)
+    return found
+
+
+def _misfits_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
+    """Half by half, down to the values that do not fit."""
+    try:
+        exact_array(array, field)
+    except Misfit as error:
+        if len(array) == 1:
+            return {start: str(error)}
+        half = len(array) // 2
+        halves = _misfits_in(array.slice(0, half), field, start)
+        return halves | _misfits_in(array.slice(half), field, start + half)
+    return {}

@@ -1,0 +1,26 @@
+"""Records of a JSON body as lines of their own, where they lie there as such."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from service.ingest.decoding.json.ndjson import is_plain
+from service.model.json_records import JsonRecords, Records
+
+
+def json_records(sent: Sequence[bytes | memoryview], parse: Callable[[], Records]) -> JsonRecords | None:
+    r"""The records of these spellings; None where one is no object, or has more than a line.
+
+    `parse` gives their values, should somebody ask.
+
+    >>> found = json_records([b'{"a": 1}', b'{"a": 2}'], lambda: [{"a": 1}, {"a": 2}])
+    >>> found.lines
+    b'{"a": 1}\n{"a": 2}'
+    >>> [json_records(each, list) for each in ([], [b"1"], [b'{"a":\n1}'])]
+    [None, None, None]
+    """
+    lines = b"\n".join(sent)
+    count = len(sent)
+    if lines.count(b"\n") != count - 1 or not is_plain(lines, count):
+        return None
+    return JsonRecords(lines, count, parse)

@@ -1,0 +1,113 @@
+"""One JSON object a line: by Arrow where that is sure to be the same, else line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from service.ingest.decoding.json.fast_rows import FastRows
+from service.ingest.decoding.json.json_lines import json_lines
+from service.ingest.decoding.json.route_lines import LineRouter
+from service.ingest.decoding.streams.line_blocks import line_blocks
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
+from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.record_rows import RecordRows
+
+_BLOCK_BYTES = 4 * 1024**2
+# Each target's part of a block is read by itself, which costs something whatever its size.
+_ROUTED_BLOCK_BYTES = 16 * 1024**2
+
+
+def ndjson_rows(
+    stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBounds, block_bytes: int | None = None
+) -> Iterator[Rows]:
+    """The records of all lines, block by block; those of one block come target by target.
+
+    Raises:
+        IngestInvalid: a line is too long.
+    """
+    reader = _Reader(plan)
+    number = start.number
+    size = block_bytes or (_BLOCK_BYTES if plan.route is None else _ROUTED_BLOCK_BYTES)
+    for block in line_blocks(stream, bounds.line_bytes, size):
+        count = line_count(block)
+        # Of empty lines alone a great many may come in a few bytes.
+        if block.strip(b" \t\r\n"):
+            yield from reader.rows(block, range(number, number + count))
+        number += count
+
+
+class _Reader:
+    def __init__(self, plan: ReadPlan) -> None:
+        self._slow = RecordRows(plan)
+        ignored = None if plan.route is None else plan.route.field
+        self._fast = [FastRows(each.fields, ignored) for each in plan.targets]
+        self._partitions = [each.partition for each in plan.targets]
+        self._router = None if plan.route is None else LineRouter(plan.route)
+
+    def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
+        """The rows of complete lines with these numbers."""
+        if not is_plain(block, len(numbers)):
+            yield from self._slowly(block.split(b"\n"), numbers)
+        elif self._router is None:
+            yield from self._of_target(0, block, numbers)
+        else:
+            yield from self._routed(self._router, block, numbers)
+
+    def _routed(self, router: LineRouter, block: bytes, numbers: range) -> Iterator[Rows]:
+        groups = router.groups(block, numbers.start)
+        if groups is None:
+            yield from self._slowly(block.split(b"\n"), numbers)
+            return
+        for group in groups:
+            if group.target is None:
+                yield from self._slowly(group.lines, group.numbers)
+            else:
+                yield from self._of_target(group.target, b"\n".join(group.lines), group.numbers)
+
+    def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
+        rows = self._fast[target].read(lines, len(numbers))
+        if rows is None or partition_misfits(rows, self._partitions[target]):
+            yield from self._slowly(lines.split(b"\n"), numbers)
+        else:
+            yield TargetRows(target, rows)
+
+    def _slowly(self, lines: list[bytes], numbers: range | list[int]) -> Iterator[Rows]:
+        return json_lines(zip(numbers, lines, strict=False), self._slow)
+
+
+def is_plain(block: bytes, lines: int) -> bool:
+    r"""Whether each of so many lines begins and ends with a brace, and all of it is UTF-8 without NUL.
+
+    Between a closing and an opening brace that no comma parts, no value of JSON goes on: if there are as many
+    objects as lines then, each line is one.
+
+    >>> [is_plain(each, 2) for each in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n', b' {}\n{}')]
+    [True, True, False, False, False]
+    """
+    if not block.startswith(b"{") or not block.endswith((b"}", b"}\n", b"}\r\n")) or b"\0" in block:
+        return False
+    # Lines mostly begin alike, and what is longer is found several times as fast.
+    partings = (b"}\n" + block[:16], b"}\n{", b"}\r\n{")
+    if not any(block.count(each) == lines - 1 for each in partings):
+        return False
+    return block.isascii() or _is_utf8(block)
+
+
+def line_count(block: bytes) -> int:
+    r"""How many lines there are; the last one may lack its end.
+
+    >>> line_count(b"a\nb"), line_count(b"a\nb\n")
+    (2, 2)
+    """
+    return block.count(b"\n") + (not block.endswith(b"\n"))
+
+
+def _is_utf8(block: bytes) -> bool:
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

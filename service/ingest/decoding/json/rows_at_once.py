@@ -1,0 +1,60 @@
+"""The records of a JSON body, read by Arrow at once, if that gives the very same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from service.ingest.decoding.json.fast_rows import FastRows
+from service.ingest.decoding.json.route_lines import LineGroup, LineRouter
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.rows import TargetRows
+from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.record_rows import BATCH_ROWS
+from service.model.json_records import JsonRecords
+from service.model.schemas import Field, Primitive
+
+_READERS_KEPT = 256
+
+
+def rows_at_once(records: JsonRecords, plan: ReadPlan) -> Sequence[TargetRows] | None:
+    """The rows of all records, target by target; None where there is a doubt of one of them."""
+    if plan.route is None:
+        return _read([(0, records.lines, len(records))], plan, None)
+    # More than these come in turns, target by target, when they are converted one by one.
+    groups = LineRouter(plan.route).groups(records.lines, 0) if len(records) <= BATCH_ROWS else None
+    return None if groups is None else _read(_parts(groups), plan, plan.route.field)
+
+
+def _parts(groups: Iterable[LineGroup]) -> list[tuple[int | None, bytes, int]]:
+    """In the order in which targets come when their records are converted one by one."""
+    ordered = sorted(groups, key=lambda each: -1 if each.target is None else each.target)
+    return [(each.target, b"\n".join(each.lines), len(each.lines)) for each in ordered]
+
+
+def _read(
+    parts: Iterable[tuple[int | None, bytes, int]], plan: ReadPlan, ignored: str | None
+) -> list[TargetRows] | None:
+    found: list[TargetRows] = []
+    for target, lines, count in parts:
+        reader = None if target is None else _reader(plan.targets[target].fields, ignored)
+        rows = None if reader is None else reader.read(lines, count)
+        if target is None or rows is None or partition_misfits(rows, plan.targets[target].partition):
+            return None
+        found.append(TargetRows(target, rows))
+    return found
+
+
+def _reader(fields: tuple[Field, ...], ignored: str | None) -> FastRows | None:
+    columns = tuple(
+        (each.name, each.type.name, each.is_required) for each in fields if isinstance(each.type, Primitive)
+    )
+    return _kept_reader(columns, ignored) if len(columns) == len(fields) else None
+
+
+@lru_cache(_READERS_KEPT)
+def _kept_reader(columns: tuple[tuple[str, str, bool], ...], ignored: str | None) -> FastRows:
+    # Rows are told by names and types; ids and defaults, which may be of any kind, are none of a reader's.
+    return FastRows(
+        tuple(Field(0, name, Primitive(kind), is_required) for name, kind, is_required in columns), ignored
+    )

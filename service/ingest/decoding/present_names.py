@@ -1,0 +1,41 @@
+"""Which fields the records of a stream have, target by target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import BinaryIO
+
+from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches
+from service.ingest.decoding.arrow.columnar_rows import columnar_names
+from service.ingest.decoding.csv.csv_rows import csv_names
+from service.ingest.decoding.json.ndjson_names import ndjson_names
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.model.ingest import Route
+from service.model.record_formats import RecordFormat
+
+
+def present_names(
+    stream: BinaryIO,
+    record_format: RecordFormat,
+    route: Route | None,
+    known: Sequence[Set[str]],
+    bounds: ReadBounds,
+) -> list[set[str]]:
+    """The names among those that are known of each target; of one that has none of them, a few others.
+
+    A name counts where it stands beside a null.
+
+    In formats where each record has every column, those count that have a value.
+
+    Raises:
+        IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
+    """
+    match record_format:
+        case RecordFormat.NDJSON:
+            return ndjson_names(stream, route, known, bounds.line_bytes)
+        case RecordFormat.CSV:
+            return csv_names(stream, route, known, bounds)
+        case RecordFormat.ARROW_STREAM:
+            return columnar_names(arrow_batches(stream, bounds), route, known)
+        case RecordFormat.PARQUET:
+            return columnar_names(parquet_batches(stream, bounds), route, known)

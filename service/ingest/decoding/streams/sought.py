@@ -1,0 +1,52 @@
+"""Streams that can only be read on, for whom reads the end first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from service.ingest.decoding.streams.decompressed import decompressed
+from service.ingest_ports import Spools
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
+
+_COPIED_BYTES = 4 * 1024**2
+
+
+@contextmanager
+def opened_records(streamed: StreamedRecords, max_bytes: int, spools: Spools) -> Iterator[BinaryIO]:
+    """A body without its compression, as its form is read; what was unpacked for it goes with the context.
+
+    Raises, also while it is read:
+        IngestInvalid: it is not compressed so, or has more than `max_bytes` in it.
+        TooManyIngests, StorageDown: there is no room to unpack it.
+    """
+    with streamed.open() as raw:
+        if streamed.record_format is RecordFormat.PARQUET and streamed.compression is Compression.NONE:
+            yield raw
+            return
+        stream = decompressed(raw, streamed.compression, max_bytes)
+        with sought(stream, streamed.record_format, spools) as found:
+            yield found
+
+
+@contextmanager
+def sought(stream: BinaryIO, record_format: RecordFormat, spools: Spools) -> Iterator[BinaryIO]:
+    """The stream, or a copy that can be sought where its form needs that; the copy goes with the context.
+
+    Raises:
+        IngestInvalid, StorageDown: the stream cannot be read.
+        TooManyIngests, StorageDown: there is no room for the copy.
+    """
+    if record_format is not RecordFormat.PARQUET or stream.seekable():
+        yield stream
+        return
+    spool = spools.new()
+    try:
+        while part := stream.read(_COPIED_BYTES):
+            spool.write(part)
+        with spool.open() as file:
+            yield file
+    finally:
+        spool.close()

@@ -1,0 +1,39 @@
+"""Columns of formats in which every record has all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from service.errors import IngestInvalid
+from service.ingest.decoding.streams.plan import ReadPlan
+
+_TOLD_AT_MOST = 10
+
+
+def check_names(names: Sequence[str]) -> None:
+    """No column may be there twice.
+
+    Raises:
+        IngestInvalid: one is.
+    """
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise IngestInvalid(f"There are two columns {twice!r:.100}.")
+
+
+def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
+    """Each has to be known to at least one target, or be the one that routes.
+
+    Raises:
+        IngestInvalid: some are not.
+    """
+    known = {field.name for target in plan.targets for field in target.fields}
+    known.update(*(target.unwritten for target in plan.targets))
+    if plan.route is not None:
+        known.add(plan.route.field)
+    unknown = [each for each in names if each not in known]
+    if unknown:
+        more = f" and {len(unknown) - _TOLD_AT_MOST} more" if len(unknown) > _TOLD_AT_MOST else ""
+        told = ", ".join(f"{each!r:.100}" for each in unknown[:_TOLD_AT_MOST])
+        raise IngestInvalid(f"There is no column {told}{more} in what is to be written.")

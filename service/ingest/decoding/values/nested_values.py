@@ -1,0 +1,123 @@
+"""From JSON to values of structs, lists and maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence, Set
+from ctypes import c_float
+
+from service.errors import IngestInvalid
+from service.ingest.decoding.values.scalar_values import Convert, scalar_values
+from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+
+_SHOWN_AT_MOST = 10
+_ENTRY = frozenset({"key", "value"})
+
+
+def field_values(field: Field) -> Convert:
+    """What converts values of this field, whole; a reason names the place inside of it.
+
+    Raises:
+        IngestInvalid: the field has a type that no JSON stands for.
+    """
+    convert = _values(field.type)
+
+    def checked(value: object) -> object:
+        if value is None:
+            if field.is_required:
+                raise ValueError(f"{field.name} is required")
+            return None
+        try:
+            return convert(value)
+        except ValueError as reason:
+            raise ValueError(f"{field.name}: {reason}") from reason
+
+    return checked
+
+
+def struct_values(fields: Sequence[Field]) -> Convert:
+    """What converts an object with these fields; a field that it has besides does not fit."""
+    converters = {each.name: field_values(each) for each in fields}
+
+    def convert(value: object) -> dict[str, object]:
+        if not isinstance(value, Mapping):
+            raise ValueError("an object is wanted")
+        if len(value) > len(converters) or not value.keys() <= converters.keys():
+            raise ValueError(f"there is no field {_shown(value.keys() - converters.keys())}")
+        return {name: each(value.get(name)) for name, each in converters.items()}
+
+    return convert
+
+
+def _shown(names: Set[str]) -> str:
+    shown = ", ".join(f"{each:.100}" for each in sorted(map(str, names))[:_SHOWN_AT_MOST])
+    more = len(names) - _SHOWN_AT_MOST
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _values(type_: FieldType) -> Convert:
+    match type_:
+        case Primitive(name):
+            scalar = scalar_values(name)
+            if scalar is None:
+                raise IngestInvalid(f"No JSON value stands for the type {name}: send Arrow or Parquet.")
+            return scalar
+        case Struct(fields):
+            return struct_values(fields)
+        case ListOf(element):
+            return _list_values(field_values(element))
+        case MapOf(key, value):
+            return _map_values(key, field_values(key), field_values(value))
+
+
+def _list_values(element: Convert) -> Convert:
+    def convert(value: object) -> list[object]:
+        if not isinstance(value, list):
+            raise ValueError("an array is wanted")
+        return [element(each) for each in value]
+
+    return convert
+
+
+def _map_values(key_field: Field, key: Convert, value_of: Convert) -> Convert:
+    is_text = key_field.type == Primitive("string")
+    written = _single if key_field.type == Primitive("float") else lambda found: found
+
+    def convert(value: object) -> list[tuple[object, object]]:
+        if isinstance(value, Mapping) and is_text:
+            return [(key(name), value_of(each)) for name, each in value.items()]
+        if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
+            entries = [_entry(each, key, value_of) for each in value]
+            if len({_hashable(written(found)) for found, _ in entries}) < len(entries):
+                raise ValueError("a key stands there twice")
+            return entries
+        wanted = "an object" if is_text else 'an array of {"key": …, "value": …}'
+        raise ValueError(f"{wanted} is wanted")
+
+    return convert
+
+
+def _entry(sent: Mapping[str, object], key: Convert, value_of: Convert) -> tuple[object, object]:
+    if not sent.keys() <= _ENTRY:
+        raise ValueError(f"there is no field {_shown(sent.keys() - _ENTRY)} in an entry of a map")
+    if "key" not in sent:
+        raise ValueError("an entry of a map has no key")
+    return key(sent["key"]), value_of(sent.get("value"))
+
+
+def _single(value: object) -> object:
+    """As a column of single precision has it."""
+    return c_float(value).value if isinstance(value, float) else value
+
+
+def _hashable(value: object) -> Hashable:
+    match value:
+        case dict():
+            return tuple((name, _hashable(each)) for name, each in value.items())
+        case list() | tuple():
+            return tuple(_hashable(each) for each in value)
+        case float() if math.isnan(value):
+            # Unlike itself, and still the same key.
+            return "NaN"
+        case _:
+            return value

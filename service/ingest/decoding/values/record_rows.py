@@ -1,0 +1,97 @@
+"""Records as values by name, converted one by one, and brought together by target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
+from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.nested_values import struct_values
+from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.scalar_values import Convert
+from service.model.schemas import Field
+
+BATCH_ROWS = 10_000
+
+
+class RecordRows:
+    """Takes records until `batches` is asked for what they have become; `values` makes what converts them.
+
+    `heading` is what a record needs before it to be a body of its own.
+
+    Raises:
+        IngestInvalid: a field has a type that no JSON stands for.
+    """
+
+    def __init__(
+        self,
+        plan: ReadPlan,
+        values: Callable[[Sequence[Field]], Convert] = struct_values,
+        heading: bytes = b"",
+    ) -> None:
+        self._heading = heading
+        self._route = plan.route
+        self._converts = [values(each.fields) for each in plan.targets]
+        self._names = [frozenset(field.name for field in each.fields) for each in plan.targets]
+        self._schemas = [arrow_schema(each.fields) for each in plan.targets]
+        self._partitions = [each.partition for each in plan.targets]
+        self._rows: list[list[object]] = [[] for _ in plan.targets]
+        # As they were sent, of targets of which a row may turn out to have no partition.
+        self._sent: list[list[tuple[Position, bytes]]] = [[] for _ in plan.targets]
+
+    def take(self, record: object, position: Position, payload: bytes) -> BadRow | None:
+        """What is wrong with the record, if anything; it is not among the rows then."""
+        target: int | None = None
+        try:
+            target = self._target(record)
+            self._rows[target].append(self._converts[target](self._without_route(record, target)))
+        except ValueError as reason:
+            return BadRow(position, _storable(str(reason)), self._heading + payload, target)
+        if self._partitions[target].fields:
+            self._sent[target].append((position, payload))
+        return None
+
+    def batches(self) -> Iterator[Rows]:
+        """All rows since the last time; those that there is no partition for are bad."""
+        for target, rows in enumerate(self._rows):
+            sent, self._rows[target], self._sent[target] = self._sent[target], [], []
+            for start in range(0, len(rows), BATCH_ROWS):
+                part = rows[start : start + BATCH_ROWS]
+                batch = pa.RecordBatch.from_pylist(part, schema=self._schemas[target])
+                yield from self._with_partition(target, batch, sent[start : start + BATCH_ROWS])
+
+    def _with_partition(
+        self, target: int, batch: pa.RecordBatch, sent: Sequence[tuple[Position, bytes]]
+    ) -> Iterator[Rows]:
+        misfits = partition_misfits(batch, self._partitions[target])
+        for row, reason in sorted(misfits.items()):
+            yield BadRow(sent[row][0], reason, self._heading + sent[row][1], target)
+        good = [row for row in range(batch.num_rows) if row not in misfits] if misfits else None
+        if good is None:
+            yield TargetRows(target, batch)
+        elif good:
+            yield TargetRows(target, batch.take(pa.array(good, pa.int32())))
+
+    def _target(self, record: object) -> int:
+        if self._route is None:
+            return 0
+        if not isinstance(record, Mapping):
+            raise ValueError("an object is wanted")
+        value = record.get(self._route.field)
+        target = self._route.target(value)
+        if target is None:
+            raise ValueError(f"{self._route.field}: there is no route for {value!r:.60}")
+        return target
+
+    def _without_route(self, record: object, target: int) -> object:
+        if self._route is None or self._route.field in self._names[target] or not isinstance(record, Mapping):
+            return record
+        return {name: value for name, value in record.items() if name != self._route.field}
+
+
+def _storable(reason: str) -> str:
+    # JSON can spell a name with half of a character, which no file and no answer can hold.
+    return reason.encode(errors="replace").decode()

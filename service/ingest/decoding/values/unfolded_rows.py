@@ -1,0 +1,52 @@
+"""Rows in parts, whatever their columns unfold to.
+
+One value of a dictionary, of a run or of a view may stand in many rows, and costs next to nothing until the
+rows are written out. It is measured before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from service.ingest.decoding.streams.read_bounds import Room
+from service.ingest.decoding.values.row_bytes import row_bytes, unfolds
+
+_ROWS = 10_000
+_PART_BYTES = 4 * 1024**2
+LEAST_ROW_BYTES = 8
+"""What a row counts for at least, also one without anything in it."""
+
+
+def unfolded_parts(batch: pa.RecordBatch, room: Room) -> Iterator[pa.RecordBatch]:
+    """Slices of the batch that take about the same memory when they are written out.
+
+    Raises:
+        IngestInvalid: a row, or all that has come by now, takes more than may be.
+    """
+    room.check(batch.num_rows * LEAST_ROW_BYTES)
+    for start in range(0, batch.num_rows, _ROWS):
+        rows = batch.slice(start, _ROWS)
+        folded = [each for each in rows.columns if unfolds(each.type)]
+        plain = sum(each.nbytes for each in rows.columns if not unfolds(each.type))
+        room.take(max(plain, rows.num_rows * LEAST_ROW_BYTES))
+        yield from _cut(rows, folded, room) if folded else (rows,)
+
+
+def _cut(rows: pa.RecordBatch, folded: list[pa.Array], room: Room) -> Iterator[pa.RecordBatch]:
+    sizes = row_bytes(folded[0])
+    for each in folded[1:]:
+        sizes = pc.add_checked(sizes, row_bytes(each))
+    if isinstance(sizes, pa.Scalar):
+        sizes = pa.repeat(sizes, rows.num_rows)
+    room.check_batch(pc.max(sizes).as_py(), "A row")
+    ends: list[int] = pc.cumulative_sum_checked(sizes).to_pylist()
+    room.take(ends[-1])
+    start = before = 0
+    for row, end in enumerate(ends):
+        if end - before > _PART_BYTES and row > start:
+            yield rows.slice(start, row - start)
+            start, before = row, ends[row - 1]
+    yield rows.slice(start)

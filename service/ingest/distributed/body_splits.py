@@ -1,0 +1,65 @@
+"""A large body in parts that can be read each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
+
+from service.ingest.decoding.arrow.batches import parquet_row_groups
+from service.ingest.decoding.streams.decompressed import decompressed
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.distributed.csv_marks import csv_marks
+from service.ingest.distributed.line_marks import line_marks
+from service.ingest.distributed.task_count import in_groups
+from service.model.body_splits import BodySplit, RowGroups
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
+
+_BLOCK_BYTES = 4 * 1024**2
+BodyPart = BodySplit | RowGroups
+
+
+def is_splittable(body: StreamedRecords) -> bool:
+    """Whether there is a place to cut it at."""
+    match body.record_format:
+        case RecordFormat.NDJSON | RecordFormat.CSV:
+            return True
+        case RecordFormat.PARQUET:
+            # Its end is read first, which compression hides.
+            return body.compression is Compression.NONE
+        case RecordFormat.ARROW_STREAM:
+            return False
+
+
+def body_splits(
+    body: StreamedRecords, count: Callable[[int], int], split_bytes: int, bounds: ReadBounds
+) -> tuple[Sequence[BodyPart], int]:
+    """All records in so many parts as `count` says of their bytes, which are told too.
+
+    Text is read once, all of it, so that lines have their numbers.
+
+    Raises:
+        IngestInvalid: the body is not of its form, or has more in it, or a longer line, than may be.
+    """
+    with body.open() as raw:
+        if body.record_format is RecordFormat.PARQUET:
+            return _row_groups(raw, count)
+        stream = decompressed(raw, body.compression, bounds.body_bytes)
+        block_bytes = max(min(split_bytes // 4, _BLOCK_BYTES), 1)
+        if body.record_format is RecordFormat.CSV:
+            marks = csv_marks(stream, block_bytes, bounds.line_bytes)
+        else:
+            marks = line_marks(stream, block_bytes)
+    return marks.splits(count(marks.byte_count)), marks.byte_count
+
+
+def _row_groups(raw: BinaryIO, count: Callable[[int], int]) -> tuple[Sequence[BodyPart], int]:
+    found = parquet_row_groups(raw)
+    weights = [each.byte_count for each in found]
+    byte_count = sum(weights)
+    splits: list[BodyPart] = []
+    first_row = 1
+    for group in in_groups(range(len(found)), weights, count(byte_count)):
+        splits.append(RowGroups(group[0], group[-1] + 1, first_row))
+        first_row += sum(found[each].row_count for each in group)
+    return splits, byte_count

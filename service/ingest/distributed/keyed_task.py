@@ -1,0 +1,127 @@
+"""Upserts on executors: rows are read anywhere; those of one key are written by one task, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import pyarrow as pa
+
+from service.errors import CallerError
+from service.ingest.dead_letters.dead_letters import FIELDS, DeadLetters
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.distributed.gathered import gathered
+from service.ingest.distributed.sorted_rows import SortedRows, SplitOutcome
+from service.ingest.distributed.split_reader import Split, SplitReader
+from service.ingest.distributed.split_task import Pairs, SplitTask, unreadable
+from service.ingest.distributed.unreadable_files import Unreadable
+from service.ingest.write_schema.written_fields import written_fields
+from service.model.committables import write_results_to_bytes
+from service.model.micro_batches import Message
+from service.model.writing import Destination, WriteTarget
+
+_MESSAGE_BYTES = 128 * 1024
+_MOST_BYTES = 64 * 1024**2
+# Spark sorts messages, of which a hundred or more are in memory before it looks how much that is.
+_MOST_MESSAGE_BYTES = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class MovedRows:
+    """Rows on their way from the task that read them to the one that writes them, as a message of Arrow."""
+
+    target: WriteTarget
+    rows: bytes
+
+
+Moved = MovedRows | SplitOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTask:
+    """Both halves of it; picklable. What is read twice has the same parts: either may be tried again."""
+
+    task: SplitTask
+    part_count: int
+
+    def splits_apart(self, reader: SplitReader, splits: Sequence[Split]) -> Iterator[tuple[int, Moved]]:
+        """Reads these, and gives their rows, in their order, with the part that their keys belong to."""
+        rows = self.task.sorting(reader.plan, reader.record_format)
+        try:
+            yield from self._apart(rows, self.task.of_splits(rows, reader, splits))
+        except Unreadable:
+            yield from self._to_all(unreadable(rows, reader, splits))
+
+    def messages_apart(
+        self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]
+    ) -> Iterator[tuple[int, Moved]]:
+        """The same of messages."""
+        yield from self._apart(*self.task.of_messages(plan, bounds, messages))
+
+    def _apart(self, rows: SortedRows, pairs: Pairs) -> Iterator[tuple[int, Moved]]:
+        turn = count()
+        try:
+            for destination, batch in gathered(pairs, self._gathered_bytes()):
+                parts: Iterable[tuple[int, pa.RecordBatch]]
+                if destination.target.is_upsert:
+                    parts = self.task.data_files.key_parts(destination, batch, self.part_count)
+                else:
+                    # Whoever writes them, they are added.
+                    parts = [(next(turn) % self.part_count, batch)]
+                for part, some in parts:
+                    for rows_of_part in _pieces(some):
+                        message = rows_of_part.serialize().to_pybytes()
+                        yield part, MovedRows(destination.target, message)
+            yield 0, rows.outcome()
+        except CallerError as failure:
+            yield from self._to_all(rows.failed(failure))
+
+    def _to_all(self, outcome: SplitOutcome) -> Iterator[tuple[int, Moved]]:
+        # With some, it may be that an earlier try has ended well.
+        for part in range(self.part_count):
+            yield part, outcome
+
+    def _gathered_bytes(self) -> int:
+        # Divided among many, a batch would be messages of a few rows.
+        return min(self.part_count * _MESSAGE_BYTES, _MOST_BYTES)
+
+    def together(self, moved: Iterator[Moved]) -> list[SplitOutcome]:
+        """Writes what belongs to one part, in the order in which it was read; and what was told beside it."""
+        told: list[SplitOutcome] = []
+        try:
+            results = self.task.data_files.write_all(self._rows(moved, told))
+        except CallerError as failure:
+            return [*told, SplitOutcome(failure=failure)]
+        return [*told, SplitOutcome(write_results_to_bytes(results))]
+
+    def _rows(
+        self, moved: Iterator[Moved], told: list[SplitOutcome]
+    ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        known = {each.target: each for each in self.task.destinations}
+        schemas: dict[WriteTarget, pa.Schema] = {}
+        for each in moved:
+            match each:
+                case SplitOutcome():
+                    told.append(each)
+                case MovedRows(target, data):
+                    if target not in schemas:
+                        schemas[target] = self._schema(known, target)
+                    rows = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[target])
+                    yield known[target], rows
+
+    def _schema(self, known: dict[WriteTarget, Destination], target: WriteTarget) -> pa.Schema:
+        if target in known:
+            found = known[target]
+            return arrow_schema(written_fields(found.table.schema, target.write_schema_column_ids))
+        assert isinstance(self.task.letters, DeadLetters), "those of a micro-batch are not moved"
+        known[target] = self.task.letters.destination(target.key.table)
+        return arrow_schema(FIELDS)
+
+
+def _pieces(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    length = max(-(-rows.num_rows * _MOST_MESSAGE_BYTES // max(rows.nbytes, 1)), 1)
+    for start in range(0, rows.num_rows, length):
+        yield rows.slice(start, length)

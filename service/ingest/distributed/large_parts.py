@@ -1,0 +1,111 @@
+"""What tasks there are of a large input, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
+from service.ingest.distributed.body_splits import body_splits
+from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
+from service.ingest.distributed.task_count import in_groups, task_count
+from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener, Spools
+from service.model.ingest import StreamedRecords
+from service.model.record_formats import Compression, RecordFormat
+from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
+from service.model.writing import WritableTable
+
+# What opening a file costs, in bytes that could be read meanwhile.
+_OPENING_BYTES = 4 * 1024**2
+# How much text is in what is compressed, about.
+_UNPACKED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LargeBounds:
+    """`split_bytes` is what one task gets at least, where an input can be cut.
+
+    Bodies of at least `body_bytes` go to executors. `upsert_bytes` is what rows of an upsert take in a
+    task's memory; the last two say what each file of a source, and a body, may unfold to, and their lines be.
+    """
+
+    split_bytes: int = 128 * 1024**2
+    body_bytes: int = 256 * 1024**2
+    upsert_bytes: int = 128 * 1024**2
+    source_reading: ReadBounds = DEFAULT_BOUNDS
+    body_reading: ReadBounds = DEFAULT_BOUNDS
+
+
+@dataclass(frozen=True, slots=True)
+class LargeInputs:
+    """What large inputs are read with; `spools` are where executors read, and picklable."""
+
+    executors: Executors
+    sources: Sources
+    open_split: SplitOpener
+    bodies: LaidBodies
+    spools: Spools
+    bounds: LargeBounds
+
+
+@dataclass(frozen=True, slots=True)
+class LargeParts:
+    """Parts by the task that reads them, one after the other; `byte_count` is about what is in them all."""
+
+    reader: SplitReader
+    groups: Sequence[tuple[Split, ...]]
+    byte_count: int
+
+
+def parts_of_files(
+    files: Sequence[SourceFile],
+    source: SourceRecords,
+    plan: ReadPlan,
+    large: LargeInputs,
+    target_bytes: int,
+) -> LargeParts:
+    """The parts of all files, which are in the order in which they count."""
+    is_lines = source.record_format is RecordFormat.NDJSON
+    splits = [
+        split
+        for file in files
+        for split in source_splits(
+            [file],
+            large.bounds.split_bytes,
+            is_splittable=is_lines and source.compression_of(file.uri) is Compression.NONE,
+        )
+    ]
+    weights = [max(_byte_count(each, source), _OPENING_BYTES) for each in splits]
+    count = task_count(sum(weights), large.executors.slots, target_bytes, large.bounds.split_bytes)
+    reader = SplitsOfSource(plan, source, large.open_split, large.bounds.source_reading, large.spools)
+    byte_count = sum(_byte_count(each, source) for each in splits)
+    return LargeParts(reader, in_groups(splits, weights, count), byte_count)
+
+
+@contextmanager
+def parts_of_body(
+    body: StreamedRecords, plan: ReadPlan, large: LargeInputs, target_bytes: int, table: WritableTable
+) -> Iterator[LargeParts]:
+    """The parts of a body, which can be read until the context ends; it may lie beside this table's files.
+
+    Raises:
+        IngestInvalid: the body is not compressed so, or has too much in it.
+        StorageDown: there is no place for it.
+    """
+    bounds = large.bounds
+
+    def count(byte_count: int) -> int:
+        return task_count(byte_count, large.executors.slots, target_bytes, bounds.split_bytes)
+
+    splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading)
+    with large.bodies.laid(body, table) as laid:
+        reader = SplitsOfBody(plan, laid, body.record_format, body.compression, bounds.body_reading)
+        yield LargeParts(reader, [(each,) for each in splits], byte_count)
+
+
+def _byte_count(split: SourceSplit, source: SourceRecords) -> int:
+    sent = (split.file.byte_count if split.end is None else split.end) - split.start
+    is_packed = source.compression_of(split.file.uri) is not Compression.NONE
+    return sent * (_UNPACKED if is_packed else 1)

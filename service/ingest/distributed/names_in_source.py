@@ -1,0 +1,64 @@
+"""Which fields the records of a source have: executors read its files, once more than for their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from service.errors import CallerError
+from service.ingest.decoding.streams.note_names import note_names
+from service.ingest.decoding.streams.plan import ReadPlan
+from service.ingest.distributed.large_parts import LargeInputs, parts_of_files
+from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfSource, of_file, place_of
+from service.model.ingest import Route
+from service.model.sources import SourceFile, SourceRecords
+
+Names = list[set[str]]
+
+
+def names_in_source(
+    files: Sequence[SourceFile],
+    source: SourceRecords,
+    route: Route | None,
+    known: Sequence[frozenset[str]],
+    large: LargeInputs,
+) -> Names:
+    """The names of all records in these files, target by target: see `present_names`.
+
+    Raises:
+        SourceNotAllowed, SourceChanged, IngestInvalid: the files cannot be read.
+        ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read them.
+    """
+    parts = parts_of_files(files, source, ReadPlan((), route), large, large.bounds.split_bytes)
+    task = NamesTask(parts.reader, tuple(known))
+    return _joined(large.executors.map(task.read, parts.groups, str(uuid4())), known)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesTask:
+    """What an executor does. It is picklable; what another try would not mend is given, and not raised."""
+
+    reader: SplitReader
+    known: tuple[frozenset[str], ...]
+
+    def read(self, splits: Sequence[Split]) -> Names | CallerError:
+        """The names in some parts."""
+        assert isinstance(self.reader, SplitsOfSource)
+        found: list[Names] = []
+        for each in splits:
+            try:
+                found.append(self.reader.names(each, self.known))
+            except CallerError as failure:
+                return of_file(place_of(each), failure)
+        return _joined(found, self.known)
+
+
+def _joined(found: Iterable[Names | CallerError], known: Sequence[frozenset[str]]) -> Names:
+    joined: Names = [set() for _ in known]
+    for each in found:
+        if isinstance(each, CallerError):
+            raise each
+        for names, more, own in zip(joined, each, known, strict=True):
+            note_names(names, more, own)
+    return joined

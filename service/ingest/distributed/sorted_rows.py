@@ -1,0 +1,114 @@
+"""A task's rows: those that fit for their targets, those that do not counted, and for dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from service.errors import CallerError
+from service.ingest.dead_letters.dead_letters import Letters
+from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
+from service.ingest.distributed.split_reader import of_file
+from service.ingest.request_rows import WITH_LINES, Unfit
+from service.model.ingest import BadRecord
+from service.model.judged_by import UnreadableFile
+from service.model.record_formats import RecordFormat
+from service.model.writing import Destination
+
+TOLD_AT_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOutcome:
+    """What became of one task. `results` are write results, as `service.model.committables` has them.
+
+    With a `failure` there are none, and no files either, nor with files that are `unreadable`. `bad` are the
+    first records that did not fit.
+    """
+
+    results: bytes = b""
+    bad: tuple[BadRecord, ...] = ()
+    bad_count: int = 0
+    row_count: int = 0
+    failure: CallerError | None = None
+    unreadable: tuple[UnreadableFile, ...] = ()
+
+
+class SortedRows:
+    """Sorts the rows of one task out, and knows in the end what there was.
+
+    `place_of_line`, if there is one, tells a record's place, and its line is not told. Without `has_rows`,
+    dead letters alone are to be written.
+    """
+
+    def __init__(
+        self,
+        destinations: tuple[Destination, ...],
+        record_format: RecordFormat,
+        letters: Letters | None,
+        place_of_line: Callable[[int], str] | None = None,
+        *,
+        is_routed: bool,
+        has_rows: bool = True,
+    ) -> None:
+        self._has_rows = has_rows
+        self._is_routed = is_routed
+        self._destinations = destinations
+        self._record_format = record_format
+        self._letters = letters
+        self._place_of_line = place_of_line
+        self._place = ""
+        self._told: list[BadRecord] = []
+        self._bad_count = 0
+        self._row_count = 0
+
+    def sorted_out(self, place: str, rows: Iterable[Rows]) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is to be written of these rows, which are at this place."""
+        self._place = place
+        for each in rows:
+            if isinstance(each, TargetRows):
+                self._row_count += each.rows.num_rows
+                # Without dead letters one bad record is enough to write nothing.
+                if self._has_rows and (self._letters is not None or not self._bad_count):
+                    yield self._destinations[each.target], each.rows
+            else:
+                unfit = self._unfit(each)
+                if self._letters is not None:
+                    yield from self._letters.take(unfit)
+
+    def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
+        """What is to be written when all rows have been sorted out."""
+        if self._letters is not None:
+            yield from self._letters.rest()
+
+    def outcome(self, results: bytes = b"") -> SplitOutcome:
+        """What there was until now."""
+        return SplitOutcome(results, tuple(self._told), self._bad_count, self._row_count)
+
+    def failed(self, failure: CallerError) -> SplitOutcome:
+        """What became of a task that another try would not mend."""
+        return SplitOutcome(failure=of_file(self._place, failure))
+
+    def _unfit(self, bad: BadRow) -> Unfit:
+        has_lines = self._record_format in WITH_LINES
+        told = self._as_told(bad, has_lines)
+        self._bad_count += 1
+        if len(self._told) < TOLD_AT_MOST:
+            self._told.append(told)
+        payload_format = self._record_format if has_lines else RecordFormat.NDJSON
+        # What is no record at all has no route, but without one there is just one place to go.
+        write = bad.target if self._is_routed else 0
+        return Unfit(told, bad.payload, payload_format, write)
+
+    def _as_told(self, bad: BadRow, has_lines: bool) -> BadRecord:
+        number = bad.position.number
+        place = self._place if self._place_of_line is None else self._place_of_line(number)
+        # Lines and rows are told without a place otherwise: a body has none.
+        reason = f"{place}: {bad.reason}" if place else bad.reason
+        if self._place_of_line is not None:
+            return BadRecord(place, reason)
+        if has_lines:
+            return BadRecord(place, reason, line=number, column=bad.position.column)
+        return BadRecord(place, reason, row=number)

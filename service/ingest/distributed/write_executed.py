@@ -1,0 +1,328 @@
+"""Large inputs: read and written by executors, brought together here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from io import SEEK_END
+from uuid import UUID
+
+from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
+from service.ingest.dead_letters.dead_letters import (
+    DeadLetters,
+    Letters,
+    LettersLater,
+    LettersOf,
+    dead_letter_name,
+)
+from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
+from service.ingest.distributed.body_splits import is_splittable
+from service.ingest.distributed.folder_batch import (
+    letters_of_files,
+    names_in_folder,
+    without_names,
+    write_readable,
+)
+from service.ingest.distributed.keyed_task import KeyedTask
+from service.ingest.distributed.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
+from service.ingest.distributed.sorted_rows import TOLD_AT_MOST, SplitOutcome
+from service.ingest.distributed.split_task import OpenedDeadLetters, SplitTask
+from service.ingest.joined_routes import joined_routes
+from service.ingest.read_target import read_target
+from service.ingest.write_schema.written_fields import written_fields
+from service.ingest_ports import DataFiles, DeadLetterTables
+from service.model.committables import write_results_from_bytes, write_results_to_bytes
+from service.model.ingest import (
+    BadRecord,
+    IngestRequest,
+    OnError,
+    Rejected,
+    StreamedRecords,
+)
+from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
+from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
+from service.model.sources import SourceFile, SourceRecords
+from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
+from service.ports import Clock
+
+# How often an upsert is divided anew, among so many times more tasks, when its rows were too many for one.
+_DIVIDED_AT_MOST = 3
+_MORE_PARTS = 4
+# What rows take in memory beside what they take as text differs; so much more than as text is expected.
+_BYTES_IN_MEMORY = 2
+
+Regrouped = Callable[[KeyedTask], Sequence[Sequence[SplitOutcome]]]
+"""What became of a task whose rows were brought together by their keys: a list for each part."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritePorts:
+    """What files are written with."""
+
+    data_files: DataFiles
+    dead_letters: DeadLetterTables
+    clock: Clock
+
+
+def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
+    """Whether executors write this request."""
+    if request.executed is not None:
+        return True
+    match request.shared:
+        case StreamedRecords() as body:
+            return is_splittable(body) and _byte_count(body) >= large.bounds.body_bytes
+        case _:
+            return False
+
+
+class ExecutedWrite:
+    """One request's files, written by executors. `results` and `rejected` are known when `run` has ended.
+
+    `files` are those of a source that were found already.
+    """
+
+    def __init__(
+        self,
+        request: IngestRequest,
+        ingest_id: UUID,
+        destinations: Sequence[Destination],
+        ports: WritePorts,
+        large: LargeInputs,
+        files: Sequence[SourceFile] | None = None,
+    ) -> None:
+        self._files = files
+        # Dead letters alone are appended, whatever the rows are.
+        self._is_keyed = request.judging is None and any(each.target.is_upsert for each in destinations)
+        self._request = request
+        self._ingest_id = ingest_id
+        self._destinations = tuple(destinations)
+        self._ports = ports
+        self._large = large
+        self._found: dict[WriteTarget, list[WriteResult]] = {}
+        self._bad: list[BadRecord] = []
+        self._bad_count = 0
+        self._row_count = 0
+        self._unreadable: tuple[UnreadableFile, ...] = ()
+        self.tables: dict[TableKey, WritableTable] = {each.table.key: each.table for each in destinations}
+
+    def run(self) -> None:
+        """Writes everything, or deletes what is known of it and raises.
+
+        Raises:
+            SourceInvalid, SourceNotAllowed, SourceChanged: the files cannot be read.
+            RecordsInvalid: records do not fit, and bad ones reject all.
+            IngestInvalid: the input is none of its form, or an upsert has too many rows.
+            StorageDown: a body cannot be put where executors find it.
+            ExecutorsFailed, EngineNotReady, EngineLost: the executors could not write them.
+            StreamFailed: a file of which other tables have their part cannot be read for these.
+        """
+        try:
+            self._take(self._outcomes())
+            self._check()
+        except BaseException:
+            self.discard()
+            raise
+
+    @property
+    def results(self) -> list[WriteResult]:
+        """One for each target that has rows, in the order of the request's writes."""
+        targets = dict.fromkeys((*(each.target for each in self._destinations), *self._found))
+        merged = (WriteResult.merged(each, self._found.get(each, ())) for each in targets)
+        return [each for each in merged if each.record_count]
+
+    @property
+    def rejected(self) -> Rejected:
+        """The records that did not fit. Who writes dead letters alone has told them with the rows."""
+        if self._request.judging is not None:
+            return Rejected()
+        return Rejected(self._bad_count, tuple(self._bad))
+
+    @property
+    def judged_by(self) -> JudgedBy | None:
+        """What the records were read as, where dead letters of them are to follow."""
+        is_later = self._has_letters_later and self._bad_count
+        if not is_later:
+            return None
+        reads = tuple(ReadAs(each.fields, each.partition) for each in self._targets())
+        return JudgedBy(reads, self._unreadable)
+
+    def discard(self) -> None:
+        """Deletes the files that are known; what tasks left that were given up are orphans."""
+        for results in self._found.values():
+            self._discard(results)
+
+    def _discard(self, results: Sequence[WriteResult]) -> None:
+        for each in results:
+            with suppress(GatewayError):
+                self._ports.data_files.discard(self.tables[each.target.key], each)
+
+    def _outcomes(self) -> Sequence[SplitOutcome]:
+        has_rows = self._request.judging is None
+        task = SplitTask(self._destinations, self._ports.data_files, self._letters(), has_rows=has_rows)
+        match self._request.executed:
+            case MicroBatchRecords(batch, left_out, _):
+                return self._of_messages(replace(task, left_out=left_out), batch)
+            case MicroBatchFiles() as folder:
+                return self._of_folder(replace(task, left_out=folder.left_out), folder)
+            case SourceRecords() as source:
+                files = self._large.sources.files(source.uri) if self._files is None else self._files
+                return self._written(task, self._parts_of(source, files))
+            case None:
+                body = self._request.shared
+                assert isinstance(body, StreamedRecords), "nothing that executors write"
+                table = self._destinations[0].table
+                with parts_of_body(body, self._plan(), self._large, self._target_bytes, table) as parts:
+                    return self._written(task, parts)
+
+    def _of_folder(self, task: SplitTask, folder: MicroBatchFiles) -> Sequence[SplitOutcome]:
+        source, judging = folder.records, self._request.judging
+        unreadable = folder.unreadable if judging is None else judging.unreadable
+        # Whoever tidies up may have taken away what is a dead letter, or will be.
+        names = names_in_folder(folder.batch.files(), source.uri)
+        found = folder.found(without_names(names, unreadable))
+
+        def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
+            return self._written(task, self._parts_of(source, files))
+
+        if self._has_letters_later:
+            written = write_readable(
+                task,
+                found,
+                mapped,
+                lambda each: self._discard(_results(each)),
+                are_taken=folder.are_taken,
+            )
+            self._unreadable = written.unreadable
+            return written.outcomes
+        outcomes = mapped(task, found.all())
+        if judging is None or task.letters is None:
+            return outcomes
+        write = None if self._request.route else 0
+        pairs = letters_of_files(task.letters, unreadable, source.record_format, write)
+        wanted = (each for each in pairs if each[0].target.key not in task.left_out)
+        letters = self._ports.data_files.write_all(wanted)
+        return [*outcomes, SplitOutcome(write_results_to_bytes(letters))]
+
+    def _parts_of(self, source: SourceRecords, files: Sequence[SourceFile]) -> LargeParts:
+        return parts_of_files(files, source, self._plan(), self._large, self._target_bytes)
+
+    @property
+    def _target_bytes(self) -> int:
+        # Dead letters alone have no other tables than theirs.
+        tables = [each.table for each in self._destinations] or self.tables.values()
+        return min(map(self._ports.data_files.target_bytes, tables))
+
+    def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        if not self._is_keyed:
+            return self._mapped(task, parts)
+        in_memory = parts.byte_count * _BYTES_IN_MEMORY
+        count = max(-(-in_memory // self._large.bounds.upsert_bytes), len(parts.groups))
+        executors, tag = self._large.executors, str(self._ingest_id)
+
+        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
+            apart = partial(task.splits_apart, parts.reader)
+            return executors.regroup(apart, task.together, parts.groups, task.part_count, tag)
+
+        return self._keyed(task, count, regrouped)
+
+    def _of_messages(self, task: SplitTask, batch: MicroBatch) -> Sequence[SplitOutcome]:
+        plan, bounds = self._plan(), self._large.bounds.source_reading
+        if not self._is_keyed:
+            return batch.map(partial(task.messages, plan, bounds))
+
+        def regrouped(task: KeyedTask) -> Sequence[Sequence[SplitOutcome]]:
+            return batch.regroup(partial(task.messages_apart, plan, bounds), task.together, task.part_count)
+
+        return self._keyed(task, self._large.executors.slots, regrouped)
+
+    def _mapped(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
+        read = partial(task.read, parts.reader)
+        return self._large.executors.map(read, parts.groups, str(self._ingest_id))
+
+    def _keyed(self, task: SplitTask, count: int, regrouped: Regrouped) -> Sequence[SplitOutcome]:
+        outcomes: Sequence[SplitOutcome] = ()
+        for _ in range(_DIVIDED_AT_MOST):
+            outcomes = [outcome for each in regrouped(KeyedTask(task, count)) for outcome in each]
+            if not any(isinstance(each.failure, UpsertTooLarge) for each in outcomes):
+                break
+            for each in outcomes:
+                self._discard(_results(each))
+            count *= _MORE_PARTS
+        return outcomes
+
+    def _plan(self) -> ReadPlan:
+        targets = tuple(self._targets())
+        # Dead letters alone have no destinations, and their route stays as it is.
+        return ReadPlan(targets, joined_routes(self._request.route, self._destinations, targets))
+
+    def _targets(self) -> Iterator[ReadTarget]:
+        if self._request.judging is not None:
+            for read in self._request.judging.reads:
+                yield ReadTarget(read.fields, partition=read.partition)
+            return
+        for write, each in zip(self._request.writes, self._destinations, strict=True):
+            written = written_fields(each.table.schema, each.target.write_schema_column_ids)
+            yield read_target(write, each.table, written)
+
+    @property
+    def _has_letters_later(self) -> bool:
+        """Whether the dead letters of a micro-batch follow, by an ingest of their own.
+
+        Rows and letters are told apart by a table as it is. Were they committed beside each other, and one of
+        them refused, another try would tell them apart by another table: a record would be in both, or in
+        none.
+        """
+        is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
+        is_kept = self._request.on_error is OnError.DEAD_LETTER
+        return is_batch and is_kept and self._request.judging is None
+
+    def _letters(self) -> Letters | None:
+        if self._request.on_error is not OnError.DEAD_LETTER:
+            return None
+        if self._has_letters_later:
+            return LettersLater()
+        judging = self._request.judging
+        if judging is None:
+            return self._opened_letters(range(len(self._request.writes)))
+        # What has no route goes to those of the first.
+        return LettersOf(self._opened_letters(sorted(judging.writes | {0})), judging.writes)
+
+    def _opened_letters(self, writes: Iterable[int]) -> DeadLetters:
+        names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)
+        opened = {name: self._ports.dead_letters.opened(name) for name in names}
+        self.tables |= {each.key: each for each in opened.values()}
+        received_at = self._ports.clock.now()
+        # Executors cannot make tables.
+        return DeadLetters(self._ingest_id, received_at, self._request, OpenedDeadLetters(opened))
+
+    def _take(self, outcomes: Sequence[SplitOutcome]) -> None:
+        for each in outcomes:
+            for result in _results(each):
+                self._found.setdefault(result.target, []).append(result)
+            self._bad += each.bad[: TOLD_AT_MOST - len(self._bad)]
+            self._bad_count += each.bad_count
+            self._row_count += each.row_count
+        for each in outcomes:
+            if each.failure is not None:
+                raise each.failure
+
+    def _check(self) -> None:
+        # What has come into a folder may be empty, and a batch has to end.
+        if not self._bad_count + self._row_count and self._request.stream_batch is None:
+            raise IngestInvalid("There are no records.")
+        if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
+            count = self._bad_count + self._row_count
+            told = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(told, self._bad, self._bad_count)
+
+
+def _byte_count(body: StreamedRecords) -> int:
+    """How much was sent."""
+    with body.open() as stream:
+        return stream.seek(0, SEEK_END)
+
+
+def _results(outcome: SplitOutcome) -> Sequence[WriteResult]:
+    return write_results_from_bytes(outcome.results) if outcome.results else ()

@@ -1,1 +1,0 @@
-"""Large inputs, read and written by executors."""
