@@ -23,15 +23,15 @@ from service.adapters.catalogs.session_catalog import CatalogsWithSession
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
+from service.adapters.disk.synced_files import not_synced, sync_files
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
-from service.adapters.postgres.query_history import PostgresQueryHistory
-from service.adapters.postgres.replicas import PostgresReplicas
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.query_history import PostgresQueryHistory
+from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.adapters.probe_values.listed_values import ListedValues
 from service.adapters.probe_values.probe_values import ManifestProbeValues
-from service.adapters.synced_files import not_synced, sync_files
 from service.errors import CannotStart, MetricsStoreDown
 from service.model.replicas import Replica
 from service.ports import Catalogs

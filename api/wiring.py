@@ -21,20 +21,20 @@ from api.wiring_stores import await_given_stores, await_metrics_store
 from api.wiring_streams import build_streams, large_inputs
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
-from service.adapters.journal import BufferedJournal
+from service.adapters.demo_data.log_table import make_log_table
+from service.adapters.demo_data.tpcds.loader import LoadReport as LoadReport
+from service.adapters.demo_data.tpcds.loader import Progress as Progress
+from service.adapters.demo_data.tpcds.loader import load_tpcds
+from service.adapters.demo_data.tpcds.schemas import STAR_TABLES as STAR_TABLES
+from service.adapters.demo_data.tpcds.schemas import table_schemas
+from service.adapters.disk.result_store import LocalResultStore
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.lineage.journal import LineageJournal
-from service.adapters.log_table import make_log_table
-from service.adapters.metered_journal import MeteredJournal
-from service.adapters.meters import RecordMeters
-from service.adapters.metrics.record_collector import RecordCollector
 from service.adapters.processes.bounded_processes import BoundedProcesses
-from service.adapters.result_store import LocalResultStore
-from service.adapters.tpcds.loader import LoadReport as LoadReport
-from service.adapters.tpcds.loader import Progress as Progress
-from service.adapters.tpcds.loader import load_tpcds
-from service.adapters.tpcds.schemas import STAR_TABLES as STAR_TABLES
-from service.adapters.tpcds.schemas import table_schemas
+from service.adapters.telemetry.journal import BufferedJournal
+from service.adapters.telemetry.metered_journal import MeteredJournal
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.record_collector import RecordCollector
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
 from service.model.caller_classes import CallerClasses

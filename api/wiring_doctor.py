@@ -25,11 +25,11 @@ from api.wiring_checks import check_driver, java, machine_checks
 from api.wiring_doctor_parts import DoctorParts, doctor_parts
 from api.wiring_jars import unfetched
 from service.adapters.clock import SystemClock
+from service.adapters.disk.synced_files import not_synced, sync_files
 from service.adapters.examining.log_and_tables import compare_log, of_catalogs
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.examining.trial_ingest import scratch_location, trial_ingest
 from service.adapters.filters.server import ANSWER_WITHIN_S as CACHE_ANSWERS_WITHIN_S
-from service.adapters.synced_files import not_synced, sync_files
 from service.model.store_answer import StoreAnswer
 from service.ports import Clock
 

@@ -14,18 +14,18 @@ from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTable
 from service.adapters.commits.table_changes import PyIcebergTableChanges
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.adapters.data_files.content_files import data_file
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.turns import Turns
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.written_rows import ParquetWrittenRows
-from service.adapters.meters import RecordMeters
-from service.adapters.postgres.commit_rounds import RoundBounds
-from service.adapters.postgres.ingest_history import PostgresIngestHistory
-from service.adapters.postgres.ingest_log import PostgresIngestLog
-from service.adapters.postgres.outage import Outage
-from service.adapters.spool import SpoolDirectory
-from service.adapters.synced_files import not_synced, sync_files
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.turns import Turns
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import not_synced, sync_files
+from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
+from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHistory
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
+from service.adapters.postgres.shared.outage import Outage
+from service.adapters.staging.spool import SpoolDirectory
+from service.adapters.telemetry.meters import RecordMeters
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting

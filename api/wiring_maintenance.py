@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from api.settings import Settings
-from service.adapters.meters import RecordMeters
-from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
+from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
+from service.adapters.telemetry.meters import RecordMeters
 from service.lineage_ports import Lineage
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts

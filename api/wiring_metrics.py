@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from api.parts import Parts
-from service.adapters.meters import RecordMeters
-from service.adapters.metrics.disk_collector import DiskCollector, disk_room
-from service.adapters.metrics.engine_collector import EngineCollector
-from service.adapters.metrics.filter_cache_collector import FilterCacheCollector
-from service.adapters.metrics.part_collector import PartCollector
-from service.adapters.metrics.sampled import Sampled
+from service.adapters.telemetry.disk_collector import DiskCollector, disk_room
+from service.adapters.telemetry.engine_collector import EngineCollector
+from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.sampled import Sampled
 from service.gateway import Gateway
 
 

@@ -11,15 +11,15 @@ from api.requests.stream_request import stream_definition
 from api.settings import Settings
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.catalogs.store_region import with_region
-from service.adapters.laid_bodies import LaidBodies
-from service.adapters.meters import RecordMeters
-from service.adapters.postgres.stream_store import PostgresStreamStore
+from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.adapters.stream_meters import StreamCollector
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.task_spools import TaskSpools
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.stream_meters import StreamCollector
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests

@@ -12,7 +12,7 @@ from pyiceberg.partitioning import PartitionFieldValue, PartitionKey
 from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
 
-from service.adapters.tpcds.daily_files import _DailyWriter
+from service.adapters.demo_data.tpcds.daily_files import _DailyWriter
 
 Part = tuple[PartitionKey, pa.Table]
 

@@ -27,7 +27,7 @@ PARTS = (
     Part("run and collect", "spark_session.row_collector:RowCollector.collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.scan_metrics:ScanReader.read", 1),
-    Part(KEEP, "service.adapters.result_store:LocalResultStore.put"),
+    Part(KEEP, "service.adapters.disk.result_store:LocalResultStore.put"),
     Part(ANSWER, "api.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )

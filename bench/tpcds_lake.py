@@ -13,8 +13,8 @@ from rich.console import Console
 from api.demonstration.demo_progress import progress_bar
 from api.wiring_jars import TPCDS_PACKAGES
 from bench.lakehouse import Lake
-from service.adapters.tpcds.loader import load_tpcds
-from service.adapters.tpcds.schemas import table_schemas
+from service.adapters.demo_data.tpcds.loader import load_tpcds
+from service.adapters.demo_data.tpcds.schemas import table_schemas
 from spark_session.jars import check_java, resolve
 
 SCALE = float(os.environ.get("SLUICE_BENCH_SCALE", "1"))

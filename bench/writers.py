@@ -20,9 +20,9 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.adapters.data_files.content_files import data_file
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.model.tables import TableName
 from service.model.writing import MAIN, Committable, Destination, WritableTable, WriteTarget
 

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import OperationalError
 
-from service.adapters.postgres.connecting import store_engine
+from service.adapters.postgres.shared.connecting import store_engine
 from service.errors import CannotStart, MetricsStoreDown
 
 # Any number will do, as long as all replicas use the same one and nobody else does.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from alembic import context
 
-from service.adapters.postgres.ingest_tables import IngestRow
-from service.adapters.postgres.maintenance_tables import MaintenanceRow
-from service.adapters.postgres.replica_tables import ReplicaRow
-from service.adapters.postgres.stream_tables import StreamRow
+from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
+from service.adapters.postgres.maintenance.maintenance_tables import MaintenanceRow
+from service.adapters.postgres.query_records.replica_tables import ReplicaRow
+from service.adapters.postgres.streams.stream_tables import StreamRow
 
 # One metadata for all, which knows the tables of the modules that are imported.
 TABLES = IngestRow.metadata

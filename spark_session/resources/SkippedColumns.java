@@ -15,7 +15,7 @@ import org.apache.iceberg.types.Types;
 
 /**
  * What the metadata of a data file says of columns that it does not have: NULL in every row, so that planners leave
- * the file out for conditions on them. `service/adapters/data_files/skipped_columns.py` has the same rule.
+ * the file out for conditions on them. `service/adapters/data_files/layout/skipped_columns.py` has the same rule.
  */
 public final class SkippedColumns {
 

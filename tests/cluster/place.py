@@ -21,7 +21,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
 from api.wiring_jars import TPCDS_PACKAGES
-from service.adapters.tpcds.loader import Progress, load_tpcds
+from service.adapters.demo_data.tpcds.loader import Progress, load_tpcds
 from spark_session.jars import check_java, resolve
 from tests.cluster.balancer import Balancer, balancer, free_port
 from tests.integration.running import REPOSITORY, RunningGateway, run_sluice, until

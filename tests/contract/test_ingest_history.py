@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.ingest_history import PostgresIngestHistory
-from service.adapters.postgres.ingest_log import PostgresIngestLog
-from service.adapters.postgres.stream_store import PostgresStreamStore
+from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHistory
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
+from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown
 from service.ingest_ports import IngestHistory, IngestLog
 from service.model.ingest import IngestRecord, IngestState

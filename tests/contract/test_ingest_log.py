@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DatabaseError
 
-from service.adapters.postgres.commit_rounds import RoundBounds
-from service.adapters.postgres.ingest_log import PostgresIngestLog
+from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
 from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision

@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 
 import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
-from service.adapters.journal import BufferedJournal
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.telemetry.journal import BufferedJournal
 from service.ports import Journal
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.ingest_log import PostgresIngestLog
-from service.adapters.postgres.maintenance_log import PostgresMaintenanceLog
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
+from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
 from service.errors import MetricsStoreDown
 from service.model.maintenance import (
     Gathered,

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
 from service.errors import MetricsStoreDown
 from service.model.health import PartState
 from service.ports import MetricsStore

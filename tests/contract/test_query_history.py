@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
-from service.adapters.postgres.query_history import PostgresQueryHistory
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.query_history import PostgresQueryHistory
 from service.errors import MetricsStoreDown
 from service.model.filtering import FilterSource, Reason
 from service.model.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
-from service.adapters.postgres.replicas import PostgresReplicas
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors import MetricsStoreDown
 from service.model.query import QueryRecord, QueryState
 from service.model.replicas import OpenQuery, Replica

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 import pytest
 
-from service.adapters.result_store import LocalResultStore
+from service.adapters.disk.result_store import LocalResultStore
 from service.errors import (
     CannotStart,
     ChunkNotFound,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
+from service.adapters.staging.task_spools import TaskSpools
 from service.ingest_ports import Spool, Spools
 from tests.fakes.spools import FakeSpools
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from service.adapters.postgres.stream_store import PostgresStreamStore
+from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown, StreamFailed, StreamSourceDown
 from service.model.streams import BatchDone, StreamRecord, StreamState
 from service.stream_ports import StreamStore

@@ -21,7 +21,7 @@ from pyiceberg.types import DateType, LongType, NestedField, StringType
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import CatalogDown, IngestInvalid, TableNotFound
 from service.ingest_ports import WritableTables
 from service.model.schemas import Field, Primitive, TableSchema

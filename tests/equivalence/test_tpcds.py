@@ -16,9 +16,9 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import TruncateTransform
 
 from api.wiring_jars import TPCDS_PACKAGES
-from service.adapters.tpcds.generator import Generator
-from service.adapters.tpcds.schemas import DATE_KEYS, table_schemas
-from service.adapters.tpcds.text import read_text
+from service.adapters.demo_data.tpcds.generator import Generator
+from service.adapters.demo_data.tpcds.schemas import DATE_KEYS, table_schemas
+from service.adapters.demo_data.tpcds.text import read_text
 from service.gateway import Gateway
 from spark_session.jars import check_java, resolve
 from tests.equivalence.harness import Harness

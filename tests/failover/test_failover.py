@@ -25,8 +25,8 @@ import migrations
 from service.adapters.clock import SystemClock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.postgres.ingest_log import PostgresIngestLog
-from service.adapters.postgres.outage import Outage
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
+from service.adapters.postgres.shared.outage import Outage
 from service.errors import MetricsStoreDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.model.filtering import FilterSource

@@ -20,8 +20,8 @@ from service.adapters.clock import SystemClock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.postgres.connecting import CONNECTION, store_engine
-from service.adapters.postgres.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.errors import FilterCacheDown, MetricsStoreDown
 from service.model.filtering import FilterSource
 from service.model.health import PartState

@@ -9,7 +9,7 @@ from itertools import count
 from threading import Lock
 from uuid import UUID, uuid4
 
-from service.adapters.postgres.next_round import RoundSize, WaitingCommit, next_round
+from service.adapters.postgres.ingest_log.next_round import RoundSize, WaitingCommit, next_round
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
 from service.model.ingest import (

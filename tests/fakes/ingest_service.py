@@ -6,11 +6,11 @@ from pathlib import Path
 
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.adapters.clock import SystemClock
-from service.adapters.laid_bodies import LaidBodies
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.task_spools import TaskSpools
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import FIELDS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from service.adapters.meters import RecordMeters
-from service.adapters.metrics.disk_collector import DiskCollector, DiskRoom
-from service.adapters.metrics.engine_collector import EngineCollector
-from service.adapters.metrics.filter_cache_collector import FilterCacheCollector
-from service.adapters.metrics.part_collector import PartCollector
-from service.adapters.metrics.record_collector import RecordCollector, RecordsUse
-from service.adapters.stream_meters import StreamCollector
+from service.adapters.telemetry.disk_collector import DiskCollector, DiskRoom
+from service.adapters.telemetry.engine_collector import EngineCollector
+from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
+from service.adapters.telemetry.stream_meters import StreamCollector
 from service.model.caller_classes import CallerClasses
 from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
 from service.model.health import PartHealth, PartState

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.ingest_ports import DataFiles, Executors
 from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
 

@@ -29,10 +29,10 @@ from pyiceberg.types import BinaryType, LongType, NestedField, StringType, UUIDT
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.content_files import data_file
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import WriteSchemaInvalid
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.model.ingest import ColumnNames, WriteRule

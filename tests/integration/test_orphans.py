@@ -23,9 +23,9 @@ from sqlalchemy import URL
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.clock import SystemClock
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.postgres.ingest_log import PostgresIngestLog
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.model.ingest import IngestRecord
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteTarget

@@ -21,7 +21,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType, StructType
 from sqlalchemy import URL, create_engine
 
-from service.adapters.postgres.advisory_lock import advisory_lock
+from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from tests.integration.asking import JsonObject, ask, explain, rows
 from tests.integration.running import READY_WITHIN_S, RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS

@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import ExecutorsFailed
 from service.ingest_ports import Executors
 from spark_session.engine import SparkEngine

@@ -12,9 +12,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
-from service.adapters.postgres.ingest_tables import IngestRow
-from service.adapters.postgres.replica_tables import ReplicaRow
-from service.adapters.postgres.stream_tables import StreamRow
+from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
+from service.adapters.postgres.query_records.replica_tables import ReplicaRow
+from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.errors import MetricsStoreDown
 
 

@@ -72,6 +72,21 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "Formats share values and streams",
         ),
         (
+            "service/adapters/clock.py",
+            "import service.adapters.postgres.shared.storable",
+            "Adapters stand on",
+        ),
+        (
+            "service/adapters/data_files/layout/pieces.py",
+            "import service.adapters.data_files.writer.turns",
+            "Data files are laid out",
+        ),
+        (
+            "service/adapters/postgres/streams/stream_tables.py",
+            "import service.adapters.postgres.query_records.table_pruning",
+            "Stores on PostgreSQL share",
+        ),
+        (
             "service/pruning/candidates/inner_join.py",
             "import service.pruning.candidates.outer_join",
             "No rule of pruning knows",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from service.adapters.bounded_calls import BoundedCalls
+from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.errors import CatalogDown
 from service.model.tables import TableName
 from service.model.views import View, ViewReading

@@ -13,7 +13,7 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import ValidationError as NotValid
 
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
-from service.adapters.synced_files import Sync
+from service.adapters.disk.synced_files import Sync
 from service.errors import CatalogDown, TableUnreadable
 from service.model.fault_text import fault_text
 

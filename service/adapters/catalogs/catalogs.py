@@ -11,15 +11,15 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
 from pyiceberg.typedef import Identifier
 
-from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.catalogs.catalog_connection import CatalogConnection
 from service.adapters.catalogs.check_unambiguous import is_planted
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.adapters.catalogs.open_catalog import check_installed
 from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
-from service.adapters.single_flight import SingleFlight
-from service.adapters.synced_files import Sync, sync_files
+from service.adapters.concurrency.bounded_calls import BoundedCalls
+from service.adapters.concurrency.single_flight import SingleFlight
+from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
 from service.model.health import PartHealth, PartState
 from service.model.tables import TableAt, TableFacts, TableListing, TableName

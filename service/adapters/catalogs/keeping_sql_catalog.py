@@ -14,9 +14,9 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.typedef import Identifier
 from sqlalchemy import bindparam, select, tuple_
 
-from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.metadata_json import metadata_json
-from service.adapters.synced_files import Sync, sync_files
+from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.adapters.disk.synced_files import Sync, sync_files
 
 KEPT_TABLES = 64
 KEPT_BYTES = 64 << 20

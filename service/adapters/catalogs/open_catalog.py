@@ -23,7 +23,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
-from service.adapters.synced_files import Sync
+from service.adapters.disk.synced_files import Sync
 from service.errors import CannotStart
 
 # What PyIceberg needs for a type, beyond what the gateway itself depends on.

@@ -9,9 +9,9 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 from pyiceberg.typedef import Identifier
 
-from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.table_facts import facts_at, table_facts
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.model.tables import NOW, TableAt, TableFacts, TableName
 from service.model.usage import CacheUse
 

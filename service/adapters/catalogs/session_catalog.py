@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from service.adapters.bounded_calls import BoundedCalls
 from service.adapters.catalogs.nearest_names import nearest_names
+from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.errors import CatalogDown, TableNotFound
 from service.model.health import PartHealth, PartState
 from service.model.tables import NOW, TableAt, TableFacts, TableListing, TableName

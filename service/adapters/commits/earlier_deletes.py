@@ -9,11 +9,11 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
 
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.file_set import FileSet
-from service.adapters.data_files.pieces import chunks
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.written_rows import written_batches
+from service.adapters.data_files.layout.pieces import chunks
+from service.adapters.data_files.plan.file_plan import FilePlan
+from service.adapters.data_files.read_back.written_rows import written_batches
+from service.adapters.data_files.writer.file_set import FileSet
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import SEND_ALONE_AGAIN, CommittableUnreadable, IngestInvalid, UpsertNotPossible
 from service.model.writing import WriteResult, WriteTarget
 

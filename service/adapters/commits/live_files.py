@@ -14,8 +14,8 @@ from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 
-from service.adapters.bounded_lru import BoundedLru
 from service.adapters.commits.held_values import HeldValues
+from service.adapters.concurrency.bounded_lru import BoundedLru
 
 _MANIFESTS_KEPT = 10_000
 _KEPT_BYTES = 16 << 20

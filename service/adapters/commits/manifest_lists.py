@@ -14,8 +14,8 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, ManifestListWriter
 from pyiceberg.table.snapshots import Snapshot
 
-from service.adapters.bounded_lru import BoundedLru
-from service.adapters.synced_files import Sync, sync_files
+from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.adapters.disk.synced_files import Sync, sync_files
 
 _KEPT_LISTS = 256
 _KEPT_BYTES = 32 << 20

@@ -13,7 +13,7 @@ from pyiceberg.types import NestedField
 
 from service.adapters.commits.held_values import HeldValues
 from service.adapters.commits.live_files import LiveFile, LiveFiles
-from service.adapters.data_files.content_files import delete_file, equality_ids_of, spec_id_of
+from service.adapters.data_files.metrics.content_files import delete_file, equality_ids_of, spec_id_of
 
 # What says of itself what is no longer true, or what nobody can read, is for the commit to judge.
 _NOT_UNDERSTOOD = (ValueError, TypeError, LookupError, ArithmeticError)

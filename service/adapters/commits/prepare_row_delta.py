@@ -16,9 +16,9 @@ from service.adapters.commits.earlier_deletes import earlier_deletes
 from service.adapters.commits.live_files import data_manifests
 from service.adapters.commits.needed_deletes import NeededDeletes, is_unpartitioned
 from service.adapters.commits.snapshot_append import SnapshotAppend
-from service.adapters.data_files.content_files import locations_of
-from service.adapters.data_files.file_set import delete_files
-from service.adapters.synced_files import Sync, path_on_disk
+from service.adapters.data_files.metrics.content_files import locations_of
+from service.adapters.data_files.writer.file_set import delete_files
+from service.adapters.disk.synced_files import Sync, path_on_disk
 from service.ingest_ports import RowDeltas
 from service.model.writing import Committable, RowDelta
 

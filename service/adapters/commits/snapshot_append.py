@@ -29,8 +29,8 @@ from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.committed_rounds import round_properties, round_summary
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undescribable_files
-from service.adapters.data_files.content_files import locations_of
-from service.adapters.data_files.file_set import delete_files
+from service.adapters.data_files.metrics.content_files import locations_of
+from service.adapters.data_files.writer.file_set import delete_files
 from service.errors import CommittableUnreadable
 from service.model.writing import Committable
 

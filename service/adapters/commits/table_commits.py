@@ -36,8 +36,8 @@ from service.adapters.commits.needed_deletes import NeededDeletes
 from service.adapters.commits.prepare_row_delta import prepare_row_delta
 from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppend
 from service.adapters.commits.superseding.without_superseded import without_superseded
-from service.adapters.data_files.content_files import data_file
-from service.adapters.synced_files import Sync, sync_files
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
 from service.ingest_ports import RoundEnded, RowDeltas, always_open
 from service.model.writing import CommitResult, Committable

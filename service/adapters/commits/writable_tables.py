@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pyiceberg.table import Table
 
-from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.commits.is_tag import is_tag
 from service.adapters.commits.sort_orders import known_sort_orders
-from service.adapters.data_files.locations import folder_bounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.adapters.data_files.plan.locations import folder_bounds
+from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import IngestInvalid
 from service.model.schemas import TableSchema
 from service.model.tables import SortOrder, TableName

@@ -13,10 +13,10 @@ import structlog
 from psycopg import sql
 from sqlalchemy import URL
 
+from service.adapters.disk.file_lock import FileLock, exclusive
 from service.adapters.embedded.keep_running import KeepRunning
 from service.adapters.embedded.postgres_directory import HOST, USER, PostgresDirectory
 from service.adapters.embedded.postgres_programs import ProgramFailed, cure
-from service.adapters.file_lock import FileLock, exclusive
 from service.errors import CannotStart
 
 START_LOCK = "start.lock"

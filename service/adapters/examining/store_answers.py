@@ -15,7 +15,7 @@ from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import OperationalError
 
 from service.adapters.filters.cache_client import cache_client, close, ping, sentinels
-from service.adapters.postgres.connecting import connection_options, store_engine
+from service.adapters.postgres.shared.connecting import connection_options, store_engine
 from service.errors import FilterCacheDown, MetricsStoreDown
 from service.model.cache_address import cache_address
 from service.model.store_answer import StoreAnswer

@@ -18,11 +18,11 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.commits.writable_tables import storage_properties
-from service.adapters.data_files.content_files import locations_of
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
-from service.adapters.synced_files import Sync, path_on_disk
+from service.adapters.data_files.metrics.content_files import locations_of
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import Sync, path_on_disk
 from service.errors import StorageDown
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable, WriteTarget

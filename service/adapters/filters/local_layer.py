@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from service.adapters.bounded_lru import BoundedLru
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.filters.codec import StoredKeys
 from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown

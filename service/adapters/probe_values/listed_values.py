@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from service.adapters.bounded_lru import BoundedLru
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.model.column_values import ColumnValues, NotKnown
 from service.model.filtering import KeyValue
 from service.model.partition_tuples import PartitionTuples

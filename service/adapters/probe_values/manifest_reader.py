@@ -12,7 +12,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
-from service.adapters.bounded_lru import BoundedLru
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.probe_values.manifest_intervals import (
     HeldIntervals,
     data_files,

@@ -14,8 +14,8 @@ from pyiceberg.manifest import ManifestFile
 from pyiceberg.table import Table
 from pyiceberg.types import NestedField
 
-from service.adapters.bounded_lru import BoundedLru
 from service.adapters.catalogs.opened_tables import OpenedTable
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.probe_values.column_values import column_values
 from service.adapters.probe_values.file_interval import has_intervals
 from service.adapters.probe_values.manifest_intervals import (

@@ -18,8 +18,8 @@ from pyiceberg.types import LongType, NestedField
 
 from service.adapters.commits.earlier_deletes import earlier_deletes
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteTarget
 

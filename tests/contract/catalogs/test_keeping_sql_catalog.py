@@ -18,7 +18,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
-from service.adapters.synced_files import not_synced
+from service.adapters.disk.synced_files import not_synced
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})

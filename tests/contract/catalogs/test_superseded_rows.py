@@ -26,10 +26,10 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.superseding.superseded_rows import superseded_rows
 from service.adapters.commits.superseding.without_superseded import without_superseded
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.content_files import data_file, locations_of
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.synced_files import not_synced
+from service.adapters.data_files.metrics.content_files import data_file, locations_of
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import not_synced
 from service.errors import CommittableUnreadable, StorageDown, WrittenFileMissing
 from service.model.tables import TableName
 from service.model.writing import Committable, TableKey, WriteResult

@@ -15,7 +15,7 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.table_commits import PyIcebergTableCommits
-from service.adapters.synced_files import not_synced, path_on_disk, sync_files
+from service.adapters.disk.synced_files import not_synced, path_on_disk, sync_files
 from service.errors import CatalogDown
 from service.model.tables import TableName
 from service.model.writing import Committable, RowDelta, TableKey

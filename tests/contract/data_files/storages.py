@@ -16,9 +16,9 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.catalogs.store_region import with_region
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.ingest_ports import DataFiles
 from service.model.tables import TableName
 from service.model.writing import TableKey, WritableTable

@@ -11,8 +11,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
-from service.adapters.data_files.writer_state import WriterState
-from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
 from service.errors import CommittableUnreadable, WrittenFileMissing
 from service.ingest_ports import WrittenRows
 from service.model.writing import WritableTable, WriteResult, WriteTarget

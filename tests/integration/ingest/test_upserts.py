@@ -45,8 +45,8 @@ from service.adapters.catalogs.spark_catalog_properties import spark_catalog_pro
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
 from service.ingest_ports import always_open

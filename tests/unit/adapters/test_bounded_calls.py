@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from service.adapters.bounded_calls import BoundedCalls
+from service.adapters.concurrency.bounded_calls import BoundedCalls
 
 LONG_S = 60.0
 

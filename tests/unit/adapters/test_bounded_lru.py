@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from service.adapters.bounded_lru import BoundedLru
+from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.model.usage import CacheUse
 
 

@@ -12,7 +12,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
 from service.adapters.catalogs.check_unambiguous import check_unambiguous
-from service.adapters.log_table import make_log_table
+from service.adapters.demo_data.log_table import make_log_table
 from service.errors import CreationInvalid
 from service.ingest.schema_changes.creation_faults import creation_faults
 from service.model.reserved_names import METADATA_TABLES, is_reserved

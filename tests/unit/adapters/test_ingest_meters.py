@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.adapters.meters import RecordMeters
+from service.adapters.telemetry.meters import RecordMeters
 from service.model.ingest import IngestBacklog
 from service.model.writing import Committable, WriteResult
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.laid_bodies import LaidBodies
+from service.adapters.staging.laid_bodies import LaidBodies
 from service.errors import StorageDown
 from service.ingest_ports import LaidBody
 from service.model.ingest import StreamedRecords

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from prometheus_client import CollectorRegistry
 
-from service.adapters.maintenance_meters import RegisteredMaintenanceMeters
-from service.adapters.stream_meters import RegisteredStreamMeters
+from service.adapters.telemetry.maintenance_meters import RegisteredMaintenanceMeters
+from service.adapters.telemetry.stream_meters import RegisteredStreamMeters
 from service.model.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,

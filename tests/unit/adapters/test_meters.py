@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from structlog.testing import capture_logs
 
-from service.adapters.metered_journal import MeteredJournal
-from service.adapters.meters import RecordMeters
+from service.adapters.telemetry.metered_journal import MeteredJournal
+from service.adapters.telemetry.meters import RecordMeters
 from service.model.caller_classes import CallerClasses
 from service.model.filtering import FilterSource
 from service.model.pruning import Selection

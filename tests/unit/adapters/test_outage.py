@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import exc
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from service.adapters.postgres.outage import Outage
+from service.adapters.postgres.shared.outage import Outage
 from service.errors import MetricsStoreDown
 from tests.fakes.clock import FakeClock
 

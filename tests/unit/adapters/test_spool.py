@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.file_lock import FileLock
-from service.adapters.scratch_directory import LOCK_NAME
-from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
+from service.adapters.disk.file_lock import FileLock
+from service.adapters.disk.scratch_directory import LOCK_NAME
+from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
 from service.errors import CannotStart, IngestInvalid, StorageDown, TooManyIngests
 
 ROOM = 4 * IN_MEMORY_BYTES

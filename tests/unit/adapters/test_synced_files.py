@@ -11,9 +11,9 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.synced_files import sync_files
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import sync_files
 from service.errors import StorageDown
 from service.model.schemas import TableSchema
 from service.model.tables import TableName

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.task_spools import TaskSpools
 from service.errors import StorageDown
 
 MIB = 1024**2

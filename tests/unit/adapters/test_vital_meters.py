@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.adapters.meters import RecordMeters
+from service.adapters.telemetry.meters import RecordMeters
 from service.model.health import PartHealth, PartState, Vitals
 
 

@@ -13,7 +13,7 @@ from api.demonstration.demo_progress import progress_bar
 from api.demonstration.start_progress import FIRST_STEP, StartProgress
 from api.demonstration.steps import shown_steps
 from api.wiring import Progress
-from service.adapters.tpcds.loader import Step
+from service.adapters.demo_data.tpcds.loader import Step
 
 
 def said(step: str) -> str:

@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from api.settings import Settings
 from api.settings_loading import load_settings
 from api.tracing import traced
-from service.adapters.postgres.connecting import BoundedConnection
+from service.adapters.postgres.shared.connecting import BoundedConnection
 from service.errors import CannotStart, QueryTimedOut
 from service.tracing import TraceContext, carried, current, is_used, request, step, together, trace_id
 from tests.collector import Collector, collector, waited_for, within

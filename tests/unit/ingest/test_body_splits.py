@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.adapters.laid_bodies import BodyInMessage
+from service.adapters.staging.laid_bodies import BodyInMessage
 from service.errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget

@@ -19,13 +19,13 @@ from pyiceberg.types import BooleanType, DateType, DecimalType, LongType, Nested
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
 from service.adapters.clock import SystemClock
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.laid_bodies import LaidBodies
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.task_spools import TaskSpools
 from service.errors import RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from service.adapters.task_spools import TaskSpools
+from service.adapters.staging.task_spools import TaskSpools
 from service.errors import CallerError, SourceChanged, TooManyIngests
 from service.ingest.dead_letters.dead_letters import LettersLater
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget

@@ -15,8 +15,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.adapters.data_files.parquet_data_files import ParquetDataFiles
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import (
     ExecutorsFailed,
     IngestInvalid,

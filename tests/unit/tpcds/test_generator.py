@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.tpcds.generator import Generator
+from service.adapters.demo_data.tpcds.generator import Generator
 from service.errors import CannotStart, PartDown
 
 FOLDER_AND_TABLE = """

@@ -11,9 +11,9 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.file_schema import file_schema
-from service.adapters.data_files.writer_state import WriterState
-from service.adapters.data_files.written_rows import written_batches
+from service.adapters.data_files.layout.file_schema import file_schema
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.read_back.written_rows import written_batches
 from service.errors import CommittableUnreadable, WrittenFileMissing
 
 # Few, so that long texts do not take much more memory than the bound that batches are gathered within.

@@ -11,8 +11,8 @@ from pyiceberg.table import Table
 
 from service.adapters.commits.superseding.key_columns import KeyColumns
 from service.adapters.commits.superseding.read_ahead import read_ahead
-from service.adapters.data_files.partitions import group_codes
-from service.adapters.data_files.pieces import chunks
+from service.adapters.data_files.layout.partitions import group_codes
+from service.adapters.data_files.layout.pieces import chunks
 from service.model.writing import WriteResult
 
 

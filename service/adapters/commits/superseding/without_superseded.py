@@ -12,14 +12,14 @@ from pyiceberg.table import Table
 
 from service.adapters.commits.superseding.superseded_rows import superseded_rows
 from service.adapters.commits.writable_tables import writer_state
-from service.adapters.data_files.content_files import locations_of
-from service.adapters.data_files.file_schema import file_schema
-from service.adapters.data_files.file_set import delete_files
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
-from service.adapters.data_files.written_rows import written_batches
-from service.adapters.synced_files import Sync
+from service.adapters.data_files.layout.file_schema import file_schema
+from service.adapters.data_files.metrics.content_files import locations_of
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.read_back.written_rows import written_batches
+from service.adapters.data_files.writer.file_set import delete_files
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import Sync
 from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
 from service.model.writing import Committable, WriteResult, WriteTarget
 

@@ -24,10 +24,10 @@ from pyiceberg.types import (
     StructType,
 )
 
-from service.adapters.data_files.content_files import data_file
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.model.tables import TableName
 from service.model.writing import TableKey, WriteResult, WriteTarget
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyiceberg.types import BinaryType, DateType, DecimalType, LongType, StringType, UUIDType
 
-from service.adapters.data_files.bound_values import BoundForm
+from service.adapters.data_files.metrics.bound_values import BoundForm
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 

@@ -28,13 +28,13 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from service.adapters.data_files.content_files import (
+from service.adapters.data_files.metrics.content_files import (
     content_file_json,
     data_file,
     locations_of,
     partition_json,
 )
-from service.adapters.data_files.file_metrics import FileMetrics
+from service.adapters.data_files.metrics.file_metrics import FileMetrics
 from tests.unit.adapters.data_files.states import spec_of
 
 GOLDEN = Path(__file__).with_name("content_file.golden.json")

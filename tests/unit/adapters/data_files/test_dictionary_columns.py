@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.adapters.data_files.dictionary_columns import dictionary_columns
+from service.adapters.data_files.plan.dictionary_columns import dictionary_columns
 
 ROWS = 2_000
 TABLE = pa.table(

@@ -4,7 +4,7 @@ import pytest
 from pyiceberg.schema import Schema
 from pyiceberg.types import IntegerType, MapType, NestedField, StringType, StructType
 
-from service.adapters.data_files.file_schema import file_schema
+from service.adapters.data_files.layout.file_schema import file_schema
 from tests.unit.adapters.data_files.states import EVENTS
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
-from service.adapters.data_files.is_alike import is_alike
+from service.adapters.data_files.layout.is_alike import is_alike
 
 GROUPS = [
     [pa.bool_()],

@@ -22,8 +22,8 @@ from pyiceberg.types import (
 )
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
-from service.adapters.data_files.locations import folder_bounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.locations import folder_bounds
+from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.partition_misfits import partition_misfits

@@ -25,8 +25,8 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from service.adapters.data_files.columns import column_places
-from service.adapters.data_files.partitions import Partitioning
+from service.adapters.data_files.layout.columns import column_places
+from service.adapters.data_files.layout.partitions import Partitioning
 from service.errors import IngestInvalid, RecordsInvalid
 from tests.unit.adapters.data_files.states import EVENTS, spec_of
 

@@ -8,7 +8,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StructType
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
-from service.adapters.data_files.projected_array import projected_columns
+from service.adapters.data_files.read_back.projected_array import projected_columns
 from service.model.schemas import Primitive
 
 FOUND = Schema(NestedField(1, "a", LongType()))

@@ -4,8 +4,8 @@ from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StructType
 
-from service.adapters.data_files.file_schema import file_schema
-from service.adapters.data_files.skipped_columns import null_field_ids
+from service.adapters.data_files.layout.file_schema import file_schema
+from service.adapters.data_files.layout.skipped_columns import null_field_ids
 from tests.unit.adapters.data_files.states import EVENTS, spec_of
 
 

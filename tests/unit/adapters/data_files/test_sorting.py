@@ -10,8 +10,8 @@ from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrd
 from pyiceberg.transforms import UnknownTransform, parse_transform
 from pyiceberg.types import BooleanType, DoubleType, FloatType, LongType, NestedField, StructType, UUIDType
 
-from service.adapters.data_files.columns import column_places
-from service.adapters.data_files.sorting import is_sortable, sorted_rows
+from service.adapters.data_files.layout.columns import column_places
+from service.adapters.data_files.layout.sorting import is_sortable, sorted_rows
 from tests.unit.adapters.data_files.states import order_of
 
 UP, DOWN = SortDirection.ASC, SortDirection.DESC

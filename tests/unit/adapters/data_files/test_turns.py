@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from service.adapters.data_files.turns import Turns, out_of_turn
+from service.adapters.data_files.writer.turns import Turns, out_of_turn
 
 LONG_S = 60.0
 

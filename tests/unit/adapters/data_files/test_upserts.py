@@ -29,8 +29,8 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from service.adapters.data_files.file_plan import FilePlan
-from service.adapters.data_files.write_bounds import WriteBounds
+from service.adapters.data_files.plan.file_plan import FilePlan
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import IngestInvalid, RecordsInvalid
 from service.model.writing import WriteResult
 from tests.unit.adapters.data_files.states import (

@@ -20,9 +20,9 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection
 from pyiceberg.types import DoubleType, LongType, NestedField, PrimitiveType, StringType, StructType, UUIDType
 
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import IngestInvalid, RecordsInvalid
 from service.ingest.decoding.parquet.parquet_footer import column_chunks
 from service.ingest.decoding.parquet.parquet_pages import pages
@@ -544,9 +544,8 @@ def test_a_file_goes_on_with_texts_that_have_other_offsets(
 
 
 def test_an_executor_needs_nothing_of_the_gateway_to_write() -> None:
-    code = (
-        "import sys, service.adapters.data_files.write; print(*{each.split('.')[0] for each in sys.modules})"
-    )
+    write = "service.adapters.data_files.writer.write"
+    code = f"import sys, {write}; print(*{{each.split('.')[0] for each in sys.modules}})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(found.stdout.split()) & {
         "api",

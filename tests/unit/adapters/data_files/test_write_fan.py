@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.write_fan import write_fan
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.data_files.writer.write_fan import write_fan
 from service.errors import IngestInvalid, RecordsInvalid
 from service.model.schemas import TableSchema
 from service.model.tables import TableName

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyiceberg.table.sorting import NullOrder, SortDirection
 
-from service.adapters.data_files.writer_state import WriterState
+from service.adapters.data_files.plan.writer_state import WriterState
 from tests.unit.adapters.data_files.states import order_of, spec_of, state_of
 
 

@@ -33,10 +33,10 @@ from pyiceberg.types import (
 )
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
-from service.adapters.data_files.write import write_data_files
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.writer_state import WriterState
-from service.adapters.data_files.written_rows import ParquetWrittenRows
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.writer.write import write_data_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import StorageDown
 from service.ingest.committing.refitted_target import refitted_target
 from service.ingest.decoding.values.arrow_types import arrow_schema

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from service.adapters.metrics.cache_collector import CacheCollector
-from service.adapters.metrics.disk_collector import DiskCollector, disk_room
-from service.adapters.metrics.filter_cache_collector import FilterCacheCollector
-from service.adapters.metrics.part_collector import PartCollector
-from service.adapters.metrics.pool_collector import PoolCollector
-from service.adapters.metrics.record_collector import RecordCollector, RecordsUse
-from service.adapters.stream_meters import StreamCollector
+from service.adapters.telemetry.cache_collector import CacheCollector
+from service.adapters.telemetry.disk_collector import DiskCollector, disk_room
+from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
+from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.pool_collector import PoolCollector
+from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
+from service.adapters.telemetry.stream_meters import StreamCollector
 from service.model.health import PartHealth, PartState
 from service.model.stream_standing import StreamStanding
 from service.model.streams import StreamState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from service.adapters.metrics.engine_collector import EngineCollector
+from service.adapters.telemetry.engine_collector import EngineCollector
 from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
 from tests.unit.adapters.metrics.shown import shown
 

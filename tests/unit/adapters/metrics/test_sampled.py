@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from service.adapters.metrics.sampled import Sampled
+from service.adapters.telemetry.sampled import Sampled
 from tests.integration.running import until
 
 T = TypeVar("T")

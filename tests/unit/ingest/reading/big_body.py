@@ -16,8 +16,8 @@ import psutil
 import pyarrow as pa
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
-from service.adapters.data_files.write_bounds import WriteBounds
-from service.adapters.data_files.write_fan import write_fan
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.data_files.writer.write_fan import write_fan
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.decompressed import decompressed
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.adapters.scratch_directory import LOCK_NAME
-from service.adapters.spool import IN_MEMORY_BYTES, SpoolDirectory
+from service.adapters.disk.scratch_directory import LOCK_NAME
+from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
 from service.errors import IngestInvalid, StorageDown, TooManyIngests
 from service.ingest.decoding.arrow.batches import parquet_batches
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS

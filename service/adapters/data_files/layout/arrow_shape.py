@@ -1,0 +1,141 @@
+"""Arrow's types of a file, and batches brought into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import pyarrow as pa
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.schema import Schema, sanitize_column_names
+
+from service.adapters.data_files.layout.is_alike import is_alike
+from service.errors import IngestInvalid, RecordsInvalid
+
+# Batches with so many rows are not worth a copy of them all.
+_MANY_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _ShapedColumn:
+    """One column's types. `is_plain`: what is given in its type can be filed as it is."""
+
+    name: str
+    given: pa.DataType
+    filed: pa.DataType
+    is_required: bool
+    is_plain: bool
+
+    @staticmethod
+    def of(given: pa.Field, filed: pa.Field) -> _ShapedColumn:
+        is_plain = given.type.equals(filed.type, check_metadata=True)
+        return _ShapedColumn(given.name, given.type, filed.type, not filed.nullable, is_plain)
+
+    def fitted(self, array: pa.Array) -> pa.Array:
+        if self.is_required and array.null_count:
+            raise RecordsInvalid(f"A value of the required column {self.name} is missing.")
+        # A cast lets go of the interpreter for other threads, also where there is nothing to do.
+        if self.is_plain and array.type.equals(self.given):
+            return array
+        if not is_alike(array.type, self.given):
+            raise RecordsInvalid(f"Column {self.name}: {array.type} is no {self.given}.")
+        try:
+            return _retyped(array.cast(self.given), self.filed)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            message = str(error).splitlines()[0]
+            raise RecordsInvalid(f"Column {self.name}: {message}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowShape:
+    """What batches look like (`given`), and what lies in the file (`filed`).
+
+    The latter has field ids, nothing optional that the table requires, and the names that Iceberg's own
+    writers give to columns in files. `short` is the same for texts with offsets of 32 bits, which many
+    senders have; None where there are no texts. Both are one file.
+    """
+
+    given: pa.Schema
+    filed: pa.Schema
+    columns: tuple[_ShapedColumn, ...]
+    short: ArrowShape | None = None
+
+    @staticmethod
+    def of(schema: Schema) -> ArrowShape:
+        """The shape of a file with these fields.
+
+        Raises:
+            IngestInvalid: two of them would have one name in it.
+        """
+        given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
+        try:
+            filed = schema_to_pyarrow(sanitize_column_names(schema))
+        except ValueError as error:
+            raise IngestInvalid(f"A data file cannot hold these columns together: {error}.") from error
+        has_texts = pa.large_string() in given.types
+        short = ArrowShape._between(_shortened(given), _shortened(filed)) if has_texts else None
+        return replace(ArrowShape._between(given, filed), short=short)
+
+    @staticmethod
+    def _between(given: pa.Schema, filed: pa.Schema) -> ArrowShape:
+        pairs = zip(given, filed, strict=True)
+        return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
+
+    def nearest(self, schema: pa.Schema) -> ArrowShape:
+        """This shape, or its short one where the first text of these columns is short; others are cast."""
+        if self.short is None:
+            return self
+        place = next(place for place, each in enumerate(self.columns) if pa.types.is_large_string(each.given))
+        # Columns that are too few are refused when their rows are looked at.
+        is_short = place < len(schema) and pa.types.is_string(schema.field(place).type)
+        return self.short if is_short else self
+
+    def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
+        """The batches' rows in the file's types, small batches joined to larger chunks.
+
+        Raises:
+            RecordsInvalid: columns are others, or a value does not fit its column.
+        """
+        return pa.concat_tables([self._fitted(each) for each in _joined(batches)])
+
+    def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
+        if batch.schema.names != self.given.names:
+            raise RecordsInvalid(f"The columns are {batch.schema.names}, and not {self.given.names}.")
+        columns = [each.fitted(array) for each, array in zip(self.columns, batch.columns, strict=True)]
+        return pa.Table.from_arrays(columns, schema=self.filed)
+
+
+def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small neighbours of one schema as one batch: each costs something, as does a copy of large ones."""
+    for schema, group in groupby(batches, key=lambda each: each.schema):
+        found = list(group)
+        if len(found) > 1 and sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
+            yield from pa.Table.from_batches(found, schema).combine_chunks().to_batches()
+        else:
+            yield from found
+
+
+def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    # A view has the same bytes; it checks that what is required is there, and gives fields their ids.
+    return array if array.type.equals(kind, check_metadata=True) else array.view(kind)
+
+
+def _shortened(schema: pa.Schema) -> pa.Schema:
+    kinds = [pa.string() if pa.types.is_large_string(each) else each for each in schema.types]
+    return pa.schema([field.with_type(kind) for field, kind in zip(schema, kinds, strict=True)])
+
+
+def _optional(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _optional_inside(field.type), nullable=True)
+
+
+def _optional_inside(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([_optional(kind.field(index)) for index in range(kind.num_fields)])
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_optional(kind.value_field))
+    if pa.types.is_map(kind):
+        key = pa.field(kind.key_field.name, _optional_inside(kind.key_type), nullable=False)
+        return pa.map_(key, _optional(kind.item_field))
+    return kind

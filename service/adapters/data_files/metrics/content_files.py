@@ -1,0 +1,216 @@
+"""Data files in Iceberg's JSON, which every Iceberg library can commit, and back from it.
+
+Source: Iceberg's `ContentFileParser`, as of 1.12; "Appendix D: Single-value serialization" of the table
+specification for the values of partitions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+from uuid import UUID
+
+import orjson
+from pyiceberg.conversions import from_json, to_bytes, to_json
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.partitioning import PartitionSpec, _to_partition_representation
+from pyiceberg.schema import Schema
+from pyiceberg.typedef import Record
+from pyiceberg.types import IcebergType, NestedField, PrimitiveType, StructType, UUIDType
+
+from service.adapters.data_files.layout.partitions import PartitionValues
+from service.adapters.data_files.metrics.file_metrics import FileMetrics
+from service.model.identity import Identity
+
+_TYPES_KEPT = 64
+# What stands before it, the content's kind and the spec's number, has no such text in it.
+_FILE_PATH = re.compile(r'"file-path"\s*:\s*(?=")')
+_DECODER = json.JSONDecoder()
+
+
+def content_file_json(
+    location: str,
+    byte_count: int,
+    spec_id: int,
+    partition: Sequence[object],
+    sort_order_id: int,
+    metrics: FileMetrics,
+    equality_field_ids: Sequence[int] = (),
+) -> str:
+    """A data file, or with the ids of equality fields one of equality deletes.
+
+    `partition` has JSON values, one for each field of the spec: see `partition_json`.
+    """
+    content = {
+        "spec-id": spec_id,
+        "content": "equality-deletes" if equality_field_ids else "data",
+        "file-path": location,
+        "file-format": "parquet",
+        "partition": list(partition),
+        "file-size-in-bytes": byte_count,
+        "record-count": metrics.record_count,
+        "column-sizes": _map_json(metrics.column_sizes),
+        "value-counts": _map_json(metrics.value_counts),
+        "null-value-counts": _map_json(metrics.null_value_counts),
+        "nan-value-counts": _map_json(metrics.nan_value_counts),
+        "lower-bounds": _map_json({key: value.hex() for key, value in metrics.lower_bounds.items()}),
+        "upper-bounds": _map_json({key: value.hex() for key, value in metrics.upper_bounds.items()}),
+        "split-offsets": list(metrics.split_offsets),
+        "sort-order-id": sort_order_id,
+    } | ({"equality-ids": list(equality_field_ids)} if equality_field_ids else {})
+    return orjson.dumps(content).decode()
+
+
+def locations_of(files: Iterable[str]) -> list[str]:
+    """Where these files lie. What else is said of them, a thousand numbers in wide tables, is not read."""
+    return [_text_at(each, _FILE_PATH.search(each)) for each in files]
+
+
+def _text_at(content: str, key: re.Match[str] | None) -> str:
+    if key is None:
+        raise ValueError("This is no data file: it has no path.")
+    found: str = _DECODER.raw_decode(content, key.end())[0]
+    return found
+
+
+def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues) -> list[object]:
+    """A partition's values as they stand in the JSON.
+
+    Raises:
+        ValueError: one of them cannot be written there.
+    """
+    fields = _partition_type(Identity(spec), Identity(schema)).fields
+    return [_partition_value_json(each, value) for each, value in zip(fields, values, strict=True)]
+
+
+def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
+    """The data file that this JSON describes, with its spec id, as PyIceberg commits it.
+
+    Raises:
+        ValueError: this is no data file, or one of another spec.
+    """
+    content = orjson.loads(text)
+    if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "data"):
+        raise ValueError(
+            f"This is no data file of spec {spec.spec_id}: spec {content['spec-id']}, {content['content']}."
+        )
+    return _file(content, DataFileContent.DATA, schema, spec)
+
+
+def delete_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
+    """The file with equality deletes that this JSON describes.
+
+    Raises:
+        ValueError: this is none, or one of another spec.
+    """
+    content = orjson.loads(text)
+    if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "equality-deletes"):
+        raise ValueError(f"These are no equality deletes of spec {spec.spec_id}.")
+    return _file(content, DataFileContent.EQUALITY_DELETES, schema, spec)
+
+
+def equality_ids_of(text: str) -> tuple[int, ...]:
+    """The ids of the fields that the keys of a file with equality deletes are of.
+
+    Raises:
+        LookupError, ValueError: this is none.
+    """
+    return tuple(orjson.loads(text)["equality-ids"])
+
+
+def spec_id_of(text: str) -> int:
+    """The partition spec that a file is under.
+
+    Raises:
+        LookupError, ValueError: this is no file.
+    """
+    return int(orjson.loads(text)["spec-id"])
+
+
+def _file(content: Mapping[str, Any], kind: DataFileContent, schema: Schema, spec: PartitionSpec) -> DataFile:
+    read = DataFile.from_args(
+        content=kind,
+        file_path=content["file-path"],
+        file_format=FileFormat(content["file-format"].upper()),
+        partition=_partition_record(spec, schema, content["partition"]),
+        record_count=content["record-count"],
+        file_size_in_bytes=content["file-size-in-bytes"],
+        column_sizes=_map_of(content, "column-sizes"),
+        value_counts=_map_of(content, "value-counts"),
+        null_value_counts=_map_of(content, "null-value-counts"),
+        nan_value_counts=_map_of(content, "nan-value-counts"),
+        lower_bounds=_bounds_of(content, "lower-bounds"),
+        upper_bounds=_bounds_of(content, "upper-bounds"),
+        split_offsets=content.get("split-offsets"),
+        sort_order_id=content.get("sort-order-id"),
+    )
+    # PyIceberg drops the argument of this name.
+    read.spec_id = spec.spec_id
+    return read
+
+
+def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType]:
+    kinds = [each.field_type for each in _partition_type(Identity(spec), Identity(schema)).fields]
+    return [each for each in kinds if isinstance(each, PrimitiveType)]
+
+
+@lru_cache(_TYPES_KEPT)
+def _partition_type(spec: Identity[PartitionSpec], schema: Identity[Schema]) -> StructType:
+    # PyIceberg makes it anew each time, which takes as long as a column of the file does.
+    return spec.value.partition_type(schema.value)
+
+
+def _partition_record(spec: PartitionSpec, schema: Schema, values: Sequence[object]) -> Record:
+    kinds = _partition_fields(spec, schema)
+    return Record(*(_value(kind, value) for kind, value in zip(kinds, values, strict=True)))
+
+
+def _partition_value_json(field: NestedField, value: object) -> object:
+    if value is not None:
+        return _value_json(field.field_type, value)
+    if field.required:
+        # As PyIceberg sees it, when the source is required, though the struct around it or `void` makes NULL.
+        raise ValueError(
+            f"NULL in the partition field {field.name}, whose source is required, cannot be committed."
+        )
+    return None
+
+
+def _value_json(kind: IcebergType, value: Any) -> object:
+    try:
+        # So a manifest has it: a transform may lead out of the type of its source, as `truncate` of -999.99.
+        to_bytes(cast(PrimitiveType, kind), value)
+        if isinstance(kind, UUIDType):
+            return str(UUID(bytes=value))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} of the type {kind} cannot be a partition value.")
+        return to_json(cast(PrimitiveType, kind), value)
+    except (OverflowError, TypeError, struct.error) as error:
+        raise ValueError(f"{value!r} of the type {kind} cannot be a partition value.") from error
+
+
+def _value(kind: PrimitiveType, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, UUIDType):
+        return UUID(value).bytes
+    return _to_partition_representation(kind, from_json(kind, value))
+
+
+def _map_json(values: Mapping[int, object]) -> dict[str, list[Any]]:
+    return {"keys": list(values), "values": list(values.values())}
+
+
+def _map_of(content: Mapping[str, Any], name: str) -> dict[int, Any] | None:
+    found = content.get(name)
+    return None if found is None else dict(zip(found["keys"], found["values"], strict=True))
+
+
+def _bounds_of(content: Mapping[str, Any], name: str) -> dict[int, bytes] | None:
+    found = _map_of(content, name)
+    return None if found is None else {key: bytes.fromhex(value) for key, value in found.items()}

@@ -1,0 +1,170 @@
+"""What a data file's metadata says of its columns, taken from the footer of its Parquet file.
+
+Source: the Iceberg table specification, "Manifests".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, NamedTuple
+
+from pyiceberg.io.pyarrow import MetricModeTypes, StatisticsCollector, compute_statistics_plan
+from pyiceberg.schema import Schema
+
+from service.adapters.data_files.metrics.bound_values import BoundForm
+from service.adapters.data_files.metrics.own_statistics import OwnStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class FileMetrics:
+    """Counts and bounds by field id, as the specification names them."""
+
+    record_count: int
+    column_sizes: Mapping[int, int] = field(default_factory=dict)
+    value_counts: Mapping[int, int] = field(default_factory=dict)
+    null_value_counts: Mapping[int, int] = field(default_factory=dict)
+    nan_value_counts: Mapping[int, int] = field(default_factory=dict)
+    lower_bounds: Mapping[int, bytes] = field(default_factory=dict)
+    upper_bounds: Mapping[int, bytes] = field(default_factory=dict)
+    split_offsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsPlan:
+    """What is kept for the columns of a file, in Parquet's order, and what is known without looking into it.
+
+    `null_ids` are fields that the file does not have and that are NULL in every row.
+    """
+
+    columns: tuple[_KeptColumn, ...]
+    null_ids: frozenset[int]
+
+    @staticmethod
+    def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
+        """As `write.metadata.metrics.*` say it; skipped fields are ids and full names."""
+        columns = tuple(_KeptColumn.of(each) for each in _collectors(schema, dict(properties)).values())
+        prefix = "write.metadata.metrics.column."
+        none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
+        return MetricsPlan(columns, frozenset(field_id for field_id, _ in skipped) - none)
+
+    def metrics(self, footer: Any, own: OwnStatistics) -> FileMetrics:
+        """The metrics of a file with this footer, a `pyarrow.parquet.FileMetaData`."""
+        rows: int = footer.num_rows
+        groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
+        found = [
+            (column, reduce(_Chunk.joined, [_Chunk.of(each.column(index), column.bounds) for each in groups]))
+            for index, column in enumerate(self.columns)
+        ]
+        counted = {column.field_id: chunk for column, chunk in found if column.has_counts}
+        null_counts = {each: own.null_counts.get(each, chunk.null_count) for each, chunk in counted.items()}
+        lower_bounds, upper_bounds = _bounds(found, own)
+        absent = dict.fromkeys(self.null_ids, rows)
+        return FileMetrics(
+            rows,
+            {column.field_id: chunk.byte_count for column, chunk in found},
+            {each: chunk.value_count for each, chunk in counted.items()} | absent,
+            {each: count for each, count in null_counts.items() if count is not None} | absent,
+            _nan_counts(counted, own),
+            lower_bounds,
+            upper_bounds,
+            tuple(sorted(_start(each.column(0)) for each in groups)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptColumn:
+    """What is kept of one column beside its size. A file has hundreds: all that can be asked once is."""
+
+    field_id: int
+    has_counts: bool
+    bounds: BoundForm | None
+
+    @staticmethod
+    def of(collector: StatisticsCollector) -> _KeptColumn:
+        mode = collector.mode
+        has_bounds = mode.type in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE)
+        return _KeptColumn(
+            collector.field_id,
+            mode.type != MetricModeTypes.NONE,
+            BoundForm.of(collector.iceberg_type, mode.length) if has_bounds else None,
+        )
+
+
+class _Chunk(NamedTuple):
+    """One column in one or more row groups, read from the footer once: each look at it makes new objects.
+
+    `ends` are the least and the greatest value, in the form whose order is the column's; None where there is
+    none, and where the footer does not say, as with long texts.
+    """
+
+    byte_count: int
+    value_count: int
+    null_count: int | None
+    ends: tuple[Any, Any] | None
+
+    @staticmethod
+    def of(chunk: Any, form: BoundForm | None) -> _Chunk:
+        size, count, said = chunk.total_compressed_size, chunk.num_values, chunk.statistics
+        if said is None:
+            return _Chunk(size, count, None, None)
+        null_count = said.null_count if said.has_null_count else None
+        if form is None or not said.has_min_max:
+            return _Chunk(size, count, null_count, None)
+        return _Chunk(size, count, null_count, (form.comparable(said.min_raw), form.comparable(said.max_raw)))
+
+    def joined(self, other: _Chunk) -> _Chunk:
+        counts = [each for each in (self.null_count, other.null_count) if each is not None]
+        return _Chunk(
+            self.byte_count + other.byte_count,
+            self.value_count + other.value_count,
+            sum(counts) if len(counts) == 2 else None,
+            self._ends_with(other),
+        )
+
+    def _ends_with(self, other: _Chunk) -> tuple[Any, Any] | None:
+        with_values = [each for each in (self, other) if each.null_count != each.value_count]
+        ends = [each.ends for each in with_values if each.ends is not None]
+        if not ends or len(ends) != len(with_values):
+            return None
+        return min(least for least, _ in ends), max(greatest for _, greatest in ends)
+
+
+def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, int]:
+    counts = {each: own.numbers[each].nan_count for each in counted if each in own.numbers}
+    # Of a file with NaN alone Iceberg takes it that nothing in it is above a number, which NaN is for Spark.
+    return {each: count for each, count in counts.items() if count != counted[each].value_count}
+
+
+def _bounds(
+    found: Sequence[tuple[_KeptColumn, _Chunk]], own: OwnStatistics
+) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    lower_bounds: dict[int, bytes] = {}
+    upper_bounds: dict[int, bytes] = {}
+    for column, chunk in found:
+        if column.bounds is None:
+            continue
+        least, greatest = own.ends(column.field_id, chunk.ends)
+        if least is not None:
+            lower_bounds[column.field_id] = column.bounds.lower(least)
+        if greatest is not None and (upper := column.bounds.upper(greatest)) is not None:
+            upper_bounds[column.field_id] = upper
+    return lower_bounds, upper_bounds
+
+
+def _start(chunk: Any) -> int:
+    offset: int = chunk.data_page_offset
+    return min(chunk.dictionary_page_offset, offset) if chunk.has_dictionary_page else offset
+
+
+def _collectors(schema: Schema, properties: dict[str, str]) -> dict[int, StatisticsCollector]:
+    try:
+        return compute_statistics_plan(schema, properties)
+    except ValueError:
+        # A mode that nobody knows; the file is worth more than its metrics.
+        return compute_statistics_plan(schema, {})
+
+
+def _is_none(mode: str | None) -> bool:
+    return mode is not None and mode.strip().lower() == "none"

@@ -1,0 +1,46 @@
+"""Statistics of columns whose own in Parquet would be misunderstood, so that files have none for them.
+
+Parquet leaves NaN out and says nothing of it, which Iceberg's readers take for certain: with 1.0 and NaN in a
+row group, they skip it for `x > 5`, though for Spark NaN is greater. UUIDs are ordered by unsigned bytes in
+Parquet, and by signed halves in Iceberg's Java library.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.types import DoubleType, FloatType, PrimitiveType, UUIDType
+
+from service.adapters.data_files.layout.columns import ColumnPlace
+from service.adapters.data_files.metrics.number_statistics import NumberStatistics
+
+
+def has_own_statistics(kind: PrimitiveType) -> bool:
+    """Whether Parquet's are not to be had for columns of this type."""
+    return isinstance(kind, FloatType | DoubleType | UUIDType)
+
+
+class OwnStatistics:
+    """Grows with a file. UUIDs have no bounds at all."""
+
+    def __init__(self, places: Iterable[ColumnPlace]) -> None:
+        self._places = tuple(each for each in places if has_own_statistics(each.kind))
+        self.null_counts = Counter({each.field.field_id: 0 for each in self._places})
+        floats = (each for each in self._places if not isinstance(each.kind, UUIDType))
+        self.numbers = {each.field.field_id: NumberStatistics() for each in floats}
+
+    def add(self, rows: pa.Table) -> None:
+        """Counts these rows too."""
+        for place in self._places:
+            field_id, values = place.field.field_id, place.values(rows)
+            self.null_counts[field_id] += values.null_count
+            if field_id in self.numbers:
+                self.numbers[field_id] = self.numbers[field_id].with_values(values)
+
+    def ends(self, field_id: int, found: tuple[Any, Any] | None) -> tuple[Any, Any]:
+        """The least and the greatest value of a field, for which Parquet found these; None where unknown."""
+        numbers = self.numbers.get(field_id)
+        return (numbers.least, numbers.greatest) if numbers is not None else found or (None, None)

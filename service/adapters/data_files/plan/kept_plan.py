@@ -1,0 +1,41 @@
+"""Plans for files are made once: small ingests come again and again with the same few write schemas."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from service.adapters.data_files.plan.file_plan import FilePlan
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.model.identity import Identity
+from service.model.writing import WriteTarget
+
+_PLANS_KEPT = 256
+
+
+def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
+    """The plan for a target of this very state of the table.
+
+    Raises:
+        IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
+    """
+    # `WriterState.decoded` gives one object for the same bytes.
+    return _plan(Identity(state), target)
+
+
+def kept_plan_of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
+    """The plan for the files that delete what the target's rows replace.
+
+    Raises:
+        IngestInvalid: the keys of this target can be in no such file.
+    """
+    return _plan_of_deletes(Identity(state), target)
+
+
+@lru_cache(_PLANS_KEPT)
+def _plan(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
+    return FilePlan.of(state.value, target)
+
+
+@lru_cache(_PLANS_KEPT)
+def _plan_of_deletes(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
+    return FilePlan.of_deletes(state.value, target)

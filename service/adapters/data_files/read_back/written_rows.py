@@ -1,0 +1,106 @@
+"""Rows read back out of data files that belong to no table yet, batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io.pyarrow import pyarrow_to_schema
+from pyiceberg.schema import Schema
+
+from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.data_files.layout.file_schema import file_schema
+from service.adapters.data_files.plan.kept_io import kept_io
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.read_back.projected_array import projected_columns
+from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
+from service.model.schemas import Field
+from service.model.writing import WritableTable, WriteTarget
+
+_BATCH_ROWS = 16_384
+
+
+class ParquetWrittenRows:
+    """Implements `service.ingest_ports.WrittenRows`. May be used from several threads at once."""
+
+    def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
+        """The fields that a file has in it, with the ids and types of when it was written.
+
+        Raises:
+            WrittenFileMissing: the file is not there.
+            CommittableUnreadable: it is none.
+            StorageDown: the table's storage does not give it.
+        """
+        with _opened(WriterState.decoded(table.state), data_file, str(table.key.table)) as (parquet, _):
+            return table_schema(_schema(parquet)).columns
+
+    def batches(
+        self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of these files, with the target's columns as the table has them now, in its order.
+
+        Columns are found by their ids; what a file does not have is NULL.
+
+        Raises:
+            WrittenFileMissing: a file is not there.
+            CommittableUnreadable: one has other rows than it was said to have.
+            StorageDown: the table's storage does not give it.
+        """
+        state = WriterState.decoded(table.state)
+        try:
+            wanted = file_schema(state.schema, target.write_schema_column_ids)
+        except ValueError as error:
+            raise IngestInvalid(str(error)) from error
+        yield from written_batches(state, wanted, data_files, str(table.key.table))
+
+
+def written_batches(
+    state: WriterState, wanted: Schema, files: Iterable[str], table: str, batch_rows: int = _BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a table's data files, or keys of its delete files, with the wanted columns in their order.
+
+    Other columns are not read.
+
+    Raises:
+        WrittenFileMissing: a file is not there.
+        CommittableUnreadable: one has other rows than it was said to have.
+        StorageDown: the table's storage does not give it.
+    """
+    for each in files:
+        with _opened(state, each, table) as (parquet, record_count):
+            if parquet.metadata.num_rows != record_count:
+                raise CommittableUnreadable("A file has other rows than it was written with.")
+            names = _names(_schema(parquet), wanted)
+            for batch in parquet.iter_batches(batch_rows, columns=names):
+                yield projected_columns(batch, pyarrow_to_schema(batch.schema), wanted)
+
+
+def _names(found: Schema, wanted: Schema) -> list[str]:
+    ids = {each.field_id for each in wanted.fields}
+    return [each.name for each in found.fields if each.field_id in ids]
+
+
+def _schema(parquet: pq.ParquetFile) -> Schema:
+    return pyarrow_to_schema(parquet.schema_arrow)
+
+
+@contextmanager
+def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, int]]:
+    """The file, and the number of rows that it was said to have."""
+    content = json.loads(file)
+    try:
+        with (
+            kept_io(state).new_input(content["file-path"]).open() as stream,
+            pq.ParquetFile(stream) as parquet,
+        ):
+            yield parquet, content["record-count"]
+    except FileNotFoundError as error:
+        raise WrittenFileMissing from error
+    except pa.ArrowInvalid as error:
+        raise CommittableUnreadable("A file that was written cannot be read.") from error
+    except OSError as error:
+        raise StorageDown(f"The storage of {table} does not give files.") from error

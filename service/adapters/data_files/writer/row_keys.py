@@ -1,0 +1,46 @@
+"""What tells an upsert's rows apart: which row of a key is the last, and what its key deletes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyiceberg.schema import Schema
+
+from service.adapters.data_files.layout.partitions import grouped
+from service.adapters.data_files.plan.file_plan import FilePlan
+
+
+@dataclass(frozen=True, slots=True)
+class RowKeys:
+    """Keys of rows that are written as `written` says; `plan` is that of the files with equality deletes.
+
+    NULL is a value as any other, as in equality deletes themselves: two rows without a value have the same
+    key.
+    """
+
+    written: Schema
+    plan: FilePlan
+
+    def deletes(self, rows: pa.Table) -> pa.Table:
+        """The rows' keys, as files with equality deletes hold them."""
+        places = {field.field_id: place for place, field in enumerate(self.written.fields)}
+        columns = [rows.column(places[each.field_id]) for each in self.plan.schema.fields]
+        return pa.Table.from_arrays(columns, schema=self.plan.shape.filed)
+
+    def last(self, rows: pa.Table) -> pa.Table:
+        """The rows of which no later one has the key, in the order that they have."""
+        if rows.num_rows < 2:
+            return rows
+        order, ends = grouped([_values(each) for each in self.deletes(rows).columns])
+        if len(ends) == rows.num_rows:
+            return rows
+        last = order.take(pa.array([end - 1 for end in ends], pa.int64()))
+        return rows.take(last.take(pc.sort_indices(last))).combine_chunks()
+
+
+def _values(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    array = combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+    return array.storage if isinstance(array, pa.ExtensionArray) else array

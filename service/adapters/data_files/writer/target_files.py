@@ -1,0 +1,73 @@
+"""The files of one target while they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from service.adapters.data_files.plan.kept_plan import kept_plan
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.file_set import FileSet
+from service.adapters.data_files.writer.upsert_files import UpsertFiles
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.model.writing import WriteResult, WriteTarget
+
+
+def target_files(state: WriterState, target: WriteTarget, bounds: WriteBounds) -> TargetFiles | UpsertFiles:
+    """What takes the rows of this target.
+
+    Raises:
+        IngestInvalid: no files can be written for it.
+    """
+    return (UpsertFiles if target.is_upsert else TargetFiles)(state, target, bounds)
+
+
+class TargetFiles:
+    """Takes rows until it is finished, or its files are deleted.
+
+    Raises:
+        IngestInvalid: no files can be written for this target.
+    """
+
+    def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
+        self.target = target
+        self._plan = kept_plan(state, target)
+        self._files = FileSet(self._plan, bounds)
+
+    @property
+    def open_count(self) -> int:
+        """How many files are open."""
+        return self._files.open_count
+
+    def allow_open(self, count: int) -> None:
+        """Lets no more than so many be open from now on."""
+        self._files.open_at_most = count
+
+    def close_oldest(self) -> None:
+        """Completes the open file that was written to longest ago."""
+        self._files.close_oldest()
+
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
+        """Puts the rows into files of their partitions, in the target's order as far as these rows go.
+
+        Raises:
+            RecordsInvalid: a value does not fit its column.
+            OSError: the storage does not take the files.
+        """
+        self._files.write(self._plan.shape.nearest(batches[0].schema).table(batches))
+
+    def finish(self) -> WriteResult:
+        """Completes what is open, and gives all files."""
+        written = self._files.close()
+        return WriteResult(
+            self.target,
+            tuple(each.content for each in written),
+            (),
+            sum(each.record_count for each in written),
+            sum(each.byte_count for each in written),
+        )
+
+    def delete(self) -> None:
+        """Deletes every file, complete or not."""
+        self._files.delete()

@@ -1,0 +1,100 @@
+"""All files of one upsert: its rows, and what deletes the rows that they replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from service.adapters.data_files.plan.kept_plan import kept_plan, kept_plan_of_deletes
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.file_set import FileSet
+from service.adapters.data_files.writer.row_keys import RowKeys
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.errors import UpsertTooLarge
+from service.model.writing import WriteResult, WriteTarget
+
+
+class UpsertFiles:
+    """Takes rows in the order in which they count: the last one of each key is written, at the end.
+
+    Within one snapshot no delete reaches a row, so all rows of a target have to come here.
+
+    Raises:
+        IngestInvalid: no files can be written for this target.
+    """
+
+    def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
+        self.target = target
+        self._plan = kept_plan(state, replace(target, is_upsert=False))
+        deletes = kept_plan_of_deletes(state, target)
+        self._keys = RowKeys(self._plan.schema, deletes)
+        self._bounds = bounds
+        self._kept: pa.Table | None = None
+        self._files = FileSet(self._plan, bounds)
+        self._deletes = FileSet(deletes, bounds)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the rows take that are kept in memory until the end."""
+        return 0 if self._kept is None else int(self._kept.nbytes)
+
+    @property
+    def open_count(self) -> int:
+        """How many files are open: none, before the end."""
+        return 0
+
+    def allow_open(self, count: int) -> None:
+        """Lets no more than so many be open from now on."""
+        self._files.open_at_most = self._deletes.open_at_most = count
+
+    def close_oldest(self) -> None:
+        """Nothing is open before the end."""
+
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
+        """Keeps these rows, and of earlier ones those that have other keys.
+
+        Raises:
+            RecordsInvalid: a value does not fit its column.
+            UpsertTooLarge: the rows of all keys need more memory than they may have.
+        """
+        rows = self._plan.shape.table(batches)
+        both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
+        self._kept = self._keys.last(both)
+        check_kept(self.kept_bytes, self._bounds)
+
+    def finish(self) -> WriteResult:
+        """Writes what was kept, and gives all files."""
+        if self._kept is not None:
+            self._files.write(self._kept)
+        # Before the next ones are opened.
+        files = self._files.close()
+        if self._kept is not None:
+            self._deletes.write(self._keys.deletes(self._kept))
+        deletes = self._deletes.close()
+        return WriteResult(
+            self.target,
+            tuple(each.content for each in files),
+            tuple(each.content for each in deletes),
+            sum(each.record_count for each in files),
+            sum(each.byte_count for each in files),
+        )
+
+    def delete(self) -> None:
+        """Deletes every file, complete or not."""
+        self._files.delete()
+        self._deletes.delete()
+
+
+def check_kept(kept_bytes: int, bounds: WriteBounds) -> None:
+    """Returns where rows of so many bytes may be kept.
+
+    Raises:
+        UpsertTooLarge: they are too many.
+    """
+    if kept_bytes > bounds.upsert_bytes:
+        raise UpsertTooLarge(
+            f"The rows of upserts, one for each key, may take {bounds.upsert_bytes} bytes of memory in a "
+            "request: send them in several requests, one after the other."
+        )

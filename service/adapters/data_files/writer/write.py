@@ -1,0 +1,36 @@
+"""Rows into data files: the one function that the gateway and every executor run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from service.adapters.data_files.layout.pieces import chunks
+from service.adapters.data_files.plan.writer_state import WriterState
+from service.adapters.data_files.writer.target_files import target_files
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.model.writing import WriteResult, WriteTarget
+
+
+def write_data_files(
+    state: WriterState, target: WriteTarget, batches: Iterable[pa.RecordBatch], bounds: WriteBounds
+) -> WriteResult:
+    """Puts rows, which have the target's columns in its order, into files that no table knows of yet.
+
+    Of an upsert, the last row of each key is written, with files that delete what earlier snapshots have of
+    these keys. Either all files are there in the end, or none. Without rows there is no file.
+
+    Raises:
+        IngestInvalid: no files can be written for this target, or an upsert has too many rows for one.
+        RecordsInvalid: a value does not fit its column.
+        OSError: the storage does not take the files.
+    """
+    files = target_files(state, target, bounds)
+    try:
+        for each in chunks(batches, bounds.buffered_bytes):
+            files.write(each)
+        return files.finish()
+    except BaseException:
+        files.delete()
+        raise

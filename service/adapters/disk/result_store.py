@@ -1,0 +1,201 @@
+"""Results on the local disk, as Arrow files that are read through the page cache."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+import structlog
+
+from service.adapters.disk.scratch_directory import ScratchDirectory
+from service.errors import (
+    CannotStart,
+    ChunkNotFound,
+    NoRoomForResult,
+    QueryFailed,
+    ResultExpired,
+    ResultTooLarge,
+)
+from service.model.results import Chunk, Column, Manifest
+from service.model.usage import CacheUse
+from service.ports import Clock
+
+log = structlog.get_logger(__name__)
+
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    path: Path
+    byte_count: int
+    expires_at_ms: int
+
+
+class LocalResultStore:
+    """The `ResultStore` port: one Arrow IPC file for each result, one record batch for each chunk.
+
+    All results together take at most `total_bytes`, of which the oldest make room. The files end with this
+    process; those of earlier ones are removed at start.
+
+    Raises:
+        CannotStart: the directory cannot be used.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        clock: Clock,
+        time_to_live: timedelta = timedelta(hours=1),
+        total_bytes: int = 4 << 30,
+        chunk_rows: int = 10_000,
+        chunk_bytes: int = 8 << 20,
+    ) -> None:
+        try:
+            self._scratch = ScratchDirectory.claim(directory)
+        except OSError as error:
+            raise CannotStart(
+                f"Results cannot be kept in {directory} ({error.strerror}); "
+                "choose a directory that this user may write, with some space left."
+            ) from error
+        self._clock = clock
+        self._time_to_live_ms = time_to_live // timedelta(milliseconds=1)
+        self._total_bytes = total_bytes
+        self._chunk_rows = chunk_rows
+        self._chunk_bytes = chunk_bytes
+        self._kept: dict[UUID, _Kept] = {}
+        self._reserved_bytes = 0
+        self._lock = Lock()
+
+    @property
+    def use(self) -> CacheUse:
+        """What is kept now."""
+        with self._lock:
+            byte_count = sum(each.byte_count for each in self._kept.values())
+            return CacheUse(len(self._kept), byte_count, self._total_bytes)
+
+    def put(
+        self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
+    ) -> Manifest:
+        """Keeps the rows, cut into chunks of at most `chunk_rows` rows and about `chunk_bytes` bytes.
+
+        Raises:
+            ResultTooLarge: it is larger than all results may be.
+            NoRoomForResult: the disk is full.
+            QueryFailed: the disk cannot be written.
+        """
+        self.sweep()
+        cuts = self._cuts(rows)
+        self._reserve(rows.nbytes)
+        try:
+            kept = self._write(rows, cuts)
+        finally:
+            self._unreserve(rows.nbytes)
+        self._keep(query_id, kept)
+        chunks = tuple(Chunk(index, start, end - start) for index, (start, end) in enumerate(cuts))
+        return Manifest(columns, rows.num_rows, rows.nbytes, chunks, is_truncated)
+
+    def chunk(self, query_id: UUID, index: int) -> pa.Table:
+        """The rows of one chunk; the same on every read.
+
+        Raises:
+            ResultExpired: the result is gone.
+            ChunkNotFound: the result has no such chunk.
+        """
+        with self._lock:
+            kept = self._kept.get(query_id)
+        if kept is None or kept.expires_at_ms <= self._clock.elapsed_ms():
+            raise ResultExpired()
+        try:
+            reader = pa.ipc.open_file(pa.memory_map(str(kept.path)))
+        except FileNotFoundError as error:
+            # Dropped since we looked.
+            raise ResultExpired() from error
+        if not 0 <= index < reader.num_record_batches:
+            raise ChunkNotFound()
+        return pa.Table.from_batches([reader.get_batch(index)])
+
+    def drop(self, query_id: UUID) -> None:
+        """Forgets a result, if it is there. Who reads it just now keeps what was read."""
+        with self._lock:
+            kept = self._kept.pop(query_id, None)
+        if kept:
+            kept.path.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Drops the results whose time to live has ended."""
+        now = self._clock.elapsed_ms()
+        with self._lock:
+            expired = [query_id for query_id, kept in self._kept.items() if kept.expires_at_ms <= now]
+        for query_id in expired:
+            self.drop(query_id)
+
+    def close(self) -> None:
+        """Removes all results."""
+        with self._lock:
+            self._kept.clear()
+        self._scratch.remove()
+
+    def _cuts(self, rows: pa.Table) -> list[tuple[int, int]]:
+        count = rows.num_rows
+        by_bytes = count * self._chunk_bytes // max(rows.nbytes, 1)
+        step = max(1, min(self._chunk_rows, by_bytes))
+        return list(pairwise([*range(0, count, step), count])) or [(0, 0)]
+
+    def _reserve(self, byte_count: int) -> None:
+        if byte_count > self._total_bytes:
+            raise ResultTooLarge()
+        with self._lock:
+            self._reserved_bytes += byte_count
+        self._make_room()
+
+    def _unreserve(self, byte_count: int) -> None:
+        with self._lock:
+            self._reserved_bytes -= byte_count
+
+    def _keep(self, query_id: UUID, kept: _Kept) -> None:
+        self.drop(query_id)
+        with self._lock:
+            self._kept[query_id] = kept
+        self._make_room()
+
+    def _make_room(self) -> None:
+        with self._lock:
+            taken = self._reserved_bytes + sum(each.byte_count for each in self._kept.values())
+            oldest = []
+            for query_id, kept in self._kept.items():
+                if taken <= self._total_bytes:
+                    break
+                taken -= kept.byte_count
+                oldest.append(query_id)
+        for query_id in oldest:
+            self.drop(query_id)
+
+    def _write(self, rows: pa.Table, cuts: list[tuple[int, int]]) -> _Kept:
+        path = self._scratch.path / f"{uuid4()}.arrow"
+        # One dictionary for the whole file: the file format has no room for a new one in each batch.
+        unified = rows.unify_dictionaries()
+        try:
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, unified.schema) as writer:
+                for start, end in cuts:
+                    writer.write_batch(_batch(unified.slice(start, end - start)))
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            if error.errno in NO_ROOM:
+                log.warning("no_room_for_result", bytes=rows.nbytes)
+                raise NoRoomForResult from error
+            raise QueryFailed("The result could not be kept: its directory cannot be written.") from error
+        return _Kept(path, path.stat().st_size, self._clock.elapsed_ms() + self._time_to_live_ms)
+
+
+def _batch(rows: pa.Table) -> pa.RecordBatch:
+    if rows.num_rows == 0:
+        empty = [pa.array([], column.type) for column in rows.columns]
+        return pa.RecordBatch.from_arrays(empty, schema=rows.schema)
+    return rows.combine_chunks().to_batches()[0]

@@ -1,0 +1,55 @@
+"""What ingests made and changed, as JSON in the ingest log, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.adapters.postgres.shared.storable import storable
+from service.model.json_fields import JsonFields
+from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
+from service.model.tables import TableName
+
+
+def evolution_values(evolutions: Iterable[TableEvolution]) -> list[dict[str, object]]:
+    """One object for each table."""
+    return [
+        {
+            "catalog": each.table.catalog,
+            "schema": each.table.schema,
+            "table": each.table.table,
+            "created": each.is_created,
+            "changes": [_change_value(change) for change in each.changes],
+        }
+        for each in evolutions
+    ]
+
+
+def evolutions_of(values: Iterable[object]) -> tuple[TableEvolution, ...]:
+    """The evolutions that these are.
+
+    Raises:
+        ValueError: they are none.
+    """
+    return tuple(_evolution(JsonFields(each)) for each in values)
+
+
+def _change_value(change: ColumnChange) -> dict[str, object]:
+    return {
+        "column": storable(change.column),
+        "kind": change.kind.value,
+        "before": change.before and storable(change.before),
+        "after": change.after and storable(change.after),
+    }
+
+
+def _evolution(fields: JsonFields) -> TableEvolution:
+    name = TableName(fields.text("catalog"), fields.text("schema"), fields.text("table"))
+    changes = tuple(_change(each) for each in fields.objects("changes"))
+    return TableEvolution(name, fields.boolean("created"), changes)
+
+
+def _change(fields: JsonFields) -> ColumnChange:
+    kind = ColumnChangeKind(fields.text("kind"))
+    return ColumnChange(
+        fields.text("column"), kind, fields.optional_text("before"), fields.optional_text("after")
+    )

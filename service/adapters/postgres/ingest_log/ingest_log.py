@@ -1,0 +1,187 @@
+"""The ingest log on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy.orm import Session
+
+from service.adapters.clock import SystemClock
+from service.adapters.postgres.ingest_log.accepting import accepting
+from service.adapters.postgres.ingest_log.commit_rounds import PostgresCommitRounds, RoundBounds
+from service.adapters.postgres.ingest_log.ingest_rows import commit_values, ingest_record, ingest_values
+from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
+from service.adapters.postgres.shared.answering import answering, transaction
+from service.adapters.postgres.shared.connecting import DURABLE, store_engine
+from service.adapters.postgres.shared.outage import Outage
+from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.storable import storable
+from service.errors import MetricsStoreDown
+from service.ingest_ports import OnRefused, told_to_nobody
+from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
+from service.model.tables import TableName
+from service.model.usage import PoolUse
+from service.model.writing import TableKey, WriteResult
+
+KEYS_AT_ONCE = 1_000
+DEFAULT_BOUNDS = RoundBounds()
+SILENT_AT_MOST_S = 6
+"""Callers wait for what is asked here, and it may be asked again: less than others have."""
+COMMITS_AT_ONCE = 16
+"""Of more tables the rows go after the ingest's, in the same transaction."""
+
+
+class PostgresIngestLog:
+    """The `IngestLog` port; the tables must be there (`migrations.upgrade`).
+
+    `parallel_rounds` is how many rounds may be open at once in this process; each has its own connection.
+    What callers wait for is asked again through an `outage`; rounds are not: who has one tries again.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        connections: int = 8,
+        parallel_rounds: int = 4,
+        round_bounds: RoundBounds = DEFAULT_BOUNDS,
+        outage: Outage | None = None,
+    ) -> None:
+        self._outage = outage or Outage(0, SystemClock())
+        self._engine = store_engine(
+            url, DURABLE, silent_at_most_s=SILENT_AT_MOST_S, pool_size=connections, pool_timeout=10
+        )
+        # Of one statement, which is a transaction by itself.
+        self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._rounds = PostgresCommitRounds(url, parallel_rounds, round_bounds)
+
+    def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
+        """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
+
+        Unless its table changes so that it cannot be; that is told then (`IngestState`).
+        Of a caller's requests with the same `request_id` the first wins: its record is what all get.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
+        """
+        ingest, commits = ingest_values(record), commit_values(record, results)
+        # An attempt whose answer was lost is found by the next one, under the same id.
+        return self._outage.outlast(lambda: self._accept_once(record, ingest, commits))
+
+    def find(self, ingest_id: UUID) -> IngestRecord | None:
+        """The ingest as it is now.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        return self._outage.outlast(lambda: self._found(IngestRow.ingest_id == ingest_id))
+
+    def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
+        """The same, by the id that this caller gave the request.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        return self._outage.outlast(lambda: self._found(_is_request(caller, request_id)))
+
+    def waiting(self) -> WaitingIngests:
+        """What waits to be committed, of all replicas. An ingest of several tables is one.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        row = IngestCommitRow
+        key = (row.catalog, row.schema, row.table_name, row.branch)
+        is_waiting = row.snapshot_id.is_(None) & row.error_code.is_(None)
+        ingests = select(func.count(row.ingest_id.distinct())).where(is_waiting).correlate(None)
+        oldest = select(row.ingest_id).where(is_waiting).order_by(row.arrival).limit(1).correlate(None)
+        oldest_at = select(IngestRow.accepted_at).where(IngestRow.ingest_id == oldest.scalar_subquery())
+        statement = (
+            select(ingests.scalar_subquery(), oldest_at.scalar_subquery(), *key)
+            .where(is_waiting)
+            .group_by(*key)
+            .order_by(func.min(row.arrival))
+            .limit(KEYS_AT_ONCE)
+        )
+        with transaction(self._engine) as session:
+            found = session.execute(statement).all()
+        if not found:
+            return WaitingIngests([], 0)
+        keys = [TableKey(TableName(*table), branch) for _, _, *table, branch in found]
+        ingest_count, accepted_at, *_ = found[0]
+        return WaitingIngests(keys, ingest_count, accepted_at)
+
+    def round(
+        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+    ) -> AbstractContextManager[PendingRound | None]:
+        """What waits for one table and branch, as one round that nobody else has for as long as it is open.
+
+        None: nothing waits, or another replica has the round. A round that a crash left open is given again,
+        with the same id and the same files, before anything new. `on_refused` is told how many of its
+        ingests are refused, those too that cannot be read any more.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+            CommittableVersionUnknown: a newer gateway wrote what waits.
+        """
+        return self._rounds.round(key, max_files, on_refused)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
+
+    @property
+    def rounds_pool(self) -> PoolUse:
+        """The same of commit rounds, each of which holds one."""
+        return self._rounds.pool
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._rounds.close()
+        self._engine.dispose()
+
+    def _found(self, condition: ColumnElement[bool]) -> IngestRecord | None:
+        with transaction(self._engine) as session:
+            return _one(session, condition)
+
+    def _accept_once(
+        self, record: IngestRecord, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]
+    ) -> IngestRecord:
+        with answering():
+            if self._accept(ingest, commits):
+                return record
+        with transaction(self._engine) as session:
+            # The winner's transaction is over: until then, the insert waited.
+            return self._winner(session, record)
+
+    def _accept(self, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]) -> bool:
+        if len(commits) <= COMMITS_AT_ONCE:
+            statement, parameters = accepting(ingest, commits)
+            with self._at_once.connect() as connection:
+                return connection.scalar(statement, parameters) is not None
+        first, parameters = accepting(ingest, [])
+        with self._engine.begin() as connection:
+            if connection.scalar(first, parameters) is None:
+                return False
+            connection.execute(insert(IngestCommitRow), commits)
+            return True
+
+    def _winner(self, session: Session, record: IngestRecord) -> IngestRecord:
+        by_request = record.request_id and _one(session, _is_request(record.caller, record.request_id))
+        winner = by_request or _one(session, IngestRow.ingest_id == record.ingest_id)
+        if winner is None:
+            # Forgotten since, by whoever keeps the log small.
+            raise MetricsStoreDown
+        return winner
+
+
+def _is_request(caller: str, request_id: UUID) -> ColumnElement[bool]:
+    return (IngestRow.caller == storable(caller)) & (IngestRow.request_id == request_id)
+
+
+def _one(session: Session, condition: ColumnElement[bool]) -> IngestRecord | None:
+    row = session.scalars(select(IngestRow).where(condition)).one_or_none()
+    return ingest_record(row) if row else None

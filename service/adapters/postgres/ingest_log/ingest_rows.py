@@ -1,0 +1,159 @@
+"""Ingest records as rows of the ingest log, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC
+
+from service.adapters.postgres.ingest_log.evolution_values import evolution_values, evolutions_of
+from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
+from service.adapters.postgres.shared.storable import storable
+from service.model.committables import write_results_to_bytes
+from service.model.ingest import (
+    BadRecord,
+    IngestCommit,
+    IngestRecord,
+    Rejected,
+    WrittenTarget,
+    written_target,
+)
+from service.model.json_fields import JsonFields
+from service.model.judged_by import judged_by_from_bytes, judged_by_to_bytes
+from service.model.tables import TableName
+from service.model.writing import TableKey, WriteResult
+from service.tracing import TraceContext
+
+
+def ingest_values(record: IngestRecord) -> dict[str, object]:
+    """The record's row in `ingests`."""
+    return {
+        "ingest_id": record.ingest_id,
+        "caller": storable(record.caller),
+        "request_id": record.request_id,
+        "fingerprint": storable(record.fingerprint),
+        "accepted_at": record.accepted_at,
+        "stream_batch": record.stream_batch,
+        "rejected_count": record.rejected.count,
+        "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
+        "write_ms": record.write_ms,
+        "evolutions": evolution_values(record.evolutions),
+        "judged_by": None if record.judged_by is None else judged_by_to_bytes(record.judged_by),
+        "traceparent": None if record.trace is None else record.trace.traceparent,
+    }
+
+
+def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[dict[str, object]]:
+    """The record's rows in `ingest_commits`, each with the results of its table and branch.
+
+    Raises:
+        ValueError: a result is for a table and branch that the record does not have once.
+    """
+    keys = [each.key for each in record.commits]
+    if len(set(keys)) < len(keys) or not {each.target.key for each in results} <= set(keys):
+        raise ValueError("an ingest has each table and branch once, and results for no other")
+    return [
+        {
+            "ingest_id": record.ingest_id,
+            "ordinal": ordinal,
+            **key_values(each.key),
+            "targets": [_target_value(target) for target in each.targets],
+            **_result_values([result for result in results if result.target.key == each.key]),
+            "snapshot_id": each.snapshot_id,
+            "error_code": each.error_code,
+            "error_detail": each.error_detail and storable(each.error_detail),
+        }
+        for ordinal, each in enumerate(record.commits)
+    ]
+
+
+def key_values(key: TableKey) -> dict[str, object]:
+    """A table and branch in the columns that name it."""
+    return {
+        "catalog": key.table.catalog,
+        "schema": key.table.schema,
+        "table_name": key.table.table,
+        "branch": key.branch,
+    }
+
+
+def revised_values(results: Sequence[WriteResult]) -> dict[str, object]:
+    """What a row in `ingest_commits` has of its results, when these take the place of others."""
+    return {"targets": [_target_value(written_target(each)) for each in results], **_result_values(results)}
+
+
+def ingest_record(row: IngestRow) -> IngestRecord:
+    """The record as it is now."""
+    return IngestRecord(
+        ingest_id=row.ingest_id,
+        caller=row.caller,
+        request_id=row.request_id,
+        fingerprint=row.fingerprint,
+        accepted_at=row.accepted_at.astimezone(UTC),
+        commits=tuple(_commit(each) for each in row.commits),
+        rejected=Rejected(
+            row.rejected_count, tuple(_sample(JsonFields(each)) for each in row.rejected_samples)
+        ),
+        stream_batch=row.stream_batch,
+        write_ms=row.write_ms,
+        evolutions=evolutions_of(row.evolutions),
+        judged_by=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
+        trace=TraceContext.of(row.traceparent),
+    )
+
+
+def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
+    layouts = {f"{each.target.table_uuid}/{each.target.schema_id}/{each.target.spec_id}" for each in results}
+    return {
+        "layout": " ".join(sorted(layouts)),
+        "is_upsert": any(each.target.is_upsert for each in results),
+        "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
+        "record_count": sum(each.record_count for each in results),
+        "byte_count": sum(each.byte_count for each in results),
+        "results": write_results_to_bytes(results),
+    }
+
+
+def _sample_value(bad: BadRecord) -> dict[str, object]:
+    return {
+        "place": storable(bad.place),
+        "reason": storable(bad.reason),
+        "line": bad.line,
+        "column": bad.column,
+        "row": bad.row,
+    }
+
+
+def _sample(fields: JsonFields) -> BadRecord:
+    numbers = (fields.optional_integer(each) for each in ("line", "column", "row"))
+    return BadRecord(fields.text("place"), fields.text("reason"), *numbers)
+
+
+def _target_value(target: WrittenTarget) -> dict[str, object]:
+    return {
+        "column_ids": target.column_ids,
+        "data_file_count": target.data_file_count,
+        "record_count": target.record_count,
+        "byte_count": target.byte_count,
+        "equality_field_ids": target.equality_field_ids,
+        "sort_order_id": target.sort_order_id,
+    }
+
+
+def _commit(row: IngestCommitRow) -> IngestCommit:
+    key = TableKey(TableName(row.catalog, row.schema, row.table_name), row.branch)
+    targets = tuple(_target(key, JsonFields(each)) for each in row.targets)
+    return IngestCommit(key, targets, row.snapshot_id, row.error_code, row.error_detail)
+
+
+def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
+    return WrittenTarget(
+        key,
+        fields.optional_integers("column_ids"),
+        fields.integer("data_file_count"),
+        fields.integer("record_count"),
+        fields.integer("byte_count"),
+        # Rows from before there were upserts do not say it.
+        fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
+        # Nor from before a write could have a sort order.
+        fields.optional_integer("sort_order_id") if fields.has("sort_order_id") else None,
+    )

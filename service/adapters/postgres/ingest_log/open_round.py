@@ -1,0 +1,189 @@
+"""A commit round of the ingest log that is open, and how it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.adapters.postgres.ingest_log.ingest_rows import key_values, revised_values
+from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
+from service.adapters.postgres.shared.storable import storable
+from service.errors import MetricsStoreDown
+from service.ingest_ports import OnRefused
+from service.model.ingest import RoundRevision
+from service.model.writing import CommitResult, Committable, TableKey
+
+T = TypeVar("T")
+
+
+class OpenRound:
+    """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once.
+
+    `digests` are SHA-256 of the bytes that each ingest's part was read from: what another replica, which took
+    the lock for lost, has put in their place is not refused or replaced unseen. `on_refused` is told how many
+    ingests were refused, when the log has it.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        committable: Committable,
+        digests: Mapping[UUID, bytes],
+        on_refused: OnRefused,
+    ) -> None:
+        self._on_refused = on_refused
+        self._connection = connection
+        self._committable = committable
+        self._digests = digests
+        self._began = time.monotonic()
+
+    def committed(self, result: CommitResult) -> None:
+        """All of it is in the snapshot.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the round comes again.
+        """
+        # In the snapshot's manifests the files are described for good.
+        values = {
+            "snapshot_id": result.snapshot_id,
+            "committed_at": func.now(),
+            "results": None,
+            "error_detail": None,
+        }
+        self._end(values, {"snapshot_id": result.snapshot_id})
+
+    def refused(self, code: str, detail: str) -> None:
+        """Nothing of it will ever be committed.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; the round comes again.
+        """
+        values = _refusal(code, detail)
+        self._on_refused(self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests))))
+
+    def postponed(self, detail: str) -> None:
+        """All of it still waits, for a reason that whoever asks is told.
+
+        Raises:
+            MetricsStoreDown: the log does not answer.
+        """
+        row, told = IngestCommitRow, storable(detail)
+        is_new = and_(
+            is_in_round(self._committable.key, self._committable.round_id),
+            row.error_detail.is_distinct_from(told),
+        )
+        statement = update(row).where(is_new).values(error_detail=told)
+        self.ask(lambda: self._connection.execute(statement))
+
+    def is_open(self) -> bool:
+        """Whether all of it still waits as it was read: nobody has committed, refused or revised it since.
+
+        The lock goes with this connection: where it answers, it has the lock.
+
+        Raises:
+            MetricsStoreDown: the log does not answer, or the connection was lost.
+        """
+        row, committable = IngestCommitRow, self._committable
+        digest = func.sha256(func.coalesce(row.results, b""))
+        statement = select(row.ingest_id, digest).where(is_in_round(committable.key, committable.round_id))
+        found = self.ask(lambda: self._connection.execute(statement).all())
+        return {ingest_id: bytes(digest) for ingest_id, digest in found} == self._digests
+
+    def revise(self, revision: RoundRevision, code: str) -> bool:
+        """Whether the revision is in the log now: it is not where somebody else was faster.
+
+        Raises:
+            MetricsStoreDown: the log does not answer; it may or may not be there.
+        """
+        committable, row = self._committable, IngestCommitRow
+        values = (
+            revised_values(revision.write_results)
+            if revision.refusal is None
+            else _refusal(code, revision.refusal)
+        )
+        is_mine = and_(
+            is_in_round(committable.key, committable.round_id), self._is_as_read(revision.ingest_id)
+        )
+        statement = update(row).where(is_mine).values(**values).returning(row.ingest_id)
+        is_taken = self.ask(lambda: self._connection.scalar(statement)) is not None
+        if is_taken and revision.refusal is not None:
+            self._on_refused(1)
+        return is_taken
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """What the log answers.
+
+        Raises:
+            MetricsStoreDown: it does not.
+        """
+        try:
+            return question()
+        except SQLAlchemyError as error:
+            raise MetricsStoreDown() from error
+
+    def _is_as_read(self, ingest_id: UUID) -> ColumnElement[bool]:
+        row = IngestCommitRow
+        return and_(row.ingest_id == ingest_id, func.sha256(row.results) == self._digests[ingest_id])
+
+    def _end(
+        self,
+        values: Mapping[str, object],
+        outcome: Mapping[str, object],
+        condition: ColumnElement[bool] | None = None,
+    ) -> int:
+        """How many ingests have ended by this; none, where the round had ended before."""
+        row, committable = IngestCommitRow, self._committable
+        is_member = is_in_round(committable.key, committable.round_id)
+        if condition is not None:
+            is_member = and_(is_member, condition)
+        marked = update(row).where(is_member).values(**values).returning(row.ingest_id).cte("marked")
+        figures = {**self._figures(), **outcome}
+        # Whoever comes second finds nothing to mark, and leaves no row.
+        chosen = select(*(literal(value) for value in figures.values()), func.now()).where(
+            exists(select(marked))
+        )
+        statement = insert(CommitRoundRow).from_select([*figures, "ended_at"], chosen)
+        count = select(func.count()).select_from(marked).scalar_subquery()
+        statement = statement.on_conflict_do_nothing()
+        return self.ask(lambda: self._connection.scalar(statement.returning(count))) or 0
+
+    def _figures(self) -> dict[str, object]:
+        committable = self._committable
+        results = committable.write_results
+        return {
+            "round_id": committable.round_id,
+            **key_values(committable.key),
+            "commit_ms": round((time.monotonic() - self._began) * 1000),
+            "ingest_count": len(committable.ingest_ids),
+            "target_count": committable.target_count,
+            "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
+            "record_count": sum(each.record_count for each in results),
+            "byte_count": sum(each.byte_count for each in results),
+        }
+
+
+def _refusal(code: str, detail: str) -> dict[str, object]:
+    # Its files are in no snapshot, and go with the table's other orphans. Until then what describes them is
+    # how an operator can get at the rows; it goes with the ingest.
+    return {"error_code": code, "error_detail": storable(detail)}
+
+
+def is_waiting(key: TableKey) -> ColumnElement[bool]:
+    """Of what waits for one table and branch."""
+    row = IngestCommitRow
+    return and_(
+        *(getattr(row, name) == value for name, value in key_values(key).items()),
+        row.snapshot_id.is_(None),
+        row.error_code.is_(None),
+    )
+
+
+def is_in_round(key: TableKey, round_id: UUID) -> ColumnElement[bool]:
+    """Of these, in this round."""
+    return and_(is_waiting(key), IngestCommitRow.round_id == round_id)

@@ -1,0 +1,143 @@
+"""Query records as rows of the metrics store, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC
+from typing import Any
+
+from service.adapters.postgres.query_records.metrics_filter_rows import filter_of
+from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
+from service.adapters.postgres.shared.storable import storable
+from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query import QueryError, QueryRecord, QueryState
+from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.verification import Verification
+from service.tracing import TraceContext
+
+LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
+
+
+def query_values(record: QueryRecord) -> dict[str, object]:
+    """The record's row in `queries`."""
+    error = record.error
+    values: dict[str, object] = {
+        "query_id": record.query_id,
+        "caller": record.caller,
+        "sql": record.sql,
+        "state": record.state.value,
+        "submitted_at": record.submitted_at,
+        "catalog": record.catalog,
+        "schema": record.schema,
+        "request_id": record.request_id,
+        "fingerprint": record.fingerprint,
+        "tags": {storable(key): storable(value) for key, value in record.tags.items()},
+        "error_code": error.code if error else None,
+        "error_detail": error.detail if error else None,
+        "queued_ms": record.queued_ms,
+        "planning_ms": record.planning_ms,
+        "running_ms": record.running_ms,
+        "row_count": record.row_count,
+        "byte_count": record.byte_count,
+        "spark_plan": record.spark_plan,
+        "rewritten_sql": record.rewritten_sql,
+        "parse_ms": record.parse_ms,
+        "detect_ms": record.detect_ms,
+        "filters_ms": record.filters_ms,
+        "verification": record.verification.value if record.verification else None,
+        "traceparent": record.trace.traceparent if record.trace else None,
+        "rewrites": [
+            {
+                "kind": each.kind.value,
+                "table": storable(each.table),
+                "detail": storable(each.detail),
+                "mention": each.mention,
+                "filter_id": storable(each.filter_id),
+            }
+            for each in record.rewrites
+        ],
+    }
+    return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def scan_values(record: QueryRecord) -> list[dict[str, object]]:
+    """The record's rows in `scans`."""
+    return [
+        {
+            "query_id": record.query_id,
+            "ordinal": ordinal,
+            "table_name": storable(scan.table),
+            "snapshot_id": scan.snapshot_id,
+            "planning_ms": scan.metrics.planning_ms,
+            "has_run": scan.has_run,
+            "is_native": scan.is_native,
+            "columns": [storable(each) for each in scan.columns],
+            **_level_values(scan.metrics),
+        }
+        for ordinal, scan in enumerate(record.scans)
+    ]
+
+
+def record_of(row: QueryRow) -> QueryRecord:
+    """The record that a row was made from."""
+    error = QueryError(row.error_code, row.error_detail or "") if row.error_code else None
+    return QueryRecord(
+        query_id=row.query_id,
+        caller=row.caller,
+        sql=row.sql,
+        state=QueryState(row.state),
+        submitted_at=row.submitted_at.astimezone(UTC),
+        catalog=row.catalog,
+        schema=row.schema,
+        request_id=row.request_id,
+        fingerprint=row.fingerprint,
+        tags=row.tags,
+        error=error,
+        queued_ms=row.queued_ms,
+        planning_ms=row.planning_ms,
+        running_ms=row.running_ms,
+        row_count=row.row_count,
+        byte_count=row.byte_count,
+        scans=tuple(_scan_of(each) for each in row.scans),
+        spark_plan=row.spark_plan,
+        filters=tuple(filter_of(each) for each in row.filters),
+        rewritten_sql=row.rewritten_sql,
+        parse_ms=row.parse_ms,
+        detect_ms=row.detect_ms,
+        filters_ms=row.filters_ms,
+        verification=Verification(row.verification) if row.verification else None,
+        rewrites=tuple(map(_rewrite_of, row.rewrites)),
+        trace=TraceContext.of(row.traceparent),
+    )
+
+
+def _rewrite_of(stored: Mapping[str, Any]) -> RewriteRecord:
+    """Former versions did not say the last two."""
+    return RewriteRecord(
+        RewriteKind(stored["kind"]),
+        stored["table"],
+        stored["detail"],
+        stored.get("mention"),
+        stored.get("filter_id", ""),
+    )
+
+
+def _level_values(metrics: PruningMetrics) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for level in LEVELS:
+        selection: Selection = getattr(metrics, level)
+        values[f"{level}_total"] = selection.total
+        values[f"{level}_selected"] = selection.selected
+    return values
+
+
+def _scan_of(row: ScanRow) -> ScanRecord:
+    levels = {
+        level: Selection(getattr(row, f"{level}_total"), getattr(row, f"{level}_selected"))
+        for level in LEVELS
+    }
+    metrics = PruningMetrics(**levels, planning_ms=row.planning_ms)
+    return ScanRecord(
+        row.table_name, row.snapshot_id, metrics, row.has_run, row.is_native, tuple(row.columns)
+    )

@@ -1,0 +1,134 @@
+"""The metrics store on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import ProgrammingError
+
+from service.adapters.postgres.query_records.metrics_filter_rows import filter_values
+from service.adapters.postgres.query_records.metrics_rows import query_values, record_of, scan_values
+from service.adapters.postgres.query_records.replica_tables import OpenQueryRow
+from service.adapters.postgres.shared.answering import transaction
+from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
+from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.shared.pool_use import pool_use
+from service.errors import MetricsStoreDown
+from service.model.health import PartHealth, PartState
+from service.model.query import QueryRecord
+from service.model.usage import PoolUse
+
+NAME = "metricsStore"
+HEALTH_WITHIN_S = 0.9
+NOT_MIGRATED = "The metrics store answers, but its tables cannot be read: run `sluice migrate`."
+PURGE_AT_ONCE = 5_000
+
+
+class PostgresMetricsStore:
+    """The `MetricsStore` port; the tables must be there (`migrations.upgrade`)."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = store_engine(url, CONNECTION, pool_size=4, max_overflow=4, pool_timeout=3)
+        self._prober = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics-store-health")
+        self._probe: Future[None] | None = None
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
+
+    def record(self, records: Sequence[QueryRecord]) -> None:
+        """Writes them all or none; a record that is there already stays as it is.
+
+        Raises:
+            MetricsStoreDown: nothing was written.
+        """
+        if not records:
+            return
+        # reversed: of two records with one id in a batch, the first counts.
+        by_id = {each.query_id: each for each in reversed(records)}
+        with transaction(self._engine) as session:
+            # With its record, in one step: at no moment is a query in neither table. First, as whoever takes
+            # lost queries does it: they must not wait for each other.
+            session.execute(
+                delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
+                execution_options={"synchronize_session": False},
+            )
+            statement = insert(QueryRow).on_conflict_do_nothing().returning(QueryRow.query_id)
+            rows = [query_values(each) for each in reversed(by_id.values())]
+            written = session.scalars(statement, rows).all()
+            scans = [scan for query_id in written for scan in scan_values(by_id[query_id])]
+            if scans:
+                session.execute(insert(ScanRow), scans)
+            filters = [each for query_id in written for each in filter_values(by_id[query_id])]
+            if filters:
+                session.execute(insert(FilterRow), filters)
+
+    def find(self, query_id: UUID) -> QueryRecord | None:
+        """The record of one query.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._find_one(QueryRow.query_id == query_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
+        """The record of the query that this caller sent under this id.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._find_one((QueryRow.caller == caller) & (QueryRow.request_id == request_id))
+
+    def forget_before(self, moment: datetime) -> int:
+        """Deletes older records, some thousands a transaction; how many.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        old = select(QueryRow.query_id).where(QueryRow.submitted_at < moment).limit(PURGE_AT_ONCE)
+        statement = delete(QueryRow).where(QueryRow.query_id.in_(old)).returning(QueryRow.query_id)
+        forgotten = 0
+        while True:
+            with transaction(self._engine) as session:
+                deleted = len(
+                    session.execute(statement, execution_options={"synchronize_session": False}).all()
+                )
+            forgotten += deleted
+            if deleted < PURGE_AT_ONCE:
+                return forgotten
+
+    def health(self) -> PartHealth:
+        """Asks the store, within a second."""
+        # A connection to a dead address may hang for longer than a second; the thread waits for it, not we.
+        if self._probe is None or self._probe.done():
+            self._probe = self._prober.submit(self._ping)
+        try:
+            self._probe.result(timeout=HEALTH_WITHIN_S)
+        except MetricsStoreDown as error:
+            return PartHealth(NAME, PartState.DOWN, error.detail)
+        except TimeoutError:
+            return PartHealth(NAME, PartState.DOWN, MetricsStoreDown().detail)
+        return PartHealth(NAME, PartState.UP)
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._prober.shutdown(wait=False, cancel_futures=True)
+        self._engine.dispose()
+
+    def _find_one(self, condition: ColumnElement[bool]) -> QueryRecord | None:
+        with transaction(self._engine) as session:
+            row = session.scalars(select(QueryRow).where(condition)).one_or_none()
+            return record_of(row) if row else None
+
+    def _ping(self) -> None:
+        with transaction(self._engine) as session:
+            try:
+                session.execute(text("SELECT 1 FROM queries LIMIT 0"))
+            except ProgrammingError as error:
+                raise MetricsStoreDown(NOT_MIGRATED) from error

@@ -1,0 +1,125 @@
+"""The metrics store, read for many queries at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Executable, Row, func, select, tuple_
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.adapters.postgres.query_records.table_pruning import table_prunings
+from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
+from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
+from service.adapters.postgres.shared.pool_use import pool_use
+from service.adapters.postgres.shared.storable import storable
+from service.errors import MetricsStoreDown
+from service.model.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, TablePruning
+from service.model.query import QueryState
+from service.model.usage import PoolUse
+
+_LISTED = (
+    QueryRow.query_id,
+    func.left(QueryRow.sql, MAX_SQL_CHARACTERS).label("sql"),
+    QueryRow.state,
+    QueryRow.submitted_at,
+    QueryRow.error_code,
+    QueryRow.queued_ms,
+    (QueryRow.queued_ms + QueryRow.planning_ms + QueryRow.running_ms).label("elapsed_ms"),
+    QueryRow.row_count,
+    QueryRow.tags,
+)
+_SCANNED = (
+    ScanRow.table_name,
+    func.count(ScanRow.query_id.distinct()).label("queries"),
+    func.count().label("scans"),
+    func.sum(ScanRow.data_files_total).label("data_files_total"),
+    func.sum(ScanRow.data_files_selected).label("data_files_selected"),
+    func.sum(ScanRow.bytes_total).label("bytes_total"),
+    func.sum(ScanRow.bytes_selected).label("bytes_selected"),
+)
+_FILTERED = (
+    FilterRow.probe_table.label("table_name"),
+    FilterRow.reason,
+    FilterRow.source,
+    func.count().label("filters"),
+    func.sum(FilterRow.collection_ms).label("collection_ms"),
+)
+
+
+class PostgresQueryHistory:
+    """The `QueryHistory` port, with connections of its own: whoever looks back holds up no record."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = store_engine(url, CONNECTION, pool_size=1, max_overflow=3, pool_timeout=3)
+
+    def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """A caller's recorded queries, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        with self._connection() as connection:
+            return [_summary(row) for row in connection.execute(_listed(listing))]
+
+    def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
+        """Every table that was scanned, or could have been narrowed, since then; in order of name.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        with self._connection() as connection:
+            scans = connection.execute(_scanned(since, table)).all()
+            filters = connection.execute(_filtered(since, table)).all()
+        return table_prunings(scans, filters)
+
+    @property
+    def pool(self) -> PoolUse:
+        """How many of its connections are in use."""
+        return pool_use(self._engine)
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            # The driver's own message may hold the address, the user and the values.
+            raise MetricsStoreDown() from error
+
+
+def _listed(listing: QueryListing) -> Executable:
+    place = tuple_(QueryRow.submitted_at, QueryRow.query_id)
+    statement = select(*_LISTED).where(QueryRow.caller == storable(listing.caller)).limit(listing.limit)
+    statement = statement.order_by(QueryRow.submitted_at.desc(), QueryRow.query_id.desc())
+    if listing.state is not None:
+        statement = statement.where(QueryRow.state == listing.state.value)
+    if listing.before is not None:
+        statement = statement.where(place < (listing.before.submitted_at, listing.before.query_id))
+    return statement
+
+
+def _scanned(since: datetime, table: str | None) -> Executable:
+    statement = select(*_SCANNED).join(QueryRow, QueryRow.query_id == ScanRow.query_id)
+    statement = statement.where(QueryRow.submitted_at >= since).group_by(ScanRow.table_name)
+    return statement if table is None else statement.where(ScanRow.table_name == storable(table))
+
+
+def _filtered(since: datetime, table: str | None) -> Executable:
+    statement = select(*_FILTERED).join(QueryRow, QueryRow.query_id == FilterRow.query_id)
+    statement = statement.where(QueryRow.submitted_at >= since)
+    statement = statement.group_by(FilterRow.probe_table, FilterRow.reason, FilterRow.source)
+    return statement if table is None else statement.where(FilterRow.probe_table == storable(table))
+
+
+def _summary(row: Row[Any]) -> QuerySummary:
+    values = row._asdict()
+    values["state"] = QueryState(row.state)
+    values["submitted_at"] = row.submitted_at.astimezone(UTC)
+    return QuerySummary(**values)

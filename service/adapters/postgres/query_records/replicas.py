@@ -1,0 +1,149 @@
+"""Replicas and their open queries on PostgreSQL, whose clock is the only one that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Executable, delete, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from service.adapters.postgres.query_records.metrics_rows import query_values
+from service.adapters.postgres.query_records.take_lost import (
+    NOW,
+    OPEN_QUERIES,
+    QUERIES,
+    REPLICAS,
+    has_open_queries,
+    milliseconds,
+    take_lost,
+)
+from service.adapters.postgres.shared.answering import answering
+from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
+from service.adapters.postgres.shared.storable import storable
+from service.errors import ReplicaLost
+from service.model.query import QueryRecord, QueryState
+from service.model.replicas import Decided, OpenQuery, Replica
+
+# Losing the last of it with a crash of PostgreSQL costs nothing: the next beat says it again.
+_CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
+_FORGOTTEN_AFTER = timedelta(days=1)
+_OPENED = (
+    "query_id",
+    "caller",
+    "sql",
+    "state",
+    "submitted_at",
+    "catalog",
+    "schema",
+    "request_id",
+    "fingerprint",
+    "tags",
+    "queued_ms",
+)
+
+
+class PostgresReplicas:
+    """The `Replicas` port of one replica; the tables must be there (`migrations.upgrade`)."""
+
+    def __init__(self, url: str, replica: Replica) -> None:
+        self._replica = replica
+        self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
+
+    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+        """As the port's `beat`. It waits for whoever judges this replica at the same moment."""
+        known = {*held, *(each.record.query_id for each in opened)}
+        with self._transaction() as connection:
+            connection.execute(_seen(self._replica))
+            lost = frozenset(connection.scalars(_lost_among(known))) if known else frozenset()
+            rows = [self._values(each) for each in opened if each.record.query_id not in lost]
+            if rows:
+                connection.execute(_opened(rows))
+            if closed:
+                connection.execute(delete(OPEN_QUERIES).where(OPEN_QUERIES.c.query_id.in_(closed)))
+            canceled = frozenset(connection.scalars(self._canceled())) if known else frozenset()
+        return Decided(lost, canceled)
+
+    def take_lost(self, lost_after_s: float) -> Collection[UUID]:
+        """As the port's `take_lost`; it also forgets replicas that ended long ago."""
+        old = REPLICAS.c.last_seen < NOW - _FORGOTTEN_AFTER
+        with self._transaction() as connection:
+            lost = connection.scalars(take_lost(lost_after_s)).all()
+            connection.execute(delete(REPLICAS).where(old, ~has_open_queries()))
+        return lost
+
+    def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
+        """As the port's `find`."""
+        row = OPEN_QUERIES.c
+        by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
+        statement = select(*row, by_now_ms.label("by_now_ms")).where(row.query_id.in_(query_ids))
+        with self._transaction() as connection:
+            return {each.query_id: _open_query(each) for each in connection.execute(statement)}
+
+    def ask_to_cancel(self, query_id: UUID) -> None:
+        """As the port's `ask_to_cancel`."""
+        asked = OPEN_QUERIES.c.query_id == query_id
+        with self._transaction() as connection:
+            connection.execute(update(OPEN_QUERIES).where(asked).values(is_canceled=True))
+
+    def leave(self) -> None:
+        """As the port's `leave`."""
+        own = REPLICAS.c.replica_id == self._replica.replica_id
+        with self._transaction() as connection:
+            connection.execute(delete(REPLICAS).where(own, ~has_open_queries()))
+            connection.execute(update(REPLICAS).where(own).values(last_seen=text("'-infinity'")))
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with answering(), self._engine.begin() as connection:
+            yield connection
+
+    def _values(self, each: OpenQuery) -> dict[str, object]:
+        values = query_values(each.record)
+        kept = {name: values[name] for name in _OPENED}
+        return kept | {"replica_id": self._replica.replica_id, "elapsed_ms": each.elapsed_ms}
+
+    def _canceled(self) -> Executable:
+        row = OPEN_QUERIES.c
+        return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
+
+
+def _seen(replica: Replica) -> Executable:
+    values = {"replica_id": replica.replica_id, "name": storable(replica.name)}
+    statement = insert(REPLICAS).values(values)
+    return statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
+
+
+def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:
+    statement = insert(OPEN_QUERIES).values(rows)
+    changed = {name: statement.excluded[name] for name in ("state", "queued_ms", "elapsed_ms")}
+    return statement.on_conflict_do_update(index_elements=["query_id"], set_=changed | {"told_at": NOW})
+
+
+def _lost_among(query_ids: Collection[UUID]) -> Executable:
+    is_lost = QUERIES.c.error_code == ReplicaLost.code
+    return select(QUERIES.c.query_id).where(QUERIES.c.query_id.in_(query_ids), is_lost)
+
+
+def _open_query(row: Any) -> OpenQuery:
+    record = QueryRecord(
+        query_id=row.query_id,
+        caller=row.caller,
+        sql=row.sql,
+        state=QueryState(row.state),
+        submitted_at=row.submitted_at.astimezone(UTC),
+        catalog=row.catalog,
+        schema=row.schema,
+        request_id=row.request_id,
+        fingerprint=row.fingerprint,
+        tags=row.tags,
+        queued_ms=row.queued_ms,
+    )
+    return OpenQuery(record, row.by_now_ms)

@@ -1,0 +1,75 @@
+"""The engine and its JVM, as the last trial query found them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from prometheus_client import ProcessCollector
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from service.adapters.telemetry.families import counters, gauges
+from service.model.engine_signs import EngineSigns, JvmSample
+
+_NO_PROCESS = 0
+"""An id that no process has."""
+
+
+class EngineCollector(Collector):
+    """Asks neither the engine nor its JVM: while they hang, the numbers are those of before."""
+
+    def __init__(self, signs: Callable[[], EngineSigns]) -> None:
+        self._signs = signs
+        self._process = ProcessCollector(
+            "sluice_jvm", lambda: signs().process_id or _NO_PROCESS, registry=None
+        )
+
+    def collect(self) -> Iterable[Metric]:
+        """See `Collector`."""
+        signs = self._signs()
+        yield counters(
+            "sluice_engine_replaced",
+            "Engines that had to be replaced since the gateway's start, by why.",
+            "reason",
+            {loss.value: count for loss, count in signs.losses.items()},
+        )
+        yield GaugeMetricFamily(
+            "sluice_engine_silent_seconds",
+            "For how long the engine has not answered its trial query; 0 between two of them.",
+            signs.silent_s,
+        )
+        if signs.collection_share is not None:
+            yield GaugeMetricFamily(
+                "sluice_jvm_gc_share",
+                "Which part of the last seconds the JVM stood still for garbage collection, 0 to 1.",
+                signs.collection_share,
+            )
+        if signs.jvm is not None:
+            yield from _of_jvm(signs.jvm)
+        yield from self._process.collect()
+
+
+def _of_jvm(sample: JvmSample) -> Iterable[Metric]:
+    yield gauges(
+        "sluice_jvm_memory_used_bytes",
+        "Memory that the JVM uses, by its area.",
+        "area",
+        {
+            "heap": sample.heap_used_bytes,
+            "metaspace": sample.metaspace_used_bytes,
+            "direct": sample.direct_used_bytes,
+        },
+    )
+    bounds = {"heap": sample.heap_max_bytes, "metaspace": sample.metaspace_max_bytes}
+    yield gauges(
+        "sluice_jvm_memory_max_bytes",
+        "What an area may have; one without a bound is not shown.",
+        "area",
+        {area: bound for area, bound in bounds.items() if bound},
+    )
+    yield GaugeMetricFamily("sluice_jvm_threads", "Threads of the JVM.", sample.thread_count)
+    yield CounterMetricFamily(
+        "sluice_jvm_gc_seconds",
+        "For how long the JVM has stood still for garbage collection since its start.",
+        sample.collection_ms / 1000,
+    )

@@ -1,0 +1,27 @@
+"""Which parts are up, as `/readyz` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from service.adapters.telemetry.families import gauges
+from service.model.health import PartHealth, PartState
+
+
+class PartCollector(Collector):
+    """`parts` are those of the last look at them, some seconds ago; None: nobody has looked yet."""
+
+    def __init__(self, parts: Callable[[], Sequence[PartHealth] | None]) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterable[Metric]:
+        """See `Collector`."""
+        yield gauges(
+            "sluice_part_up",
+            "1 while a part can be used, as it was within the last seconds.",
+            "part",
+            {each.name: each.state is PartState.UP for each in self._parts() or ()},
+        )
