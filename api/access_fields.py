@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import structlog
 
-from service.model.ingest import IngestRecord
-from service.model.query import QueryRecord
+from service.model.ingest.ingest import IngestRecord
+from service.model.query.query import QueryRecord
 
 TABLES_AT_MOST = 20
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from service.errors import GatewayError, PartDown
-from service.model.fault_text import fault_text
+from service.model.operations.fault_text import fault_text
 
 WITHIN_S = 15.0
 

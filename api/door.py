@@ -24,7 +24,7 @@ from service.errors import (
     TooManyIngests,
 )
 from service.gateway import Gateway
-from service.model.health import Liveness, PartHealth, PartState, Readiness
+from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
 
 GatewayFactory = Callable[[], Gateway]
 IsCanceled = Callable[[], bool]

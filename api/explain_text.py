@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from api.plan_texts import plan_texts
 from api.reasons import VERIFICATIONS
-from service.model.explanation import Explanation
-from service.model.filtering import FilterRecord
-from service.model.pruning import ScanRecord
+from service.model.filters.filtering import FilterRecord
+from service.model.query.explanation import Explanation
+from service.model.query.pruning import ScanRecord
 
 
 def explain_text(explanation: Explanation) -> str:

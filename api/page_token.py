@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from api.errors import Fault, InvalidRequest
-from service.model.history import QueryPosition
+from service.model.query.history import QueryPosition
 
 
 def page_token(position: QueryPosition) -> str:

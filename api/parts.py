@@ -33,7 +33,7 @@ from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.adapters.probe_values.listed_values import ListedValues
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.errors import CannotStart, MetricsStoreDown
-from service.model.replicas import Replica
+from service.model.query.replicas import Replica
 from service.ports import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine import SparkEngine

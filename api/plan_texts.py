@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.model.explanation import QueryPlans
+from service.model.query.explanation import QueryPlans
 from service.pruning.plans.plan_text import plan_text
 
 NO_PLAN = "(there is none: the text is not one query that the gateway can read)"

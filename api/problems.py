@@ -43,10 +43,10 @@ from service.errors import (
     TooManyIngests,
     TooManyQueries,
 )
-from service.model.ingest import BadRecord, IngestRecord, Violation, WriteFault
-from service.model.query import QueryError
-from service.model.schema_changes import SchemaDifference, TableEvolution
-from service.model.table_creation import CreationFault
+from service.model.ingest.ingest import BadRecord, IngestRecord, Violation, WriteFault
+from service.model.query.query import QueryError
+from service.model.tables.schema_changes import SchemaDifference, TableEvolution
+from service.model.tables.table_creation import CreationFault
 from service.tracing import trace_id
 
 MEDIA_TYPE = "application/problem+json"

@@ -24,10 +24,10 @@ from api.schemas.query_answer import (
 )
 from service.errors import ResultExpired
 from service.gateway import Gateway, ResultChunk
-from service.model.filtering import FilterSource
-from service.model.pruning import Selection
-from service.model.query import QueryRecord, QueryStatus
-from service.model.results import Manifest, ResultFormat
+from service.model.filters.filtering import FilterSource
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryRecord, QueryStatus
+from service.model.query.results import Manifest, ResultFormat
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from service.model.filtering import Reason
-from service.model.verification import Verification
+from service.model.filters.filtering import Reason
+from service.model.query.verification import Verification
 
 SENTENCES: Mapping[Reason, str] = MappingProxyType(
     {

@@ -11,7 +11,7 @@ from api.query_answer import Answered, answer, next_chunk_link
 from api.rendering.formats import MEDIA_TYPES, render
 from service.errors import ResultExpired
 from service.gateway import Gateway
-from service.model.results import ResultFormat
+from service.model.query.results import ResultFormat
 
 _FORMATS = {media_type: each for each, media_type in MEDIA_TYPES.items()}
 

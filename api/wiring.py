@@ -37,9 +37,9 @@ from service.adapters.telemetry.meters import RecordMeters
 from service.adapters.telemetry.record_collector import RecordCollector
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
-from service.model.caller_classes import CallerClasses
-from service.model.relations import RelationBounds
-from service.model.rewrites import RewriteKind
+from service.model.filters.relations import RelationBounds
+from service.model.operations.caller_classes import CallerClasses
+from service.model.query.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds

@@ -19,7 +19,7 @@ from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import CannotStart, FilterCacheDown
-from service.model.health import PartState
+from service.model.operations.health import PartState
 from spark_session.catalog_watch import missing_driver
 from spark_session.jars import java_and_version
 

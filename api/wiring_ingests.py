@@ -37,7 +37,7 @@ from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest_ports import RowDeltas
 from service.lineage_ports import Lineage
-from service.model.schemas import TableSchema
+from service.model.tables.schemas import TableSchema
 from service.ports import Clock
 
 

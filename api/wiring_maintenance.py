@@ -12,7 +12,7 @@ from service.lineage_ports import Lineage
 from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
 from service.maintenance_ports import TableUpkeep
-from service.model.maintenance import MaintenanceBounds
+from service.model.operations.maintenance import MaintenanceBounds
 from service.ports import Catalogs, Clock
 
 

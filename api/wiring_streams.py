@@ -24,7 +24,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
-from service.model.sources import SourceBounds
+from service.model.ingest.sources import SourceBounds
 from service.ports import Clock
 from spark_session.engine import SparkEngine
 from spark_session.executors import SparkExecutors

@@ -19,7 +19,7 @@ from bench.client import Client
 from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake
 from bench.measurement import Measurement, Row, spread
-from service.model.rewrites import RewriteKind
+from service.model.query.rewrites import RewriteKind
 
 WARM_UP, ROUNDS = 16, 25
 MONTHS = 12

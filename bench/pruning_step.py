@@ -29,7 +29,7 @@ from bench.measurement import Measurement, Row, percentile, spread
 from bench.stopwatch import Part, Stopwatch
 from bench.tpcds_lake import IS_FULL, REMARKS, SCHEMA
 from bench.tpcds_texts import STARS, tpcds_texts
-from service.model.query import PruningRequest, QueryRequest
+from service.model.query.query import PruningRequest, QueryRequest
 from service.query.filtering.pruned_query import PrunedQuery
 
 ROUNDS, PROFILED = (9, 3) if IS_FULL else (3, 1)

@@ -23,8 +23,8 @@ from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.tables import TableName
-from service.model.writing import MAIN, Committable, Destination, WritableTable, WriteTarget
+from service.model.ingest.writing import MAIN, Committable, Destination, WritableTable, WriteTarget
+from service.model.tables.tables import TableName
 
 Batches = Sequence[pa.Table]
 """One for each log type, with its columns alone."""

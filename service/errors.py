@@ -221,8 +221,8 @@ class IngestNotFound(CallerError):
 class IngestInvalid(CallerError):
     """What was sent cannot be written.
 
-    `violations` has every reason that is known with its place: values of `service.model.ingest`, which lies
-    above this layer, or pairs of a place and a reason.
+    `violations` has every reason that is known with its place: values of `service.model.ingest.ingest`, which
+    lies above this layer, or pairs of a place and a reason.
     """
 
     code = "INGEST_INVALID"
@@ -354,7 +354,7 @@ class QueryEnded(GatewayError):
     run: object = None
     """What the engine can still say of a query that got as far as running: an `EngineRun`.
 
-    That type lies in `service.model.query`, above this layer; read it with `engine_run` there.
+    That type lies in `service.model.query.query`, above this layer; read it with `engine_run` there.
     """
 
 

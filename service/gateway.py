@@ -24,14 +24,14 @@ from service.errors import (
 from service.ingest.ingests import Ingests
 from service.ingest.streaming.streams import Streams
 from service.maintenance.maintenances import Maintenances
-from service.model.explanation import Explanation
-from service.model.filtering import CachedFilter
-from service.model.health import Liveness, Readiness, Vitals
-from service.model.history import PruningSummary, QueryListing, QuerySummary
-from service.model.query import QueryRecord, QueryRequest, QueryStatus
-from service.model.results import Chunk, Manifest, ResultFormat
-from service.model.tables import TableFacts, TableListing, TableName
-from service.model.usage import PoolUse
+from service.model.filters.filtering import CachedFilter
+from service.model.operations.health import Liveness, Readiness, Vitals
+from service.model.operations.usage import PoolUse
+from service.model.query.explanation import Explanation
+from service.model.query.history import PruningSummary, QueryListing, QuerySummary
+from service.model.query.query import QueryRecord, QueryRequest, QueryStatus
+from service.model.query.results import Chunk, Manifest, ResultFormat
+from service.model.tables.tables import TableFacts, TableListing, TableName
 from service.ports import FilterCache, Meters, MetricsStore, QueryHistory, Replicas
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned

@@ -12,14 +12,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
-from service.model.ingest import IngestBacklog, IngestRecord, PendingRound, StreamedRecords, WaitingIngests
-from service.model.ingest_history import IngestListing, TableIngests
-from service.model.schema_changes import SchemaChange
-from service.model.schemas import Field
-from service.model.sources import SourceFile, SourceSplit
-from service.model.table_creation import TableCreation
-from service.model.tables import SortField, TableName
-from service.model.writing import (
+from service.model.ingest.ingest import (
+    IngestBacklog,
+    IngestRecord,
+    PendingRound,
+    StreamedRecords,
+    WaitingIngests,
+)
+from service.model.ingest.ingest_history import IngestListing, TableIngests
+from service.model.ingest.sources import SourceFile, SourceSplit
+from service.model.ingest.writing import (
     CommitResult,
     Committable,
     Destination,
@@ -29,6 +31,10 @@ from service.model.writing import (
     WriteResult,
     WriteTarget,
 )
+from service.model.tables.schema_changes import SchemaChange
+from service.model.tables.schemas import Field
+from service.model.tables.table_creation import TableCreation
+from service.model.tables.tables import SortField, TableName
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from service.model.ingest import IngestRecord
-from service.model.lineage import EndedRound
-from service.model.maintenance import MaintenanceRecord
-from service.model.query import QueryRecord
+from service.model.ingest.ingest import IngestRecord
+from service.model.operations.maintenance import MaintenanceRecord
+from service.model.query.lineage import EndedRound
+from service.model.query.query import QueryRecord
 
 
 class Lineage(Protocol):

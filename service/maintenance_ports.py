@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from service.model.maintenance import Gathered, MaintenanceRecord
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import Gathered, MaintenanceRecord
+from service.model.tables.tables import TableName
 
 
 class TableUpkeep(Protocol):

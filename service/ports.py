@@ -13,19 +13,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from uuid import UUID
 
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
-from service.model.health import PartHealth, Vitals
-from service.model.history import QueryListing, QuerySummary, TablePruning
-from service.model.lineage import ColumnLineage
-from service.model.partition_tuples import PartitionTuples
-from service.model.pruning import ScanRecord
-from service.model.query import Parameters, QueryRecord, QueryState
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from service.model.replicas import Decided, OpenQuery
-from service.model.results import Column, Manifest
-from service.model.tables import TableAt, TableFacts, TableListing, TableName
-from service.model.views import View, ViewReading
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.operations.health import PartHealth, Vitals
+from service.model.query.history import QueryListing, QuerySummary, TablePruning
+from service.model.query.lineage import ColumnLineage
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import Parameters, QueryRecord, QueryState
+from service.model.query.replicas import Decided, OpenQuery
+from service.model.query.results import Column, Manifest
+from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
+from service.model.tables.views import View, ViewReading
 
 if TYPE_CHECKING:
     import pyarrow as pa

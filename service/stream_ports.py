@@ -7,9 +7,9 @@ from typing import Protocol
 from uuid import UUID
 
 from service.errors import GatewayError
-from service.model.micro_batches import FoundFiles, MicroBatch
-from service.model.stream_standing import StreamProgress
-from service.model.streams import BatchDone, StreamRecord, StreamSource, StreamState
+from service.model.ingest.micro_batches import FoundFiles, MicroBatch
+from service.model.ingest.stream_standing import StreamProgress
+from service.model.ingest.streams import BatchDone, StreamRecord, StreamSource, StreamState
 
 
 class StreamLease(Protocol):

@@ -12,7 +12,7 @@ import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from service.model.fault_text import fault_text
+from service.model.operations.fault_text import fault_text
 from spark_session.errors import causes_of
 
 if TYPE_CHECKING:

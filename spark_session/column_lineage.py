@@ -10,7 +10,7 @@ import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from service.model.lineage import ColumnLineage, ColumnSources, Influence, Source
+from service.model.query.lineage import ColumnLineage, ColumnSources, Influence, Source
 from spark_session.java_source import java_instance
 
 if TYPE_CHECKING:

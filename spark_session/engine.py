@@ -17,11 +17,11 @@ from service.errors import (
     QueryCanceled,
     QueryEnded,
 )
-from service.model.engine_signs import EngineLoss, EngineSigns
-from service.model.health import PartHealth, PartState
-from service.model.query import Parameters
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from service.model.usage import CacheUse
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.operations.engine_signs import EngineLoss, EngineSigns
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse
+from service.model.query.query import Parameters
 from service.ports import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine_terms import in_engine_terms

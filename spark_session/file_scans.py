@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from spark_session.told_scan import told_scan
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from service.errors import StatementNotAllowed, TableAmbiguous
-from service.model.query import Parameters
-from service.model.reserved_names import RESERVED_PATTERN
+from service.model.query.query import Parameters
+from service.model.tables.reserved_names import RESERVED_PATTERN
 from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import QueryBounds

@@ -15,9 +15,9 @@ from cachetools import LRUCache
 from pyspark.sql import SparkSession
 
 from service.errors import QueryFailed
-from service.model.query import Parameters
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from service.model.usage import CacheUse
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.operations.usage import CacheUse
+from service.model.query.query import Parameters
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance

@@ -12,7 +12,7 @@ from pyspark import RDD
 from pyspark.sql import DataFrame
 
 from service.errors import ExecutorsFailed
-from service.model.micro_batches import Message
+from service.model.ingest.micro_batches import Message
 from spark_session.executors import regrouped, spark_errors
 from spark_session.partitions import of_partition, placed_messages
 from spark_session.stream_checkpoint import StreamCheckpoint
@@ -26,7 +26,7 @@ V = TypeVar("V")
 
 
 class SparkMicroBatch:
-    """Implements `service.model.micro_batches.MicroBatch`, within Spark's callback, by its thread."""
+    """Implements `service.model.ingest.micro_batches.MicroBatch`, within Spark's callback, by its thread."""
 
     def __init__(
         self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures, checkpoint: str
@@ -40,18 +40,18 @@ class SparkMicroBatch:
         self.checkpoint_id = UUID(session.context.getLocalProperty(_QUERY_ID))
 
     def position(self) -> str:
-        """See `service.model.micro_batches.MicroBatch`."""
+        """See `service.model.ingest.micro_batches.MicroBatch`."""
         return sha256("\n".join(self._checkpoint.offsets(self.batch_id)).encode()).hexdigest()
 
     def files(self) -> Sequence[str]:
-        """See `service.model.micro_batches.MicroBatch`."""
+        """See `service.model.ingest.micro_batches.MicroBatch`."""
         if self._files is None:
             # Not as the rows have them: of those, files that are gone are left out without a word.
             self._files = tuple(dict.fromkeys(self._checkpoint.planned_files(self.batch_id)))
         return self._files
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
-        """See `service.model.micro_batches.MicroBatch`."""
+        """See `service.model.ingest.micro_batches.MicroBatch`."""
         return self._collected(lambda: self._rows.rdd.mapPartitions(partial(of_partition, function)))
 
     def regroup(
@@ -60,7 +60,7 @@ class SparkMicroBatch:
         together: Callable[[Iterator[V]], R],
         part_count: int,
     ) -> list[R]:
-        """See `service.model.micro_batches.MicroBatch`."""
+        """See `service.model.ingest.micro_batches.MicroBatch`."""
 
         def parts() -> RDD[R]:
             values = self._rows.rdd.mapPartitions(partial(placed_messages, apart))

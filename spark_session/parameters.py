@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
 from service.errors import ParameterInvalid
 from service.model.calendar import date_text, day_of, moment_of, moment_text
-from service.model.query import JsonScalar, Parameter, Parameters
+from service.model.query.query import JsonScalar, Parameter, Parameters
 
 
 def spark_arguments(parameters: Parameters) -> dict[str, Any] | list[Any]:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from service.model.micro_batches import Message
+    from service.model.ingest.micro_batches import Message
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from service.model.results import Column as ResultColumn
+from service.model.query.results import Column as ResultColumn
 
 _MONTHS = (("P", "YEAR"), ("Y", "MONTH"))
 _ISO_UNITS: Mapping[type[DataType], tuple[tuple[str, str], ...]] = {

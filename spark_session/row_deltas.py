@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from service.errors import CatalogDown, CommittableUnreadable, EngineLost, EngineNotReady
-from service.model.writing import RowDelta
+from service.model.ingest.writing import RowDelta
 from spark_session.java_source import java_instance
 from spark_session.jvm import UNREACHABLE
 from spark_session.table_sql_name import table_sql_name

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryCanceled
-from service.model.query import EngineRun
+from service.model.query.query import EngineRun
 from service.ports import EngineResult, Statement
 from spark_session.parameters import spark_arguments
 from spark_session.result_types import in_arrow_types, result_columns

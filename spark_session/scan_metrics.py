@@ -11,8 +11,8 @@ import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.tables import TableName
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables.tables import TableName
 from spark_session.java_source import java_instance
 from spark_session.table_sql_name import table_sql_name
 from spark_session.told_scan import told_scan

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.model.pruning import ScanRecord, Selection
-from service.model.tables import TableName
+from service.model.query.pruning import ScanRecord, Selection
+from service.model.tables.tables import TableName
 from spark_session.file_scans import file_scan_records
 from spark_session.java_source import java_instance
 from spark_session.parquet_tables import ParquetTables

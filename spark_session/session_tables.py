@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from pyspark.errors import PySparkException
 
 from service.errors import CatalogDown
-from service.model.tables import PartitionField, TableColumn, TableFacts, TableName, TableSource
+from service.model.tables.tables import PartitionField, TableColumn, TableFacts, TableName, TableSource
 from spark_session.jvm import UNREACHABLE
 from spark_session.session_table_reader import SessionTableReader
 from spark_session.warm_session import WarmSession

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import structlog
 
 from service.errors import GatewayError, StreamFailed, StreamSourceDown
-from service.model.streams import DirectorySource, KafkaSource, StreamSource
+from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 from spark_session.errors import sentence
 
 log = structlog.get_logger(__name__)

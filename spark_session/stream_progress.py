@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from service.model.stream_standing import StreamProgress
+from service.model.ingest.stream_standing import StreamProgress
 
 # What Spark says of a query whose source has answered, and has nothing more.
 _IDLE = ("Waiting for data to arrive", "Waiting for next trigger")

@@ -21,9 +21,9 @@ from service.errors import (
     StreamFailed,
     StreamInvalid,
 )
-from service.model.ingest import WriteFault
-from service.model.stream_standing import StreamProgress
-from service.model.streams import DirectorySource, KafkaSource, StreamSource
+from service.model.ingest.ingest import WriteFault
+from service.model.ingest.stream_standing import StreamProgress
+from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 from service.stream_ports import OnBatch
 from spark_session.errors import sentence
 from spark_session.executors import label

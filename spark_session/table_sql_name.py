@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 
 def table_sql_name(name: TableName) -> str:

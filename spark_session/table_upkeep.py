@@ -20,9 +20,9 @@ from service.errors import (
     MaintenanceFailed,
     TableNotFound,
 )
-from service.model.maintenance import CompactionWidth
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import CompactionWidth
+from service.model.tables.tables import TableName
 from spark_session.errors import in_gateway_terms
 from spark_session.java_source import java_instance
 from spark_session.jvm import UNREACHABLE

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from service.model.reserved_names import RESERVED_PATTERN
-from service.model.tables import TableName
-from service.model.views import ViewReading
+from service.model.tables.reserved_names import RESERVED_PATTERN
+from service.model.tables.tables import TableName
+from service.model.tables.views import ViewReading
 from spark_session.child_sessions import ChildSessions
 from spark_session.guard import Guard
 from spark_session.java_source import java_instance

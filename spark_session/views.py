@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
 from service.errors import CallerError, CatalogDown
-from service.model.tables import TableName
-from service.model.views import View, ViewColumn, ViewReading
+from service.model.tables.tables import TableName
+from service.model.tables.views import View, ViewColumn, ViewReading
 from spark_session.jvm import UNREACHABLE
 from spark_session.view_reader import ViewReader
 from spark_session.warm_session import WarmSession

@@ -12,7 +12,7 @@ from api.errors import UnsupportedMediaType
 from api.problems import problem_response
 from service.errors import IngestInvalid
 from service.ingest.decoding.streams.decompressed import decompressed
-from service.model.record_formats import Compression
+from service.model.ingest.record_formats import Compression
 
 
 class DecodedBody:

@@ -19,8 +19,8 @@ from api.schemas.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedW
 from service.ingest.decoding.json.json_records import json_records
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.ingests import ReadSchema
-from service.model.ingest import IngestRequest
-from service.model.json_records import JsonRecords
+from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.json_records import JsonRecords
 
 AT_MOST_BYTES = 4 * 1024**2
 """What is larger would be read in blocks, if it were sent as NDJSON, and is none of a hurry."""

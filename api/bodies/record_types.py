@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from api.errors import UnsupportedMediaType
-from service.model.record_formats import Compression, RecordFormat
+from service.model.ingest.record_formats import Compression, RecordFormat
 
 RECORD_TYPES = {
     "application/x-ndjson": RecordFormat.NDJSON,

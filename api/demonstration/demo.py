@@ -22,7 +22,7 @@ from api.demonstration.start_progress import StartProgress
 from api.demonstration.steps import Steps, shown_steps
 from api.settings import Settings
 from service.errors import CannotStart
-from service.model.filtering import JoinType
+from service.model.filters.filtering import JoinType
 
 LOOK_EVERY_S = 0.2
 STOP_WITHIN_S = 60.0

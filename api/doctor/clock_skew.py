@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from api.checks import Found, State
-from service.model.store_answer import StoreAnswer
+from service.model.operations.store_answer import StoreAnswer
 
 WARNED_MS = 2_000
 FAILED_MS = 30_000

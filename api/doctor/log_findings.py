@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.checks import Found, State
-from service.model.log_comparison import LogComparison
+from service.model.operations.log_comparison import LogComparison
 
 _NAMED = 5
 _PAGE = "docs/backup.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.model.fault_text import fault_text
+from service.model.operations.fault_text import fault_text
 
 LINES = 3
 _LAST_BYTES = 64 * 1024

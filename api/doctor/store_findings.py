@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.checks import Found, State
-from service.model.store_answer import StoreAnswer
+from service.model.operations.store_answer import StoreAnswer
 
 _MIB = 1024**2
 

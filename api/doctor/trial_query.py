@@ -7,7 +7,7 @@ from collections.abc import Collection
 from uuid import uuid4
 
 from api.checks import Found, State
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports import Catalogs, Engine, EngineResult, Statement
 
 TABLES_LOOKED_AT = 200

@@ -8,7 +8,7 @@ from html import escape
 from api.explain_html.names import breakable
 from api.explain_html.numbers import count, size
 from api.reasons import SENTENCES
-from service.model.filtering import Build, FilterForm, FilterRecord, FilterSource
+from service.model.filters.filtering import Build, FilterForm, FilterRecord, FilterSource
 
 # Some hundreds are drawn as long as anybody may look at them; the JSON has all.
 MAX_RANGES_SHOWN = 5

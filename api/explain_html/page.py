@@ -15,7 +15,7 @@ from api.explain_html.rewrite_table import rewrite_table
 from api.explain_html.timeline import timeline
 from api.plan_texts import NO_PLAN, plan_texts
 from api.reasons import VERIFICATIONS
-from service.model.explanation import Explanation
+from service.model.query.explanation import Explanation
 
 # The page has no script and asks nothing from anywhere; the browser holds it to that, whatever the SQL says.
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -9,8 +9,8 @@ from html import escape
 from api.explain_html.numbers import count, percentage
 from api.explain_html.plan_layout import Placed, plan_layout
 from api.explain_html.plan_outline import plan_outline
-from service.model.explanation import PlanNode
-from service.model.pruning import ScanRecord, Selection
+from service.model.query.explanation import PlanNode
+from service.model.query.pruning import ScanRecord, Selection
 from service.pruning.plans.plan_text import node_text
 
 MAX_NODES = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from api.explain_html.names import breakable
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 
 Described = Callable[[PlanNode], tuple[str, str, str]]
 """The kind of a node, its title, and what tells it from others of its kind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.explain_html.names import breakable
-from service.model.rewrites import RewriteRecord
+from service.model.query.rewrites import RewriteRecord
 
 _HEAD = "<tr><th>rewrite</th><th>table</th><th>how</th></tr>"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.schemas.explanation import timings
-from service.model.explanation import Explanation
+from service.model.query.explanation import Explanation
 
 
 def timeline(explanation: Explanation) -> str:

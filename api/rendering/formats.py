@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 
 from api.rendering.json_values import json_values
-from service.model.results import ResultFormat
+from service.model.query.results import ResultFormat
 
 MEDIA_TYPES = {
     ResultFormat.JSON: "application/json",

@@ -29,7 +29,7 @@ from api.schemas.ingest_request import (
 from api.schemas.streams import StreamToTable
 from service.ingest.ingests import ReadSchema
 from service.ingest.one_refusal import OneRefusal
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     ColumnFields,
     ColumnNames,
     InferredColumns,
@@ -39,9 +39,9 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
-from service.model.record_formats import Compression, RecordFormat
-from service.model.sources import SourceRecords
-from service.model.writing import TableKey
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.sources import SourceRecords
+from service.model.ingest.writing import TableKey
 
 _REST = "*"
 _QUERY = "/query"

@@ -7,8 +7,8 @@ from typing import Any
 
 from service.errors import IngestInvalid
 from service.ingest.ingests import ReadSchema
-from service.model.ingest import WriteFault
-from service.model.schemas import TableSchema
+from service.model.ingest.ingest import WriteFault
+from service.model.tables.schemas import TableSchema
 
 
 def placed_schema(read_schema: ReadSchema, place: str) -> ReadSchema:

@@ -8,7 +8,7 @@ from api.errors import Fault, InvalidRequest
 from api.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
 from api.schemas.query_request import Parameter as ParameterBody
 from api.settings import Settings
-from service.model.query import Parameter, Parameters, PruningRequest, QueryRequest
+from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
 
 
 def query_request(body: QueryBody, settings: Settings) -> QueryRequest:

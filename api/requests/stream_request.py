@@ -14,9 +14,9 @@ from api.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, Str
 from api.spelling import words_of
 from service.errors import StreamInvalid
 from service.ingest.ingests import ReadSchema
-from service.model.ingest import IngestRequest
+from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 from service.model.kept_texts import faulty_texts
-from service.model.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 
 
 def kept_body(body: StreamBody) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from api.schemas.matched_table import MatchedTable
 from api.schemas.table_creation import CreateBody, Direction, NullOrder, SortBody
 from service.ingest.ingests import ReadSchema
 from service.ingest.schema_changes.provisional_ids import with_provisional_ids
-from service.model.table_creation import RequestedSchema, TableLayout
-from service.model.tables import PartitionField, SortField
+from service.model.tables.table_creation import RequestedSchema, TableLayout
+from service.model.tables.tables import PartitionField, SortField
 
 
 def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSchema | None:

@@ -17,7 +17,7 @@ from api.routes.documented import Responses, problems, success
 from api.schemas.query_answer import ChunkAnswer
 from api.schemas.query_request import ChunkQuery
 from service.gateway import Gateway
-from service.model.results import ResultFormat
+from service.model.query.results import ResultFormat
 
 router = APIRouter(tags=["query"])
 

@@ -20,8 +20,8 @@ from api.schemas.query_request import QueryBody
 from api.schemas.tables import NoQuery
 from api.waiting import ClientGone
 from service.errors import QueryTimedOut
-from service.model.explanation import Explanation
-from service.model.query import QueryRequest
+from service.model.query.explanation import Explanation
+from service.model.query.query import QueryRequest
 
 router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)
 

@@ -28,7 +28,7 @@ from api.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.schemas.ingest_request import IngestBody, IngestWait
 from service.errors import GatewayError
 from service.ingest.ingests import Accepted, Ingests
-from service.model.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest import IngestRecord, IngestState
 from service.tracing import step
 
 

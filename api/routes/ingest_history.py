@@ -12,9 +12,9 @@ from api.page_token import page_token, position_of
 from api.routes.documented import problems
 from api.schemas.ingest_list import IngestsAnswer, IngestsQuery, listed_ingest
 from api.schemas.ingest_summary import IngestSummaryAnswer, IngestSummaryQuery, ingest_summary_answer
-from service.model.history import QueryPosition
-from service.model.ingest import IngestRecord
-from service.model.ingest_history import IngestListing, IngestPosition
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.ingest_history import IngestListing, IngestPosition
+from service.model.query.history import QueryPosition
 
 router = APIRouter(tags=["ingest"])
 

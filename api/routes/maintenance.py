@@ -20,7 +20,7 @@ from api.schemas.maintenance import (
     schedule_answer,
 )
 from api.schemas.tables import NoQuery
-from service.model.maintenance import MaintenanceRecord
+from service.model.operations.maintenance import MaintenanceRecord
 
 router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
 

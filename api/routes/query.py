@@ -19,7 +19,7 @@ from api.schemas.query_answer import QueryAnswer
 from api.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import ResultExpired
 from service.gateway import Gateway, Submission
-from service.model.query import QueryRequest, QueryState, QueryStatus
+from service.model.query.query import QueryRequest, QueryState, QueryStatus
 
 router = APIRouter(tags=["query"], route_class=StrictJsonRoute)
 

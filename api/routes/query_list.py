@@ -11,7 +11,7 @@ from api.edge import Caller, EdgeOfApp
 from api.page_token import page_token, position_of
 from api.routes.documented import problems
 from api.schemas.query_list import QueriesAnswer, QueriesQuery, listed_query
-from service.model.history import QueryListing, QuerySummary
+from service.model.query.history import QueryListing, QuerySummary
 
 router = APIRouter(tags=["query"])
 

@@ -13,7 +13,7 @@ from api.requests.stream_request import kept_body
 from api.routes.documented import problems
 from api.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_answer
 from api.schemas.tables import NoQuery
-from service.model.streams import StreamState
+from service.model.ingest.streams import StreamState
 
 router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
 

@@ -11,7 +11,7 @@ from api.errors import Fault, InvalidRequest
 from api.routes.documented import problems
 from api.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
 from service.model.kept_texts import text_fault
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 router = APIRouter(tags=["tables"])
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.schemas.wire import WireModel
-from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
+from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 
 
 class AddedColumn(WireModel):

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.schemas.wire import WireModel
-from service.model.filtering import (
+from service.model.filters.filtering import (
     Build,
     FilterForm,
     FilterRecord,

@@ -11,11 +11,11 @@ from api.plan_texts import plan_texts
 from api.schemas.explained_filter import FilterAnswer, filter_answer
 from api.schemas.query_answer import SelectionAnswer
 from api.schemas.wire import WireModel
-from service.model.explanation import Explanation
-from service.model.pruning import ScanRecord, Selection
-from service.model.query import QueryState
-from service.model.rewrites import RewriteKind
-from service.model.verification import Verification
+from service.model.query.explanation import Explanation
+from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.query import QueryState
+from service.model.query.rewrites import RewriteKind
+from service.model.query.verification import Verification
 
 
 class ExplainedError(WireModel):

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.schemas.wire import StrictModel, WireModel
-from service.model.filtering import CachedFilter, FilterForm
+from service.model.filters.filtering import CachedFilter, FilterForm
 
 
 class FiltersQuery(StrictModel):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from api.schemas.wire import WireModel
-from service.model.health import Liveness, PartState, Readiness
+from service.model.operations.health import Liveness, PartState, Readiness
 
 
 class ReadyStatus(StrEnum):

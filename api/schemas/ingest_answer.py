@@ -9,7 +9,7 @@ from pydantic import Field
 
 from api.schemas.evolutions import EvolutionAnswer, evolution_answer
 from api.schemas.wire import WireModel
-from service.model.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
+from service.model.ingest.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
 
 NOT_TOGETHER = (
     "Tables and branches are committed each by itself: one can be in its table while another waits or failed."

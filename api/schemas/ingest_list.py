@@ -10,7 +10,7 @@ from pydantic import Field
 
 from api.schemas.ingest_answer import IngestLinks
 from api.schemas.wire import StrictModel, WireModel
-from service.model.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest import IngestRecord, IngestState
 
 
 class IngestsQuery(StrictModel):

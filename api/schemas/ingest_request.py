@@ -14,7 +14,7 @@ from api.schemas.schema_json import SchemaJson
 from api.schemas.table_creation import SortBody
 from api.schemas.wire import StrictModel, has_field, tag_of
 from api.spelling import NO_CONTROLS
-from service.model.ingest import OnError
+from service.model.ingest.ingest import OnError
 
 # PostgreSQL, which keeps names, cannot hold all characters: see NO_CONTROLS.
 # Described only: `table_name` refuses others in better words.

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from api.schemas.pruning_summary import Moment
 from api.schemas.wire import StrictModel, WireModel
-from service.model.ingest_history import IngestSummary, Spread, TableIngests
+from service.model.ingest.ingest_history import IngestSummary, Spread, TableIngests
 
 
 class IngestSummaryQuery(StrictModel):

@@ -12,7 +12,8 @@ from api.schemas.ingest_answer import CommitError
 from api.schemas.ingest_request import Branch
 from api.schemas.wire import StrictModel, WireModel
 from service.maintenance.maintenances import MaintenancePlan
-from service.model.maintenance import (
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
     MaintenanceBounds,
     MaintenanceOperation,
     MaintenanceRecord,
@@ -20,8 +21,7 @@ from service.model.maintenance import (
     MaintenanceState,
     OperationResult,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 
 _YEARS = 24 * 3650
 

@@ -10,8 +10,8 @@ from pydantic import AwareDatetime, BeforeValidator, Field
 from api.schemas.explanation import selection_answer
 from api.schemas.query_answer import SelectionAnswer
 from api.schemas.wire import StrictModel, WireModel
-from service.model.filtering import FilterSource, Reason
-from service.model.history import PruningSummary, TablePruning
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.history import PruningSummary, TablePruning
 
 
 def _spelled_out(value: object) -> object:

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from api.schemas.problem import ProblemError
 from api.schemas.wire import WireModel
-from service.model.query import QueryState
-from service.model.results import ResultFormat
+from service.model.query.query import QueryState
+from service.model.query.results import ResultFormat
 
 _NULL_WITHOUT_RESULT = (
     "null until there is a result, if the query failed or was canceled, and once the result is gone: its "

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from api.schemas.query_answer import LinksAnswer
 from api.schemas.wire import StrictModel, WireModel
-from service.model.history import QuerySummary
-from service.model.query import QueryState
+from service.model.query.history import QuerySummary
+from service.model.query.query import QueryState
 
 
 class QueriesQuery(StrictModel):

@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field, StringConstraints
 from api.schemas.durations import DurationMs, WaitMs
 from api.schemas.wire import StrictModel
 from api.spelling import NO_NUL, Spelled
-from service.model.query import JsonScalar
-from service.model.results import ResultFormat
-from service.model.rewrites import RewriteKind
+from service.model.query.query import JsonScalar
+from service.model.query.results import ResultFormat
+from service.model.query.rewrites import RewriteKind
 
 
 class OnWaitTimeout(StrEnum):

@@ -12,8 +12,8 @@ from api.schemas.durations import parse_duration
 from api.schemas.ingest_request import RouteBody, TargetBody
 from api.schemas.wire import StrictModel, WireModel, has_field, tag_of
 from api.spelling import NO_CONTROLS, NO_CONTROLS_OR_EMPTY, Spelled
-from service.model.ingest import OnError
-from service.model.streams import StreamRecord, StreamState
+from service.model.ingest.ingest import OnError
+from service.model.ingest.streams import StreamRecord, StreamState
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=4096), NO_CONTROLS]
 

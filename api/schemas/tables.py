@@ -10,7 +10,7 @@ from pydantic import Field
 
 from api.schemas.query_request import Identifier
 from api.schemas.wire import StrictModel, WireModel
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.tables.tables import TableFacts, TableName, TableSource
 
 
 class TablesQuery(StrictModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from service.model.maintenance import CompactionWidth, MaintenanceOperation
+from service.model.operations.maintenance import CompactionWidth, MaintenanceOperation
 
 
 class MaintenanceSettings(BaseModel):

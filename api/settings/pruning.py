@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from api.settings.kinds import GIB, KIB, MIB
-from service.model.rewrites import RewriteKind
+from service.model.query.rewrites import RewriteKind
 
 
 class PruningSettings(BaseModel):

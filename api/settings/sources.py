@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field, field_validator
 
 from api.settings.kinds import GIB, KIB, MIB, Words
-from service.model.source_uris import SourceUri
+from service.model.ingest.source_uris import SourceUri
 
 
 class SourceSettings(BaseModel):

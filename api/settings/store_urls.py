@@ -11,7 +11,7 @@ from psycopg.pq import Conninfo
 from rapidfuzz import fuzz, process
 
 from service.errors import did_you_mean
-from service.model.cache_address import cache_address
+from service.model.operations.cache_address import cache_address
 
 POSTGRES_FORM = "postgresql://user:password@host:5432,other:5432/database?sslmode=verify-full"
 _SCHEMES = ("postgresql", "postgresql+psycopg", "postgres")

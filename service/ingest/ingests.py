@@ -18,9 +18,9 @@ from service.ingest.dead_letters.rejected_counts import with_rejected_counts
 from service.ingest.run import IngestPorts, destinations_of, run_ingest
 from service.ingest.traced_ingest import told
 from service.ingest_ports import IngestHistory, Spool, never
-from service.model.ingest import IngestRecord, IngestRequest
-from service.model.ingest_history import IngestListing, IngestSummary
-from service.model.schemas import TableSchema
+from service.model.ingest.ingest import IngestRecord, IngestRequest
+from service.model.ingest.ingest_history import IngestListing, IngestSummary
+from service.model.tables.schemas import TableSchema
 from service.tracing import step
 
 ReadSchema = Callable[[Mapping[str, Any]], TableSchema]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from service.errors import IngestInvalid
 from service.ingest.decoding.streams.plan import ReadTarget
-from service.model.ingest import Route
-from service.model.writing import Destination, WriteTarget
+from service.model.ingest.ingest import Route
+from service.model.ingest.writing import Destination, WriteTarget
 
 
 def joined_routes(

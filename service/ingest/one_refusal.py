@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from service.errors import IngestInvalid
-from service.model.ingest import WriteFault
+from service.model.ingest.ingest import WriteFault
 
 
 class OneRefusal:

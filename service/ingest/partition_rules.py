@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from service.ingest.write_schema.rules.partition_sources import VOID
 from service.model.identity import Identity
-from service.model.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
-from service.model.schemas import Field, Primitive, TableSchema, fields_with_paths
-from service.model.tables import PartitionField
-from service.model.writing import WritableTable
+from service.model.ingest.writing import WritableTable
+from service.model.tables.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.schemas import Field, Primitive, TableSchema, fields_with_paths
+from service.model.tables.tables import PartitionField
 
 _KEPT = 256
 _FLOATING = ("float", "double")

@@ -14,10 +14,10 @@ from service.ingest.decoding.streams.sought import opened_records
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.names_in_source import names_in_source
 from service.ingest_ports import Spools
-from service.model.ingest import IngestRequest, Route, StreamedRecords
-from service.model.json_records import JsonRecords
-from service.model.sources import SourceFile, SourceRecords
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.ingest import IngestRequest, Route, StreamedRecords
+from service.model.ingest.json_records import JsonRecords
+from service.model.ingest.sources import SourceFile, SourceRecords
+from service.model.ingest.writing import TableKey, WritableTable
 
 
 class PresentColumns:

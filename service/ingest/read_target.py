@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.ingest.decoding.streams.plan import ReadTarget
 from service.ingest.decoding.values.sent_types import fields_as_sent
 from service.ingest.partition_rules import partition_rules
-from service.model.ingest import Write
-from service.model.schemas import Field
-from service.model.writing import WritableTable
+from service.model.ingest.ingest import Write
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schemas import Field
 
 
 def read_target(write: Write, table: WritableTable, fields: tuple[Field, ...]) -> ReadTarget:

@@ -14,9 +14,9 @@ from service.ingest.decoding.streams.sought import opened_records
 from service.ingest.decoding.values.exact_json import json_text
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest_ports import Spools
-from service.model.ingest import BadRecord, IngestRequest, StreamedRecords
-from service.model.json_records import JsonRecords
-from service.model.record_formats import RecordFormat
+from service.model.ingest.ingest import BadRecord, IngestRequest, StreamedRecords
+from service.model.ingest.json_records import JsonRecords
+from service.model.ingest.record_formats import RecordFormat
 
 WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from service.errors import RecordsInvalid
-from service.model.ingest import BadRecord, Write
+from service.model.ingest.ingest import BadRecord, Write
 
 _ADVICE = 'A required column becomes optional only with "dropRequired": true beside "evolve".'
 

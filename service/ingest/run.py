@@ -39,7 +39,7 @@ from service.ingest_ports import (
     never,
 )
 from service.lineage_ports import Lineage, NoLineage
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     IngestCommit,
     IngestRecord,
     IngestRequest,
@@ -48,11 +48,11 @@ from service.model.ingest import (
     Write,
     written_target,
 )
-from service.model.json_records import JsonRecords
-from service.model.judged_by import JudgedBy
-from service.model.schema_changes import TableEvolution
-from service.model.sources import SourceFile
-from service.model.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
+from service.model.ingest.json_records import JsonRecords
+from service.model.ingest.judged_by import JudgedBy
+from service.model.ingest.sources import SourceFile
+from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
+from service.model.tables.schema_changes import TableEvolution
 from service.ports import Clock
 from service.tracing import current, step
 

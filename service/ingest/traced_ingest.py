@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.model.ingest import IngestRecord
-from service.model.writing import Committable
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.writing import Committable
 from service.tracing import Span
 
 

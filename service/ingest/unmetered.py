@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.ingest import IngestBacklog, IngestRecord
-from service.model.writing import Committable
+from service.model.ingest.ingest import IngestBacklog, IngestRecord
+from service.model.ingest.writing import Committable
 
 
 class Unmetered:

@@ -20,7 +20,8 @@ from service.errors import (
     WriteNotAllowed,
 )
 from service.maintenance.run import MaintenancePorts, run_maintenance
-from service.model.maintenance import (
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
     Gathered,
     MaintenanceBounds,
     MaintenanceOperation,
@@ -28,8 +29,7 @@ from service.model.maintenance import (
     MaintenanceRequest,
     MaintenanceState,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 
 log = structlog.get_logger(__name__)
 

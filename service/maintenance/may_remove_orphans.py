@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from service.errors import MaintenanceNotSafe
 from service.maintenance_ports import WaitingIngests
-from service.model.tables import TableName
-from service.model.writing import LONGEST_WRITE
+from service.model.ingest.writing import LONGEST_WRITE
+from service.model.tables.tables import TableName
 from service.ports import Catalogs
 
 

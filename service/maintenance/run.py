@@ -17,7 +17,7 @@ from service.maintenance_ports import (
     TableUpkeep,
     WaitingIngests,
 )
-from service.model.maintenance import (
+from service.model.operations.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceRequest,

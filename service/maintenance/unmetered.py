@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.maintenance import MaintenanceRecord
+from service.model.operations.maintenance import MaintenanceRecord
 
 
 class UnmeteredMaintenance:

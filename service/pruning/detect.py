@@ -9,13 +9,13 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     JoinType,
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, JoinGraph
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.filters.joins import Candidate, JoinGraph
+from service.model.tables.tables import TableFacts, TableName, TableSource
 from service.pruning.candidates.computed_join import computed_join
 from service.pruning.candidates.converted_join import converted_join
 from service.pruning.candidates.has_joining_subqueries import has_joining_subqueries

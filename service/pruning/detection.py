@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from service.model.filtering import DynamicFilter, FilterRecord
-from service.model.query import Parameters
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.filters.filtering import DynamicFilter, FilterRecord
+from service.model.query.query import Parameters
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.pruning.rewrites.droppable_joins import DroppableJoin
 from service.pruning.rewrites.local_relations import RelationPlacement
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.filtering import DynamicFilter, Feed, KeySpan, Probe, Reason
-from service.model.joins import Candidate, JoinGraph
-from service.model.tables import TableFacts
+from service.model.filters.filtering import DynamicFilter, Feed, KeySpan, Probe, Reason
+from service.model.filters.joins import Candidate, JoinGraph
+from service.model.tables.tables import TableFacts
 from service.pruning.build_side.affordable_build import affordable_build
 from service.pruning.build_side.any_of import any_of
 from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint

@@ -7,9 +7,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from service.model.filtering import Build, FilterForm, FilterRecord, FilterSource, JoinType, Probe, Reason
-from service.model.joins import Candidate
-from service.model.sql import Mention
+from service.model.filters.filtering import (
+    Build,
+    FilterForm,
+    FilterRecord,
+    FilterSource,
+    JoinType,
+    Probe,
+    Reason,
+)
+from service.model.filters.joins import Candidate
+from service.model.tables.sql import Mention
 from service.pruning.join_graph.left_out import FactsOf, mention_of
 
 

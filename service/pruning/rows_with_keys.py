@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.model.filtering import Build
-from service.model.relations import RelationQuery
+from service.model.filters.filtering import Build
+from service.model.filters.relations import RelationQuery
 from service.pruning.detection import Placement
 from service.pruning.rewrites.local_relations import RelationPlacement
 

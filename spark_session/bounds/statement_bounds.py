@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.errors import QueryTooLarge
-from service.model.query import Parameter, Parameters
+from service.model.query.query import Parameter, Parameters
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.read_option_values import allow_option_values
 from spark_session.bounds.sized import UNKNOWN, Sized, number

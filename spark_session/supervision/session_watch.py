@@ -11,7 +11,7 @@ import structlog
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
+from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
 from spark_session.java_source import java_instance
 from spark_session.jvm import UNREACHABLE
 from spark_session.supervision.cancels import Cancels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.model.engine_signs import EngineLoss
+from service.model.operations.engine_signs import EngineLoss
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from service.model.query import QueryState
+from service.model.query.query import QueryState
 from tests.chart.manifests import path_of, rendered
 from tests.deploy.shown_metrics import samples_by_name
 

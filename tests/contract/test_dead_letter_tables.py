@@ -14,8 +14,8 @@ from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTable
 from service.errors import CatalogDown
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest_ports import DeadLetterTables
-from service.model.schemas import TableSchema
-from service.model.tables import TableName
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 from tests.fakes.clock import FakeClock
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 

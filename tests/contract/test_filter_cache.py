@@ -14,15 +14,15 @@ import pytest
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
-from service.model.filtering import (
+from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     FilterForm,
     FilterSource,
     ObtainedKeys,
 )
-from service.model.health import PartHealth, PartState
-from service.model.key_sample import KeySample
+from service.model.filters.key_sample import KeySample
+from service.model.operations.health import PartHealth, PartState
 from service.ports import FilterCache
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache

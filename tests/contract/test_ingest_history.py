@@ -15,10 +15,10 @@ from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown
 from service.ingest_ports import IngestHistory, IngestLog
-from service.model.ingest import IngestRecord, IngestState
-from service.model.ingest_history import IngestListing, IngestPosition, Spread
-from service.model.streams import BatchDone, StreamRecord
-from service.model.writing import CommitResult, TableKey, WriteResult
+from service.model.ingest.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest_history import IngestListing, IngestPosition, Spread
+from service.model.ingest.streams import BatchDone, StreamRecord
+from service.model.ingest.writing import CommitResult, TableKey, WriteResult
 from service.stream_ports import StreamStore
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog

@@ -16,13 +16,20 @@ from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
 from service.ingest_ports import IngestLog
-from service.model.ingest import BadRecord, IngestRecord, IngestState, PendingRound, Rejected, RoundRevision
-from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
-from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
-from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
-from service.model.tables import TableName
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.ingest.ingest import (
+    BadRecord,
+    IngestRecord,
+    IngestState,
+    PendingRound,
+    Rejected,
+    RoundRevision,
+)
+from service.model.ingest.judged_by import JudgedBy, ReadAs, UnreadableFile
+from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
+from service.model.tables.tables import TableName
 from service.tracing import TraceContext
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result

@@ -22,10 +22,10 @@ from pyiceberg.types import IntegerType, LongType, NestedField
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryCanceled
-from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
-from service.model.query import Parameter, Parameters
-from service.model.relations import RelationBounds, RelationQuery
-from service.model.tables import TableName
+from service.model.filters.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.query.query import Parameter, Parameters
+from service.model.tables.tables import TableName
 from service.ports import KeyCollector, KeysAndRows
 from tests.fakes.clock import FakeClock
 from tests.fakes.key_collector import FakeKeyCollector

@@ -13,7 +13,8 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
 from service.errors import MetricsStoreDown
-from service.model.maintenance import (
+from service.model.ingest.writing import CommitResult, TableKey
+from service.model.operations.maintenance import (
     Gathered,
     MaintenanceOperation,
     MaintenanceRecord,
@@ -21,7 +22,6 @@ from service.model.maintenance import (
     MaintenanceState,
     OperationResult,
 )
-from service.model.writing import CommitResult, TableKey
 from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.maintenance import BOUNDS, FakeMaintenanceLog
 

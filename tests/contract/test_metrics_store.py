@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
 from service.errors import MetricsStoreDown
-from service.model.health import PartState
+from service.model.operations.health import PartState
 from service.ports import MetricsStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record, short_record

@@ -12,10 +12,10 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.query_records.query_history import PostgresQueryHistory
 from service.errors import MetricsStoreDown
-from service.model.filtering import FilterSource, Reason
-from service.model.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
-from service.model.pruning import Selection
-from service.model.query import QueryRecord, QueryState
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryRecord, QueryState
 from service.ports import MetricsStore, QueryHistory
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from service.errors import GatewayError
-from service.model.filtering import Build
-from service.model.query import Parameter
-from service.model.relations import RelationBounds, RelationQuery
+from service.model.filters.filtering import Build
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.query.query import Parameter
 from service.ports import Relations
 from spark_session.engine import SparkEngine
 from spark_session.engine_relations import EngineRelations

@@ -14,8 +14,8 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors import MetricsStoreDown
-from service.model.query import QueryRecord, QueryState
-from service.model.replicas import OpenQuery, Replica
+from service.model.query.query import QueryRecord, QueryState
+from service.model.query.replicas import OpenQuery, Replica
 from service.ports import MetricsStore, Replicas
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.metrics_store import FakeMetricsStore

@@ -22,7 +22,7 @@ from service.errors import (
     ResultExpired,
     ResultTooLarge,
 )
-from service.model.results import Chunk, Column
+from service.model.query.results import Chunk, Column
 from service.ports import ResultStore
 from tests.fakes.clock import FakeClock
 from tests.fakes.result_store import FakeResultStore

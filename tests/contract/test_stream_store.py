@@ -11,7 +11,7 @@ import pytest
 
 from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown, StreamFailed, StreamSourceDown
-from service.model.streams import BatchDone, StreamRecord, StreamState
+from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
 from service.stream_ports import StreamStore
 from tests.fakes.stream_store import FakeStreamStore
 

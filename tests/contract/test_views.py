@@ -10,8 +10,8 @@ import pytest
 
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.errors import CatalogDown
-from service.model.tables import TableName
-from service.model.views import View, ViewColumn, ViewReading
+from service.model.tables.tables import TableName
+from service.model.tables.views import View, ViewColumn, ViewReading
 from service.ports import Views
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve

@@ -24,9 +24,9 @@ from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import CatalogDown, IngestInvalid, TableNotFound
 from service.ingest_ports import WritableTables
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.tables import PartitionField, SortField, SortOrder, TableName
-from service.model.writing import MAIN, TableKey, WritableTable
+from service.model.ingest.writing import MAIN, TableKey, WritableTable
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.tables import PartitionField, SortField, SortOrder, TableName
 from tests.fakes.clock import FakeClock
 from tests.fakes.writable_tables import FakeWritableTables
 

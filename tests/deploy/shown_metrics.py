@@ -19,10 +19,10 @@ from api.process_metrics import ProcessMetrics
 from api.settings import Settings
 from service.errors import GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
-from service.model.filtering import FilterSource, Reason
-from service.model.health import PartHealth, PartState, Vitals
-from service.model.query import QueryError, QueryState
-from service.model.writing import Committable
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.ingest.writing import Committable
+from service.model.operations.health import PartHealth, PartState, Vitals
+from service.model.query.query import QueryError, QueryState
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.ingests import LOGS
 from tests.fakes.query_records import applied, short_record

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from service.errors import CallerError, GatewayError, QueryFailed
 from service.gateway import Gateway
-from service.model.filtering import FilterRecord, Reason
-from service.model.health import PartState
-from service.model.pruning import ScanRecord, Selection
-from service.model.query import Parameters, QueryRequest
+from service.model.filters.filtering import FilterRecord, Reason
+from service.model.operations.health import PartState
+from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filtering import Reason
-from service.model.query import Parameter
+from service.model.filters.filtering import Reason
+from service.model.query.query import Parameter
 from tests.equivalence.harness import Harness
 
 FACT = "SELECT f.id FROM by_k f"

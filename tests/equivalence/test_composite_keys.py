@@ -11,7 +11,7 @@ from pyiceberg.transforms import IdentityTransform, Transform
 from pyiceberg.types import IcebergType, IntegerType, LongType
 
 from service.gateway import Gateway
-from service.model.filtering import FilterForm, Reason
+from service.model.filters.filtering import FilterForm, Reason
 from service.pruning.predicates.composite_predicate import TupleBounds
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created

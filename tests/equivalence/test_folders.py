@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from service.errors import QueryFailed
-from service.model.filtering import FilterSource, Reason
-from service.model.tables import TableName, TableSource
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.tables.tables import TableName, TableSource
 from tests.equivalence.folders import FOLDERS, write_file
 from tests.equivalence.harness import Harness, rows_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.gateway import Gateway
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.query import Parameters
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.query import Parameters
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, more_files
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filtering import Reason
-from service.model.query import Parameter
-from service.model.rewrites import RewriteKind
+from service.model.filters.filtering import Reason
+from service.model.query.query import Parameter
+from service.model.query.rewrites import RewriteKind
 from tests.equivalence.harness import Harness
 
 LEFT = "SELECT f.id, d.big_k FROM by_k f LEFT JOIN dim d ON f.k = d.k"

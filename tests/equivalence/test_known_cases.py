@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filtering import Reason
-from service.model.query import Parameter
+from service.model.filters.filtering import Reason
+from service.model.query.query import Parameter
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import FACTS

@@ -10,9 +10,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import IntegerType
 
 from service.gateway import Gateway
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.filtering import FilterForm, Reason
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.filtering import FilterForm, Reason
+from service.model.tables.tables import TableName
 from spark_session.engine import SparkEngine
 from tests.equivalence.folders import NUMBERED, write_file
 from tests.equivalence.harness import Harness, rows_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filtering import FilterForm, Reason
+from service.model.filters.filtering import FilterForm, Reason
 from tests.equivalence.harness import Harness
 from tests.equivalence.test_key_types import three_keys
 

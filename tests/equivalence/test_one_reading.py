@@ -33,9 +33,9 @@ from pyiceberg.types import (
 )
 
 from service.gateway import Gateway
-from service.model.filtering import FilterSource
-from service.model.relations import RelationBounds
-from service.model.rewrites import RewriteKind
+from service.model.filters.filtering import FilterSource
+from service.model.filters.relations import RelationBounds
+from service.model.query.rewrites import RewriteKind
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
 from spark_session.engine import SparkEngine

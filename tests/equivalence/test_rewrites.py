@@ -13,7 +13,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import DoubleType, IcebergType, IntegerType
 
 from service.gateway import Gateway
-from service.model.rewrites import RewriteKind
+from service.model.query.rewrites import RewriteKind
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, rows_of

@@ -17,7 +17,7 @@ from pyiceberg.types import DecimalType, IcebergType, IntegerType, LongType, Str
 
 from service.errors import QueryFailed
 from service.gateway import Gateway
-from service.model.filtering import FilterForm, Reason
+from service.model.filters.filtering import FilterForm, Reason
 from service.ports import EngineResult
 from spark_session.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of

@@ -15,7 +15,7 @@ from pyiceberg.expressions import In
 from pyiceberg.table import Table
 
 from service.errors import QueryFailed
-from service.model.filtering import FilterSource
+from service.model.filters.filtering import FilterSource
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import (
     FACT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.query import Parameter
+from service.model.query.query import Parameter
 from tests.equivalence.harness import Harness
 
 X = "WITH x AS (SELECT id, k, b, name FROM by_k)"

@@ -11,9 +11,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.types import IntegerType
 
-from service.model.health import PartHealth
-from service.model.query import PruningRequest, QueryRequest
-from service.model.verification import Verification
+from service.model.operations.health import PartHealth
+from service.model.query.query import PruningRequest, QueryRequest
+from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run_pruned import run_pruned

@@ -21,7 +21,7 @@ from api.settings import Settings
 from api.wiring_doctor import system_clock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.postgres_programs import PostgresPrograms
-from service.model.ingest import IngestState
+from service.model.ingest.ingest import IngestState
 from tests.integration.ingest.lakehouse import IngestLakehouse
 from tests.unit.api.test_doctor import of_part
 

@@ -23,8 +23,8 @@ from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilter
 from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.errors import FilterCacheDown, MetricsStoreDown
-from service.model.filtering import FilterSource
-from service.model.health import PartState
+from service.model.filters.filtering import FilterSource
+from service.model.operations.health import PartState
 from tests.failover.valkey_group import MASTER, Watched, cluster, watched
 from tests.fakes.filters import Collecting, date_filter
 from tests.fakes.query_records import short_record

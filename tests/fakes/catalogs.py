@@ -9,9 +9,9 @@ from uuid import uuid4
 
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound
-from service.model.health import PartHealth, PartState
-from service.model.reserved_names import is_reserved
-from service.model.tables import (
+from service.model.operations.health import PartHealth, PartState
+from service.model.tables.reserved_names import is_reserved
+from service.model.tables.tables import (
     NOW,
     PartitionField,
     Snapshot,

@@ -11,7 +11,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from service.errors import StorageDown, UpsertTooLarge
-from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
 class FakeDataFiles:

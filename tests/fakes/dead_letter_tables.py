@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import uuid4
 
 from service.errors import CatalogDown
-from service.model.schemas import TableSchema
-from service.model.tables import PartitionField, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import PartitionField, TableName
 
 
 class FakeDeadLetterTables:

@@ -12,9 +12,9 @@ from uuid import UUID
 import pyarrow as pa
 
 from service.errors import EngineLost, EngineNotReady, QueryCanceled
-from service.model.health import PartHealth, PartState
-from service.model.pruning import ScanRecord
-from service.model.results import Column
+from service.model.operations.health import PartHealth, PartState
+from service.model.query.pruning import ScanRecord
+from service.model.query.results import Column
 from service.ports import EngineResult, Statement
 
 PLAN = "== Physical Plan ==\nScan"

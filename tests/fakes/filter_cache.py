@@ -8,14 +8,14 @@ from datetime import timedelta
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
 from service.adapters.filters.shared_calls import SharedCalls
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
-from service.model.filtering import (
+from service.model.filters.filtering import (
     CachedFilter,
     DynamicFilter,
     DynamicFilteringData,
     FilterSource,
     ObtainedKeys,
 )
-from service.model.health import PartHealth, PartState
+from service.model.operations.health import PartHealth, PartState
 from service.ports import Clock
 from tests.fakes.clock import FakeClock
 

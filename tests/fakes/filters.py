@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from uuid import uuid4
 
-from service.model.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Key, Probe
-from service.model.tables import TableName
+from service.model.filters.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Key, Probe
+from service.model.tables.tables import TableName
 
 SALES = TableName("lake", "tpcds", "store_sales")
 DATES = TableName("lake", "tpcds", "date_dim")

@@ -22,15 +22,16 @@ from service.errors import (
     TableNotFound,
 )
 from service.gateway import Gateway, ResultChunk, Submission
-from service.model.explanation import PLANNED, Explanation
-from service.model.filtering import CachedFilter
-from service.model.health import Liveness, PartHealth, PartState, Readiness
-from service.model.history import PruningSummary, QueryListing, QuerySummary, summary_of
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
-from service.model.results import Chunk, Column, Manifest
-from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.tables import (
+from service.model.filters.filtering import CachedFilter
+from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
+from service.model.query.explanation import PLANNED, Explanation
+from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.query.results import Chunk, Column, Manifest
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.verification import Verification
+from service.model.tables.tables import (
     PartitionField,
     Snapshot,
     SortField,
@@ -39,7 +40,6 @@ from service.model.tables import (
     TableListing,
     TableName,
 )
-from service.model.verification import Verification
 from service.query.explaining.explain import explain
 from service.query.explaining.plannings import Planning
 from service.query.lifecycle.live import LiveQuery

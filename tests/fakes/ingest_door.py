@@ -13,10 +13,16 @@ from uuid import UUID, uuid4
 from service.errors import IngestCanceled, IngestInvalid, IngestNotFound, MetricsStoreDown
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest_ports import never
-from service.model.ingest import IngestCommit, IngestRecord, IngestRequest, StreamedRecords, WrittenTarget
-from service.model.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.tables import TableName
+from service.model.ingest.ingest import (
+    IngestCommit,
+    IngestRecord,
+    IngestRequest,
+    StreamedRecords,
+    WrittenTarget,
+)
+from service.model.ingest.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.tables import TableName
 from tests.fakes.spools import FakeSpool, FakeSpools
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.model.ingest import IngestCommit, IngestRecord
-from service.model.ingest_history import (
+from service.model.ingest.ingest import IngestCommit, IngestRecord
+from service.model.ingest.ingest_history import (
     IngestListing,
     IngestPosition,
     Spread,
     TableIngests,
 )
-from service.model.writing import Committable
+from service.model.ingest.writing import Committable
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.stream_store import FakeStreamStore
 

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from service.adapters.postgres.ingest_log.next_round import RoundSize, WaitingCommit, next_round
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     IngestCommit,
     IngestRecord,
     PendingRound,
@@ -22,7 +22,7 @@ from service.model.ingest import (
     WaitingIngests,
     written_target,
 )
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 
 
 @dataclass(slots=True)

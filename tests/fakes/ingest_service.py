@@ -19,9 +19,9 @@ from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingests import Ingests
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
-from service.model.schemas import TableSchema
-from service.model.sources import SourceBounds
-from service.model.writing import WritableTable
+from service.model.ingest.sources import SourceBounds
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schemas import TableSchema
 from service.ports import Clock
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables

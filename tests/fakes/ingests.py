@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from service.model.ingest import IngestCommit, IngestRecord, WrittenTarget
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult, WriteTarget
+from service.model.ingest.ingest import IngestCommit, IngestRecord, WrittenTarget
+from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
+from service.model.tables.tables import TableName
 
 ACCEPTED_AT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 LOGS = TableKey(TableName("lake", "game", "logs"))

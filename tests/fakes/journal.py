@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 from service.ports import MetricsStore
 
 

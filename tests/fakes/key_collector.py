@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from service.errors import QueryCanceled
-from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
-from service.model.query import Parameters
-from service.model.relations import RelationBounds, RelationQuery
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.query.query import Parameters
 from service.ports import KeysAndRows
 
 

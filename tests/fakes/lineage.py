@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from service.adapters.lineage.transports import NotDelivered
-from service.model.ingest import IngestRecord
-from service.model.lineage import EndedRound
-from service.model.maintenance import MaintenanceRecord
-from service.model.query import QueryRecord
+from service.model.ingest.ingest import IngestRecord
+from service.model.operations.maintenance import MaintenanceRecord
+from service.model.query.lineage import EndedRound
+from service.model.query.query import QueryRecord
 
 
 class FakeLineage:

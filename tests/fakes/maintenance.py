@@ -12,15 +12,15 @@ from service.maintenance.maintenances import MaintenancePlan, Maintenances
 from service.maintenance.run import MaintenancePorts
 from service.maintenance.unmetered import UnmeteredMaintenance
 from service.maintenance_ports import MaintenanceMeters
-from service.model.maintenance import (
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
     Gathered,
     MaintenanceBounds,
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceState,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 from service.ports import Catalogs, Clock
 
 BOUNDS = MaintenanceBounds(timedelta(days=5), 1, timedelta(days=3))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from service.model.health import Vitals
-from service.model.query import QueryRecord, QueryState
+from service.model.operations.health import Vitals
+from service.model.query.query import QueryRecord, QueryState
 
 
 class FakeMeters:

@@ -8,8 +8,8 @@ from threading import Lock
 from uuid import UUID
 
 from service.errors import MetricsStoreDown
-from service.model.health import PartHealth, PartState
-from service.model.query import QueryRecord
+from service.model.operations.health import PartHealth, PartState
+from service.model.query.query import QueryRecord
 
 
 class FakeMetricsStore:

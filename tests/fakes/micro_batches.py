@@ -7,9 +7,9 @@ from typing import TypeVar
 from uuid import UUID, uuid4
 
 from service.errors import GatewayError
-from service.model.micro_batches import Message
-from service.model.stream_standing import StreamProgress
-from service.model.streams import StreamSource
+from service.model.ingest.micro_batches import Message
+from service.model.ingest.stream_standing import StreamProgress
+from service.model.ingest.streams import StreamSource
 from service.stream_ports import OnBatch
 
 R = TypeVar("R")

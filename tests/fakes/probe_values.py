@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.tables.tables import TableName
 
 
 class FakeProbeValues:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 
-from service.model.relations import RelationBounds
-from service.model.rewrites import RewriteKind
+from service.model.filters.relations import RelationBounds
+from service.model.query.rewrites import RewriteKind
 from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
 from service.pruning.predicates.form import FormBounds
 from service.query.filtering.collect import CollectBounds, Collector

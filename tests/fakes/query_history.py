@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from service.errors import MetricsStoreDown
-from service.model.history import QueryListing, QuerySummary, TablePruning, summary_of
-from service.model.pruning import PruningMetrics, Selection
-from service.model.query import QueryRecord
+from service.model.query.history import QueryListing, QuerySummary, TablePruning, summary_of
+from service.model.query.pruning import PruningMetrics, Selection
+from service.model.query.query import QueryRecord
 from tests.fakes.metrics_store import FakeMetricsStore
 
 

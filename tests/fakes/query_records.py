@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     Build,
     FilterForm,
     FilterRecord,
@@ -16,11 +16,11 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.query import QueryError, QueryRecord, QueryState
-from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.tables import TableName
-from service.model.verification import Verification
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.query import QueryError, QueryRecord, QueryState
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.verification import Verification
+from service.model.tables.tables import TableName
 from service.tracing import TraceContext
 
 SUBMITTED_AT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)

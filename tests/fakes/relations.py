@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.query import Parameters
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.query.query import Parameters
 
 BYTES_PER_ROW = 100
 

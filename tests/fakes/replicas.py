@@ -10,8 +10,8 @@ from threading import Lock
 from uuid import UUID
 
 from service.errors import MetricsStoreDown, ReplicaLost
-from service.model.query import QueryError, QueryState
-from service.model.replicas import Decided, OpenQuery, Replica
+from service.model.query.query import QueryError, QueryState
+from service.model.query.replicas import Decided, OpenQuery, Replica
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 

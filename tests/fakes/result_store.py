@@ -8,7 +8,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from service.errors import ChunkNotFound, ResultExpired, ResultTooLarge
-from service.model.results import Chunk, Column, Manifest
+from service.model.query.results import Chunk, Column, Manifest
 from service.ports import Clock
 from tests.fakes.clock import FakeClock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.errors import CatalogDown
-from service.model.tables import TableFacts, TableName
+from service.model.tables.tables import TableFacts, TableName
 
 
 class FakeSessionTables:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from service.errors import GatewayError, MetricsStoreDown
-from service.model.streams import BatchDone, StreamRecord, StreamState
+from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
 
 
 class FakeLease:

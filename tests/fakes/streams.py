@@ -11,7 +11,7 @@ from api.requests.stream_request import stream_definition
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
 from service.ingest.streaming.streams import Streams
-from service.model.streams import StreamRecord, StreamState
+from service.model.ingest.streams import StreamRecord, StreamState
 from tests.fakes.stream_store import FakeStreamStore
 
 

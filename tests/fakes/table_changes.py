@@ -11,11 +11,11 @@ from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNo
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.layout_faults import sort_order_faults
 from service.ingest.schema_changes.sort_orders import with_sort_orders
-from service.model.schema_changes import SchemaChange
-from service.model.schemas import Field, TableSchema, fields_with_paths, with_children
-from service.model.table_creation import TableCreation, partition_name
-from service.model.tables import SortField, SortOrder, TableName
-from service.model.writing import MAIN, TableKey, WritableTable
+from service.model.ingest.writing import MAIN, TableKey, WritableTable
+from service.model.tables.schema_changes import SchemaChange
+from service.model.tables.schemas import Field, TableSchema, fields_with_paths, with_children
+from service.model.tables.table_creation import TableCreation, partition_name
+from service.model.tables.tables import SortField, SortOrder, TableName
 from tests.fakes.writable_tables import FakeWritableTables
 
 CATALOG = "lake"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from service.ingest_ports import RoundEnded, always_open
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest.writing import CommitResult, Committable, TableKey
 
 
 class FakeTableCommits:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from service.errors import CatalogDown
-from service.model.tables import TableName
-from service.model.views import View, ViewReading
+from service.model.tables.tables import TableName
+from service.model.tables.views import View, ViewReading
 
 
 class FakeViews:

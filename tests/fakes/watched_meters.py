@@ -11,12 +11,12 @@ from service.adapters.telemetry.meters import RecordMeters
 from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.stream_meters import StreamCollector
-from service.model.caller_classes import CallerClasses
-from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
-from service.model.health import PartHealth, PartState
-from service.model.stream_standing import StreamStanding
-from service.model.streams import StreamState
-from service.model.usage import CacheUse, PoolUse
+from service.model.ingest.stream_standing import StreamStanding
+from service.model.ingest.streams import StreamState
+from service.model.operations.caller_classes import CallerClasses
+from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse, PoolUse
 
 PARTS = ("engine", "queryWorkers", "metricsStore", "filterCache", "catalog:lake")
 POOLS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from service.errors import CatalogDown, IngestInvalid, TableNotFound
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.tables import TableName
 
 
 class FakeWritableTables:

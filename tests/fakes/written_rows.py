@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from service.errors import CommittableUnreadable, StorageDown, WrittenFileMissing
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.schemas import Field, TableSchema
-from service.model.writing import WritableTable, WriteTarget
+from service.model.ingest.writing import WritableTable, WriteTarget
+from service.model.tables.schemas import Field, TableSchema
 from tests.fakes.data_files import FakeDataFiles
 
 

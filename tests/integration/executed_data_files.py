@@ -13,7 +13,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.ingest_ports import DataFiles, Executors
-from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 T = TypeVar("T")
 Pair = tuple[Destination, pa.RecordBatch]

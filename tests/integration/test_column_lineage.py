@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.model.lineage import ColumnLineage
+from service.model.query.lineage import ColumnLineage
 from service.ports import EngineResult
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve

@@ -35,9 +35,9 @@ from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import WriteSchemaInvalid
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
-from service.model.ingest import ColumnNames, WriteRule
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.ingest import ColumnNames, WriteRule
+from service.model.ingest.writing import TableKey, WritableTable, WriteResult, WriteTarget
+from service.model.tables.tables import TableName
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.settings import SparkSettings

@@ -20,8 +20,8 @@ from service.errors import (
     StatementNotAllowed,
     TableNotFound,
 )
-from service.model.pruning import PruningMetrics, Selection
-from service.model.query import engine_run
+from service.model.query.pruning import PruningMetrics, Selection
+from service.model.query.query import engine_run
 from service.ports import EngineResult, Statement
 from spark_session.engine import SparkEngine
 from spark_session.engine_terms import in_engine_terms

@@ -18,8 +18,8 @@ from service.adapters.filters.lease import LEASE_S
 from service.adapters.filters.newest import INDEXED, LISTED_AT_ONCE, NEWEST
 from service.adapters.filters.server import LEASES, VALUES
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryFailed
-from service.model.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
-from service.model.health import PartState
+from service.model.filters.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
+from service.model.operations.health import PartState
 from tests.fakes.clock import FakeClock
 from tests.fakes.filters import DAYS, Collecting, date_filter, keys_of
 from tests.integration.asking import problem

@@ -19,9 +19,9 @@ from service.adapters.catalogs.opened_tables import OpenedTable
 from service.adapters.catalogs.table_facts import table_facts
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryFailed
-from service.model.filtering import Build, DynamicFilter, JoinType, Probe
-from service.model.relations import RelationBounds, RelationQuery
-from service.model.tables import TableName
+from service.model.filters.filtering import Build, DynamicFilter, JoinType, Probe
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.tables.tables import TableName
 from service.ports import Statement
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve

@@ -26,9 +26,9 @@ from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
-from service.model.ingest import IngestRecord
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteTarget
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.writing import TableKey, WriteTarget
+from service.model.tables.tables import TableName
 from tests.fakes.ingests import ingest_of
 from tests.integration.asking import JsonObject, rows
 from tests.integration.running import RunningGateway, until

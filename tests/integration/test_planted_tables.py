@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.model.reserved_names import METADATA_TABLES
+from service.model.tables.reserved_names import METADATA_TABLES
 from tests.integration.asking import JsonObject, ask, post, problem, rows
 from tests.integration.made_views import make_view
 

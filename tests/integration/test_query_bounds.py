@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from service.errors import QueryTooLarge, ReadOptionInvalid
-from service.model.query import Parameter, Parameters
+from service.model.query.query import Parameter, Parameters
 from service.ports import EngineResult, Statement
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve

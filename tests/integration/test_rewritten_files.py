@@ -34,8 +34,8 @@ from service.adapters.data_files.writer.parquet_data_files import ParquetDataFil
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteTarget
+from service.model.ingest.writing import TableKey, WriteTarget
+from service.model.tables.tables import TableName
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ingest_of
 from tests.integration.asking import rows

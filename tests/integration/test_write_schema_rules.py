@@ -32,7 +32,7 @@ from pyiceberg.types import (
     StructType,
 )
 
-from service.model.ingest import WriteRule
+from service.model.ingest.ingest import WriteRule
 from tests.integration.readers import Row, assert_read_alike, by_duckdb, by_spark, data_files, named, path_of
 from tests.integration.upkeep import compact
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.ingest.schema_changes.compare_schemas import compare_schemas
-from service.model.schemas import Field, Primitive
+from service.model.tables.schemas import Field, Primitive
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "dynamic-sink-cases.md"

@@ -26,10 +26,10 @@ from service.errors import (
     TooManyQueries,
 )
 from service.gateway import ENDING_S, Gateway, GatewayBounds
-from service.model.health import PartHealth, PartState
-from service.model.history import QueryListing
-from service.model.query import QueryRecord, QueryRequest, QueryState, QueryStatus
-from service.model.tables import TableName
+from service.model.operations.health import PartHealth, PartState
+from service.model.query.history import QueryListing
+from service.model.query.query import QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.tables.tables import TableName
 from service.query.lifecycle.known_requests import STORE_REST_MS
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run import QueryPorts

@@ -49,12 +49,12 @@ def test_the_packages_as_they_are_keep_every_contract(copy: Path) -> None:
 
 def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
     violate(copy / "service" / "query" / "lifecycle" / "vet.py", "import fastapi")
-    violate(copy / "service" / "model" / "query.py", "import service.query.lifecycle.vet")
+    violate(copy / "service" / "model" / "query" / "query.py", "import service.query.lifecycle.vet")
     linted = lint(copy)
     assert linted.returncode != 0
     assert broken(linted.stdout) >= {ONE_WAY, PURE}
     assert "service.query.lifecycle.vet -> fastapi" in linted.stdout
-    assert "service.model.query -> service.query.lifecycle.vet" in linted.stdout
+    assert "service.model.query.query -> service.query.lifecycle.vet" in linted.stdout
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,11 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "service/adapters/postgres/streams/stream_tables.py",
             "import service.adapters.postgres.query_records.table_pruning",
             "Stores on PostgreSQL share",
+        ),
+        (
+            "service/model/tables/views.py",
+            "import service.model.ingest.writing",
+            "Values of tables know none",
         ),
         (
             "service/pruning/candidates/inner_join.py",

@@ -11,8 +11,8 @@ import pytest
 
 from service.errors import QueryNotFound, ResultExpired, ShuttingDown
 from service.gateway import STIRRED_MS
-from service.model.query import QueryState
-from service.model.replicas import Replica
+from service.model.query.query import QueryState
+from service.model.query.replicas import Replica
 from service.query.lifecycle.presence import PresenceBounds
 from tests.fakes.engine import FakeEngine
 from tests.fakes.replicas import FakeReplicas, MeetingPlace

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.errors import CatalogDown
-from service.model.tables import TableName
-from service.model.views import View, ViewReading
+from service.model.tables.tables import TableName
+from service.model.tables.views import View, ViewReading
 from service.ports import Views
 
 _CALLS_AT_MOST = 16

@@ -15,7 +15,7 @@ from pyiceberg.exceptions import ValidationError as NotValid
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
 from service.adapters.disk.synced_files import Sync
 from service.errors import CatalogDown, TableUnreadable
-from service.model.fault_text import fault_text
+from service.model.operations.fault_text import fault_text
 
 T = TypeVar("T")
 

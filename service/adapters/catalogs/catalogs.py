@@ -21,9 +21,9 @@ from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.adapters.concurrency.single_flight import SingleFlight
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
-from service.model.health import PartHealth, PartState
-from service.model.tables import TableAt, TableFacts, TableListing, TableName
-from service.model.usage import CacheUse
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse
+from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
 from service.ports import Clock
 
 T = TypeVar("T")

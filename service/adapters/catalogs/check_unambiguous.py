@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pyiceberg.catalog import Catalog
 
 from service.errors import CreationInvalid
-from service.model.reserved_names import is_reserved
-from service.model.tables import TableName
+from service.model.tables.reserved_names import is_reserved
+from service.model.tables.tables import TableName
 
 
 def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from service.errors import IngestInvalid
 from service.model.kept_texts import text_fault
-from service.model.schemas import (
+from service.model.tables.schemas import (
     Field,
     FieldType,
     ListOf,

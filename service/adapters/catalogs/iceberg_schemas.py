@@ -18,7 +18,7 @@ from pyiceberg.types import (
     StructType,
 )
 
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
 
 
 def table_schema(schema: Schema) -> TableSchema:

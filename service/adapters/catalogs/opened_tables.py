@@ -12,8 +12,8 @@ from pyiceberg.typedef import Identifier
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.table_facts import facts_at, table_facts
 from service.adapters.concurrency.bounded_lru import BoundedLru
-from service.model.tables import NOW, TableAt, TableFacts, TableName
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 
 # Measured in a process's memory, rounded up.
 _FIXED_BYTES = 20_000

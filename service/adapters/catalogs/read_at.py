@@ -10,7 +10,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
 from pyiceberg.table.snapshots import Snapshot
 
-from service.model.tables import TableVersion, VersionKind
+from service.model.tables.tables import TableVersion, VersionKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from functools import partial
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.errors import CatalogDown, TableNotFound
-from service.model.health import PartHealth, PartState
-from service.model.tables import NOW, TableAt, TableFacts, TableListing, TableName
+from service.model.operations.health import PartHealth, PartState
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableListing, TableName
 from service.ports import Catalogs, SessionTables
 
 CATALOG = "spark_catalog"

@@ -15,7 +15,7 @@ from pyiceberg.types import DecimalType, IcebergType
 from service.adapters.catalogs.deleted_records import deleted_record_count
 from service.adapters.catalogs.read_at import ReadAt, read_at
 from service.model.identity import Identity
-from service.model.tables import (
+from service.model.tables.tables import (
     PartitionField,
     Snapshot,
     SortField,

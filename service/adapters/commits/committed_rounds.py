@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pyiceberg.table.metadata import TableMetadata
 
-from service.model.writing import Committable
+from service.model.ingest.writing import Committable
 
 ROUND = "sluice.commit-round-id"
 STREAM_BATCHES = "sluice.stream-batches"

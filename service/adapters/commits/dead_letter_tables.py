@@ -14,9 +14,9 @@ from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.errors import TableNotFound
-from service.model.schemas import TableSchema
-from service.model.tables import TableName
-from service.model.writing import MAIN, WritableTable
+from service.model.ingest.writing import MAIN, WritableTable
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 
 _FIRST_PARTITION_FIELD = 1000
 

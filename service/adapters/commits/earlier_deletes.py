@@ -15,7 +15,7 @@ from service.adapters.data_files.read_back.written_rows import written_batches
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import SEND_ALONE_AGAIN, CommittableUnreadable, IngestInvalid, UpsertNotPossible
-from service.model.writing import WriteResult, WriteTarget
+from service.model.ingest.writing import WriteResult, WriteTarget
 
 # Keys are small, and rounds of several tables are committed at once.
 _BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)

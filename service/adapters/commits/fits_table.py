@@ -18,8 +18,8 @@ from pyiceberg.types import (
 
 from service.adapters.commits.is_tag import is_tag
 from service.errors import SEND_ALONE_AGAIN, TableChanged
-from service.model.tables import UNSORTED_ID
-from service.model.writing import Committable, WriteTarget
+from service.model.ingest.writing import Committable, WriteTarget
+from service.model.tables.tables import UNSORTED_ID
 
 _FORMATS_WRITTEN = (1, 2)
 _WIDENED = ((IntegerType, LongType), (FloatType, DoubleType))

@@ -14,7 +14,7 @@ from pyiceberg.typedef import Identifier
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
 from service.adapters.commits.sort_orders import iceberg_sort_fields
-from service.model.table_creation import TableCreation, partition_name
+from service.model.tables.table_creation import TableCreation, partition_name
 
 _FORMAT = {"format-version": "2"}
 

@@ -20,7 +20,7 @@ from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.disk.synced_files import Sync, path_on_disk
 from service.ingest_ports import RowDeltas
-from service.model.writing import Committable, RowDelta
+from service.model.ingest.writing import Committable, RowDelta
 
 
 def prepare_row_delta(

@@ -32,7 +32,7 @@ from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undesc
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
 from service.errors import CommittableUnreadable
-from service.model.writing import Committable
+from service.model.ingest.writing import Committable
 
 ReadDataFile = Callable[[str, Schema, PartitionSpec], DataFile]
 """A data file of Iceberg's own JSON, for a table's schema and partition spec; a ValueError if it is none."""

@@ -11,7 +11,7 @@ from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import AddSortOrderUpdate, AssertTableUUID
 from pyiceberg.transforms import parse_transform
 
-from service.model.tables import UNSORTED_ID, SortField, SortOrder
+from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 
 
 def known_sort_orders(schema: Schema, orders: Iterable[iceberg.SortOrder]) -> Iterator[SortOrder]:

@@ -44,10 +44,10 @@ from service.adapters.catalogs.opened_tables import identifier_of
 from service.adapters.commits.new_table import NewTable
 from service.adapters.commits.sort_orders import AssertSortOrdersFree, added_sort_orders, known_sort_orders
 from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
-from service.model.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
-from service.model.table_creation import TableCreation
-from service.model.tables import SortField, TableName
-from service.model.writing import WritableTable
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
+from service.model.tables.table_creation import TableCreation
+from service.model.tables.tables import SortField, TableName
 
 _Updates = tuple[TableUpdate, ...]
 _Requirements = tuple[TableRequirement, ...]

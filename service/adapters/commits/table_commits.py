@@ -40,7 +40,7 @@ from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
 from service.ingest_ports import RoundEnded, RowDeltas, always_open
-from service.model.writing import CommitResult, Committable
+from service.model.ingest.writing import CommitResult, Committable
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0

@@ -15,9 +15,9 @@ from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import IngestInvalid
-from service.model.schemas import TableSchema
-from service.model.tables import SortOrder, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import SortOrder, TableName
 
 # What storage is reached with. A catalog's own address and password are none of a writer's business.
 _STORAGE_PREFIXES = ("s3.", "gcs.", "adls.", "hdfs.", "hf.", "client.", "io.")

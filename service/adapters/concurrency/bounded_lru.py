@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

@@ -22,8 +22,8 @@ from service.errors import (
     ResultExpired,
     ResultTooLarge,
 )
-from service.model.results import Chunk, Column, Manifest
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
+from service.model.query.results import Chunk, Column, Manifest
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)

@@ -15,9 +15,9 @@ from service.adapters.commits.committed_rounds import last_round
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.errors import MetricsStoreDown
-from service.model.log_comparison import LogComparison
-from service.model.tables import TableName
-from service.model.writing import MAIN, TableKey
+from service.model.ingest.writing import MAIN, TableKey
+from service.model.operations.log_comparison import LogComparison
+from service.model.tables.tables import TableName
 
 COMPARED_AT_MOST = 50
 _GONE = (NoSuchTableError, NoSuchIcebergTableError, NoSuchNamespaceError)

@@ -17,8 +17,8 @@ from sqlalchemy.exc import OperationalError
 from service.adapters.filters.cache_client import cache_client, close, ping, sentinels
 from service.adapters.postgres.shared.connecting import connection_options, store_engine
 from service.errors import FilterCacheDown, MetricsStoreDown
-from service.model.cache_address import cache_address
-from service.model.store_answer import StoreAnswer
+from service.model.operations.cache_address import cache_address
+from service.model.operations.store_answer import StoreAnswer
 from service.ports import Clock
 
 ROUNDS = 3

@@ -24,8 +24,8 @@ from service.adapters.data_files.writer.parquet_data_files import ParquetDataFil
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import Sync, path_on_disk
 from service.errors import StorageDown
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable, WriteTarget
+from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
+from service.model.tables.tables import TableName
 
 FOLDER = ".sluice-doctor"
 _SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))

@@ -11,7 +11,7 @@ from redis.cluster import ClusterNode, RedisCluster
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from service.model.cache_address import CacheAddress, CacheKind, cache_address
+from service.model.operations.cache_address import CacheAddress, CacheKind, cache_address
 
 CONNECTIONS = 32
 # A pool of sentinels' cannot wait for a connection that is free: it has more, and the callers are few.

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from service.adapters.filters.entry_head import EntryHead, Rubbish, head_of
 from service.adapters.filters.key_types import Uncacheable, key_type
-from service.model.filtering import DynamicFilter, DynamicFilteringData, Key
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key
 
 HEAD_BYTES = 32 * 1024
 """No mark and head together are longer."""

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
-from service.model.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, FilterForm
-from service.model.key_sample import NO_SAMPLE, KeySample
-from service.model.tables import TableName
+from service.model.filters.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, FilterForm
+from service.model.filters.key_sample import NO_SAMPLE, KeySample
+from service.model.tables.tables import TableName
 
 VERSION = 2
 SHOWN_CHARACTERS = 2000

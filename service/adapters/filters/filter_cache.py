@@ -15,15 +15,15 @@ from service.adapters.filters.server import FilterServer
 from service.adapters.filters.shared_calls import SharedCalls
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
-from service.model.filtering import (
+from service.model.filters.filtering import (
     CachedFilter,
     DynamicFilter,
     DynamicFilteringData,
     FilterSource,
     ObtainedKeys,
 )
-from service.model.health import PartHealth, PartState
-from service.model.usage import CacheUse
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse
 from service.ports import Clock
 
 NAME = "filterCache"

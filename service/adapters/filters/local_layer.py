@@ -9,8 +9,8 @@ from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.filters.codec import StoredKeys
 from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown
-from service.model.filtering import DynamicFilteringData
-from service.model.usage import CacheUse
+from service.model.filters.filtering import DynamicFilteringData
+from service.model.operations.usage import CacheUse
 from service.ports import Clock
 
 # Bytes bound the layer; this many of the smallest sets need some 100 MB.

@@ -22,7 +22,7 @@ from service.adapters.filters.key_types import Uncacheable
 from service.adapters.filters.lease import Lease
 from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown, FilterCollectionTimedOut
-from service.model.filtering import DynamicFilter, DynamicFilteringData
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
 from service.ports import Clock
 
 FIRST_PAUSE_S = 0.01

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.filtering import Key
+from service.model.filters.filtering import Key
 
 # What a key takes in memory at least, once it is a value of Python.
 KEY_BYTES = 16

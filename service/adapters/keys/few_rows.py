@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.relations import RelationBounds
+from service.model.filters.relations import RelationBounds
 
 
 class FewRows:

@@ -20,10 +20,10 @@ from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery, have_same_rows, key_query, row_query
 from service.adapters.keys.table_pieces import key_pieces, row_pieces
 from service.errors import CatalogDown, QueryCanceled, TableAmbiguous, TableNotFound
-from service.model.filtering import DynamicFilter, DynamicFilteringData
-from service.model.query import Parameters
-from service.model.relations import RelationBounds, RelationQuery
-from service.model.tables import TableName
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.query.query import Parameters
+from service.model.tables.tables import TableName
 from service.ports import KeysAndRows
 
 log = structlog.get_logger(__name__)

@@ -11,7 +11,7 @@ from typing import Any
 from pyiceberg.types import DateType, DecimalType, IcebergType, IntegerType, LongType, StringType
 from sqlglot import exp
 
-from service.model.query import Parameter, Parameters
+from service.model.query.query import Parameter, Parameters
 
 LiteralValue = int | str | date | Decimal
 

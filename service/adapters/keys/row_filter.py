@@ -26,7 +26,7 @@ from pyiceberg.types import NestedField, StringType
 from sqlglot import exp
 
 from service.adapters.keys.key_literals import LiteralValue, NotTranslatable, literal_value
-from service.model.query import Parameters
+from service.model.query.query import Parameters
 
 # To the type checker they take other arguments than they do.
 _Predicate = Callable[..., BooleanExpression]

@@ -29,7 +29,7 @@ from sqlglot import exp
 from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery
 from service.adapters.keys.row_filter import RowFilters, has_value
-from service.model.query import Parameters
+from service.model.query.query import Parameters
 
 _KEY_TYPES = (BooleanType, DateType, DecimalType, IntegerType, LongType, StringType)
 # What Arrow hands to the engine is, of these types, what the engine reads from the file itself.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 _SAME_STORE = {"s3a": "s3", "s3n": "s3"}
 _CONTAINERS = frozenset({"abfs", "abfss", "wasb", "wasbs"})

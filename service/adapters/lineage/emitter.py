@@ -15,10 +15,10 @@ from openlineage.client.serde import Serde
 from service.adapters.lineage.query_events import QueryEvents
 from service.adapters.lineage.transports import NotDelivered, Transport
 from service.adapters.lineage.write_events import WriteEvents
-from service.model.ingest import IngestRecord
-from service.model.lineage import EndedRound
-from service.model.maintenance import MaintenanceRecord
-from service.model.query import QueryRecord
+from service.model.ingest.ingest import IngestRecord
+from service.model.operations.maintenance import MaintenanceRecord
+from service.model.query.lineage import EndedRound
+from service.model.query.query import QueryRecord
 from service.ports import Clock
 
 LARGEST_EVENT = 900_000

@@ -27,7 +27,7 @@ from openlineage.client.facet_v2 import (
 
 from service.adapters.lineage.dataset_names import DatasetName, file_dataset
 from service.adapters.lineage.known_tables import KnownTable
-from service.model.pruning import ScanRecord, Selection
+from service.model.query.pruning import ScanRecord, Selection
 
 SCHEMAS = "urn:sluice:lineage"
 """Where the schemas of our own facets are: files of these names in docs/lineage."""

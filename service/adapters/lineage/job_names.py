@@ -8,8 +8,8 @@ import re
 from sqlglot import TokenType, tokenize
 from sqlglot.errors import SqlglotError
 
-from service.model.query import QueryRecord
-from service.model.writing import MAIN, TableKey
+from service.model.ingest.writing import MAIN, TableKey
+from service.model.query.query import QueryRecord
 
 TAG = "job"
 _READABLE_TAG = re.compile(r"[A-Za-z0-9_.-]{1,100}")
@@ -49,7 +49,7 @@ def text_shape(sql: str) -> str:
 def table_job(kind: str, key: TableKey) -> str:
     """The job of what is done to a table again and again: `ingest`, `commit`, `maintain`.
 
-    >>> from service.model.tables import TableName
+    >>> from service.model.tables.tables import TableName
     >>> table_job("commit", TableKey(TableName("lake", "shop", "sales"), "audit"))
     'commit.lake.shop.sales@audit'
     """

@@ -6,7 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from service.lineage_ports import Lineage
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 from service.ports import Journal
 
 

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from service.model.tables import NOW, TableAt, TableColumn, TableFacts, TableName, TableVersion, VersionKind
+from service.model.tables.tables import (
+    NOW,
+    TableAt,
+    TableColumn,
+    TableFacts,
+    TableName,
+    TableVersion,
+    VersionKind,
+)
 from service.ports import Catalogs
 
 Read = tuple[TableName, int | None]

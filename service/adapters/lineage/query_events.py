@@ -28,11 +28,11 @@ from service.adapters.lineage.facets import (
 )
 from service.adapters.lineage.job_names import query_job
 from service.adapters.lineage.known_tables import KnownTable, KnownTables, Read
-from service.model.filtering import FilterRecord
-from service.model.lineage import Influence, ResultLineage, Source
-from service.model.pruning import ScanRecord
-from service.model.query import QueryRecord, QueryState
-from service.model.tables import TableName
+from service.model.filters.filtering import FilterRecord
+from service.model.query.lineage import Influence, ResultLineage, Source
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import QueryRecord, QueryState
+from service.model.tables.tables import TableName
 
 CALLER = "caller"
 RESULTS = "inmemory://"

@@ -22,10 +22,10 @@ from service.adapters.lineage.facets import (
 from service.adapters.lineage.job_names import table_job
 from service.adapters.lineage.known_tables import KnownTable, KnownTables, Read
 from service.adapters.lineage.query_events import CALLER
-from service.model.ingest import IngestRecord, WrittenTarget
-from service.model.lineage import EndedRound
-from service.model.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestRecord, WrittenTarget
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
+from service.model.query.lineage import EndedRound
 
 MOST_INGESTS = 1_000
 MOST_COLUMNS = 1_000

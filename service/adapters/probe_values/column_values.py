@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from service.adapters.probe_values.manifest_intervals import HeldIntervals
-from service.model.column_values import ColumnValues, FileOverlap, NotKnown
-from service.model.file_sizes import FileSizes
+from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.filters.file_sizes import FileSizes
 
 # A value lies in so large a share of the files at most, on average; or, where these are few, in hardly more
 # than one, and in two of four and more, as each file's end may be the next one's beginning.

@@ -23,7 +23,7 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from service.model.filtering import KeyValue
+from service.model.filters.filtering import KeyValue
 
 Interval: TypeAlias = tuple[KeyValue, KeyValue]
 """The least and the greatest value, both inclusive; or less and more than those."""

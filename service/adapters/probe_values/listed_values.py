@@ -7,10 +7,10 @@ from datetime import date
 from typing import Any
 
 from service.adapters.concurrency.bounded_lru import BoundedLru
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.filtering import KeyValue
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableFacts, TableName
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.filtering import KeyValue
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.tables.tables import TableFacts, TableName
 from service.ports import ProbeValues
 
 _MIB = 1024**2

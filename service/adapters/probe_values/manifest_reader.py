@@ -20,7 +20,7 @@ from service.adapters.probe_values.manifest_intervals import (
     intervals_of_files,
 )
 from service.adapters.probe_values.partition_values import PartitionValues, partition_values
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 # Measured: two values, and a place in two dictionaries, or in two orders with their sums.
 INTERVAL_BYTES = 320

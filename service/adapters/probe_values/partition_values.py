@@ -12,8 +12,8 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 
 from service.adapters.probe_values.file_interval import NOT_UNDERSTOOD, has_intervals, value_of
-from service.model.filtering import KeyValue
-from service.model.partition_tuples import PartitionTuples
+from service.model.filters.filtering import KeyValue
+from service.model.filters.partition_tuples import PartitionTuples
 
 
 @dataclass(frozen=True, slots=True)

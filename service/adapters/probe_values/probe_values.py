@@ -27,10 +27,10 @@ from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, TUPLE_
 from service.adapters.probe_values.manifest_sample import manifest_sample
 from service.adapters.probe_values.partition_values import partition_tuples
 from service.errors import CatalogDown, TableNotFound
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableName
-from service.model.usage import CacheUse
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.operations.usage import CacheUse
+from service.model.tables.tables import TableName
 
 log = structlog.get_logger(__name__)
 

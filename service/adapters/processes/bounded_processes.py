@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import structlog
 
 from service.adapters.processes.worker_process import WorkerProcess
-from service.model.usage import PoolUse
+from service.model.operations.usage import PoolUse
 from service.ports import Answer, CallGivenUp, no_answer
 
 R = TypeVar("R")

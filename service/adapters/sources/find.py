@@ -11,8 +11,8 @@ from service.adapters.sources.search_budget import SearchBudget
 from service.adapters.sources.storage import Entry, SourceAccess, entry, tag
 from service.errors import SourceChanged, SourceInvalid
 from service.ingest_ports import never
-from service.model.source_uris import SourceUri
-from service.model.sources import SourceBounds, SourceFile
+from service.model.ingest.source_uris import SourceUri
+from service.model.ingest.sources import SourceBounds, SourceFile
 from service.ports import Clock
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from service.adapters.sources.search_budget import SearchBudget
 from service.adapters.sources.storage import Entry, SourceAccess, entries
-from service.model.source_uris import ANY_DEPTH, NameMatch, SourceUri, name_match
+from service.model.ingest.source_uris import ANY_DEPTH, NameMatch, SourceUri, name_match
 
 _DEPTH_AT_MOST = 100
 Positions = frozenset[int]

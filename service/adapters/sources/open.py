@@ -13,8 +13,8 @@ from service.adapters.sources.lines_of_range import LinesOfRange
 from service.adapters.sources.storage import SourceAccess, entry, tag, tag_of
 from service.adapters.sources.told_stream import ToldStream, told
 from service.errors import SourceChanged
-from service.model.source_uris import FILE, SourceUri
-from service.model.sources import SourceFile, SourceSplit
+from service.model.ingest.source_uris import FILE, SourceUri
+from service.model.ingest.sources import SourceFile, SourceSplit
 
 BUFFER_BYTES = 1 << 20
 

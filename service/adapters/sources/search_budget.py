@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from service.errors import IngestCanceled, SourceInvalid
-from service.model.sources import SourceBounds
+from service.model.ingest.sources import SourceBounds
 from service.ports import Clock
 
 

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 
 from service.adapters.sources.object_stores import file_system
 from service.errors import SourceNotAllowed
-from service.model.source_uris import FILE, SourceUri
+from service.model.ingest.source_uris import FILE, SourceUri
 
 _SECOND_NS = 1_000_000_000
 # No such name, a file where a folder would be, a name longer than there are any, links in a circle.

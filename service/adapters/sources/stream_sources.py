@@ -17,12 +17,12 @@ from service.errors import (
     StreamInvalid,
     StreamSourceDown,
 )
-from service.model.ingest import WriteFault
-from service.model.judged_by import UnreadableFile
-from service.model.micro_batches import FoundFiles, UnfoundFile
-from service.model.source_uris import SourceUri, address_of
-from service.model.sources import SourceFile
-from service.model.streams import DirectorySource, KafkaSource, StreamSource
+from service.model.ingest.ingest import WriteFault
+from service.model.ingest.judged_by import UnreadableFile
+from service.model.ingest.micro_batches import FoundFiles, UnfoundFile
+from service.model.ingest.source_uris import SourceUri, address_of
+from service.model.ingest.sources import SourceFile
+from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 
 _OWN = "__"
 # Where it stands in what a caller sends.

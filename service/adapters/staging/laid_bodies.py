@@ -18,8 +18,8 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.staging.body_in_storage import opened_body
 from service.errors import StorageDown
 from service.ingest_ports import LaidBody
-from service.model.ingest import StreamedRecords
-from service.model.writing import WritableTable
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.writing import WritableTable
 
 _COPIED_BYTES = 4 * 1024**2
 # What is so small travels with the tasks.

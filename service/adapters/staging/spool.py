@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.errors import CannotStart, IngestInvalid, StorageDown, TooManyIngests
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
 
 IN_MEMORY_BYTES = 1024**2
 

@@ -8,7 +8,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import gauges
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
 
 
 class CacheCollector(Collector):

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import counters, gauges
-from service.model.engine_signs import EngineSigns, JvmSample
+from service.model.operations.engine_signs import EngineSigns, JvmSample
 
 _NO_PROCESS = 0
 """An id that no process has."""

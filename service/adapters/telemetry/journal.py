@@ -15,8 +15,8 @@ from tenacity.stop import stop_when_event_set
 
 from service.adapters.telemetry.record_collector import RecordsUse
 from service.errors import MetricsStoreDown
-from service.model.health import PartState
-from service.model.query import QueryRecord
+from service.model.operations.health import PartState
+from service.model.query.query import QueryRecord
 from service.ports import Clock, MetricsStore
 from service.tracing import together
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from service.model.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
+from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRecord, MaintenanceState
 
 BOUNDS_S = (1.0, 5.0, 30.0, 120.0, 600.0, 3600.0)
 POSTPONED = "POSTPONED"

@@ -24,12 +24,12 @@ from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.query_times import QueryTimes
 from service.adapters.telemetry.stream_meters import RegisteredStreamMeters
 from service.adapters.telemetry.vital_meters import VitalMeters
-from service.model.caller_classes import CallerClasses
-from service.model.filtering import FilterRecord, FilterSource
-from service.model.health import Vitals
-from service.model.pruning import Selection
-from service.model.query import QueryRecord, QueryState
-from service.model.verification import Verification
+from service.model.filters.filtering import FilterRecord, FilterSource
+from service.model.operations.caller_classes import CallerClasses
+from service.model.operations.health import Vitals
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryRecord, QueryState
+from service.model.query.verification import Verification
 
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 

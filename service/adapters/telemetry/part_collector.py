@@ -8,7 +8,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import gauges
-from service.model.health import PartHealth, PartState
+from service.model.operations.health import PartHealth, PartState
 
 
 class PartCollector(Collector):

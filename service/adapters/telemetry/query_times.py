@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Histogram
 
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 
 
 class QueryTimes:

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import gauges
-from service.model.stream_standing import StreamStanding
+from service.model.ingest.stream_standing import StreamStanding
 
 
 class RegisteredStreamMeters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from service.model.health import PartState, Vitals
+from service.model.operations.health import PartState, Vitals
 
 
 class VitalMeters:

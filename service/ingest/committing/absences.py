@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
 from service.ports import Clock
 
 _LOOKS_AT_LEAST = 3

@@ -19,8 +19,8 @@ from service.ingest.committing.absences import Absences
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
 from service.ingest.traced_ingest import told_round
 from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, told_to_nobody
-from service.model.ingest import PendingRound, RevisedRound, RoundRevision
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest.ingest import PendingRound, RevisedRound, RoundRevision
+from service.model.ingest.writing import CommitResult, Committable, TableKey
 from service.tracing import Span, together
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible

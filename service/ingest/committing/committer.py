@@ -22,9 +22,9 @@ from service.ingest.committing.waiters import Outcome, Waiters, unsettled
 from service.ingest.unmetered import Unmetered
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
 from service.lineage_ports import Lineage, NoLineage
-from service.model.ingest import IngestBacklog, IngestRecord
-from service.model.lineage import EndedRound
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestBacklog, IngestRecord
+from service.model.ingest.writing import TableKey
+from service.model.query.lineage import EndedRound
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)

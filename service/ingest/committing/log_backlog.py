@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from service.ingest_ports import IngestLog
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
 
 
 class LogBacklog:

@@ -11,8 +11,8 @@ from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.projection import Projection
 from service.ingest.write_schema.resolve_targets import NEWEST_FORMAT
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.schemas import Field, Primitive, fields_with_paths
-from service.model.writing import WritableTable, WriteTarget
+from service.model.ingest.writing import WritableTable, WriteTarget
+from service.model.tables.schemas import Field, Primitive, fields_with_paths
 
 
 def is_current(table: WritableTable, target: WriteTarget) -> bool:

@@ -17,8 +17,8 @@ from service.errors import (
 )
 from service.ingest.committing.refitted_target import changed, is_current, refitted_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
-from service.model.ingest import RoundPart, RoundRevision
-from service.model.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.ingest import RoundPart, RoundRevision
+from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
 
 
 @dataclass(frozen=True, slots=True)

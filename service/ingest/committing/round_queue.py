@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from service.ingest.committing.commit_pace import CommitPace
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
 
 
 class RoundQueue:

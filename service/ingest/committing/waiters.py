@@ -11,8 +11,8 @@ from datetime import datetime
 from heapq import nsmallest
 from uuid import UUID
 
-from service.model.ingest import IngestRecord
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.writing import TableKey
 
 KEPT = 1_000
 

@@ -14,10 +14,10 @@ from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.request_rows import Unfit
 from service.ingest.write_schema.resolve_targets import resolve_target
 from service.ingest_ports import DeadLetterTables
-from service.model.ingest import ColumnNames, IngestRequest, Write
-from service.model.schemas import Field, Primitive
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey
+from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
+from service.model.ingest.writing import Destination, TableKey
+from service.model.tables.schemas import Field, Primitive
+from service.model.tables.tables import TableName
 
 SUFFIX = "__dead_letter"
 _STRING = Primitive("string")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.errors import IngestInvalid
 from service.ingest.dead_letters.dead_letters import dead_letter_name
-from service.model.ingest import IngestRequest, OnError, WriteFault
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestRequest, OnError, WriteFault
+from service.model.ingest.writing import TableKey
 
 
 def check_letters_apart(request: IngestRequest) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from service.ingest.dead_letters.dead_letters import SUFFIX
-from service.model.ingest_history import TableIngests
+from service.model.ingest.ingest_history import TableIngests
 
 
 def with_rejected_counts(

@@ -10,8 +10,8 @@ from service.errors import IngestInvalid, RecordsInvalid
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.request_rows import Unfit
-from service.model.ingest import BadRecord, Rejected
-from service.model.writing import Destination, TableKey, WritableTable
+from service.model.ingest.ingest import BadRecord, Rejected
+from service.model.ingest.writing import Destination, TableKey, WritableTable
 
 TOLD_AT_MOST = 100
 

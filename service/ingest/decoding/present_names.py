@@ -10,8 +10,8 @@ from service.ingest.decoding.arrow.columnar_rows import columnar_names
 from service.ingest.decoding.csv.csv_rows import csv_names
 from service.ingest.decoding.json.ndjson_names import ndjson_names
 from service.ingest.decoding.streams.read_bounds import ReadBounds
-from service.model.ingest import Route
-from service.model.record_formats import RecordFormat
+from service.model.ingest.ingest import Route
+from service.model.ingest.record_formats import RecordFormat
 
 
 def present_names(

@@ -12,7 +12,7 @@ from service.ingest.decoding.json.ndjson import ndjson_rows
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.decoding.streams.rows import FIRST, Position, Rows
-from service.model.record_formats import RecordFormat
+from service.model.ingest.record_formats import RecordFormat
 
 
 def read_rows(

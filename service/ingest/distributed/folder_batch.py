@@ -12,13 +12,13 @@ from service.ingest.dead_letters.dead_letters import Letters
 from service.ingest.distributed.sorted_rows import SplitOutcome
 from service.ingest.distributed.split_task import SplitTask
 from service.ingest.request_rows import Unfit
-from service.model.ingest import BadRecord
-from service.model.judged_by import UnreadableFile
-from service.model.micro_batches import FoundFiles
-from service.model.record_formats import RecordFormat
-from service.model.source_uris import SourceUri, address_of
-from service.model.sources import SourceFile
-from service.model.writing import Destination
+from service.model.ingest.ingest import BadRecord
+from service.model.ingest.judged_by import UnreadableFile
+from service.model.ingest.micro_batches import FoundFiles
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.source_uris import SourceUri, address_of
+from service.model.ingest.sources import SourceFile
+from service.model.ingest.writing import Destination
 
 # `file:`, or another scheme, nothing, and the host or bucket.
 _BEFORE_PATH = 3

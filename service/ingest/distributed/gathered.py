@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from service.model.writing import Destination, WriteTarget
+from service.model.ingest.writing import Destination, WriteTarget
 
 
 def gathered(

@@ -19,9 +19,9 @@ from service.ingest.distributed.split_reader import Split, SplitReader
 from service.ingest.distributed.split_task import Pairs, SplitTask, unreadable
 from service.ingest.distributed.unreadable_files import Unreadable
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.committables import write_results_to_bytes
-from service.model.micro_batches import Message
-from service.model.writing import Destination, WriteTarget
+from service.model.ingest.committables import write_results_to_bytes
+from service.model.ingest.micro_batches import Message
+from service.model.ingest.writing import Destination, WriteTarget
 
 _MESSAGE_BYTES = 128 * 1024
 _MOST_BYTES = 64 * 1024**2

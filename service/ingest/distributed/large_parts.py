@@ -12,10 +12,10 @@ from service.ingest.distributed.body_splits import body_splits
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
 from service.ingest.distributed.task_count import in_groups, task_count
 from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener, Spools
-from service.model.ingest import StreamedRecords
-from service.model.record_formats import Compression, RecordFormat
-from service.model.sources import SourceFile, SourceRecords, SourceSplit, source_splits
-from service.model.writing import WritableTable
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit, source_splits
+from service.model.ingest.writing import WritableTable
 
 # What opening a file costs, in bytes that could be read meanwhile.
 _OPENING_BYTES = 4 * 1024**2

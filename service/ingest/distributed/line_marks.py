@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.model.body_splits import BodySplit
+from service.model.ingest.body_splits import BodySplit
 
 
 @dataclass(frozen=True, slots=True)

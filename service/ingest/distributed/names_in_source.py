@@ -11,8 +11,8 @@ from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.distributed.large_parts import LargeInputs, parts_of_files
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfSource, of_file, place_of
-from service.model.ingest import Route
-from service.model.sources import SourceFile, SourceRecords
+from service.model.ingest.ingest import Route
+from service.model.ingest.sources import SourceFile, SourceRecords
 
 Names = list[set[str]]
 

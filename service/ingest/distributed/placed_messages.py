@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 
-from service.model.micro_batches import Message
+from service.model.ingest.micro_batches import Message
 
 
 class PlacedMessages:

@@ -12,17 +12,17 @@ from service.ingest.dead_letters.dead_letters import Letters
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.split_reader import of_file
 from service.ingest.request_rows import WITH_LINES, Unfit
-from service.model.ingest import BadRecord
-from service.model.judged_by import UnreadableFile
-from service.model.record_formats import RecordFormat
-from service.model.writing import Destination
+from service.model.ingest.ingest import BadRecord
+from service.model.ingest.judged_by import UnreadableFile
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.writing import Destination
 
 TOLD_AT_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class SplitOutcome:
-    """What became of one task. `results` are write results, as `service.model.committables` has them.
+    """What became of one task. `results` are write results, as `service.model.ingest.committables` has them.
 
     With a `failure` there are none, and no files either, nor with files that are `unreadable`. `bad` are the
     first records that did not fit.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from service.errors import IngestCanceled
 from service.ingest_ports import Sources, never
-from service.model.sources import SourceFile
+from service.model.ingest.sources import SourceFile
 
 
 @dataclass(frozen=True, slots=True)

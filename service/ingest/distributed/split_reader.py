@@ -19,9 +19,9 @@ from service.ingest.decoding.streams.rows import Position, Rows
 from service.ingest.decoding.streams.sought import sought
 from service.ingest.distributed.byte_range import ByteRange
 from service.ingest_ports import LaidBody, SplitOpener, Spools
-from service.model.body_splits import BodySplit, RowGroups
-from service.model.record_formats import Compression, RecordFormat
-from service.model.sources import SourceRecords, SourceSplit
+from service.model.ingest.body_splits import BodySplit, RowGroups
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.sources import SourceRecords, SourceSplit
 
 Split = SourceSplit | BodySplit | RowGroups
 

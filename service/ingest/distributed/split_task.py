@@ -19,11 +19,11 @@ from service.ingest.distributed.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.distributed.split_reader import Split, SplitReader, place_of
 from service.ingest.distributed.unreadable_files import Unreadable, readable_rows, unreadable_files
 from service.ingest_ports import DataFiles
-from service.model.committables import write_results_to_bytes
-from service.model.micro_batches import Message
-from service.model.record_formats import RecordFormat
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey, WritableTable
+from service.model.ingest.committables import write_results_to_bytes
+from service.model.ingest.micro_batches import Message
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.writing import Destination, TableKey, WritableTable
+from service.model.tables.tables import TableName
 
 Pairs = Iterable[tuple[Destination, pa.RecordBatch]]
 

@@ -33,18 +33,18 @@ from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
-from service.model.committables import write_results_from_bytes, write_results_to_bytes
-from service.model.ingest import (
+from service.model.ingest.committables import write_results_from_bytes, write_results_to_bytes
+from service.model.ingest.ingest import (
     BadRecord,
     IngestRequest,
     OnError,
     Rejected,
     StreamedRecords,
 )
-from service.model.judged_by import JudgedBy, ReadAs, UnreadableFile
-from service.model.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
-from service.model.sources import SourceFile, SourceRecords
-from service.model.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.judged_by import JudgedBy, ReadAs, UnreadableFile
+from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.sources import SourceFile, SourceRecords
+from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
 # How often an upsert is divided anew, among so many times more tasks, when its rows were too many for one.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from service.errors import IngestInvalid, WriteNotAllowed
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 
 @dataclass(frozen=True, slots=True)

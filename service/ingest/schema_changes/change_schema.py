@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
 
-from service.model.schema_changes import AddField, MakeOptional, Path, SchemaChange, WidenField
-from service.model.schemas import Field, Primitive, Struct, with_children
+from service.model.tables.schema_changes import AddField, MakeOptional, Path, SchemaChange, WidenField
+from service.model.tables.schemas import Field, Primitive, Struct, with_children
 
 _Fields = tuple[Field, ...]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 
 from service.ingest.schema_changes.wider_types import is_wider
-from service.model.schema_changes import (
+from service.model.tables.schema_changes import (
     AddField,
     DifferenceKind,
     MakeOptional,
@@ -18,7 +18,7 @@ from service.model.schema_changes import (
     SchemaMatch,
     WidenField,
 )
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, with_children
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, with_children
 
 
 class _Conversion(Enum):

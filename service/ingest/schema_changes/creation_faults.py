@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from service.ingest.schema_changes.layout_faults import layout_faults
 from service.ingest.schema_changes.refused_changes import refused_changes
 from service.ingest.schema_changes.table_properties import refused_properties
-from service.model.reserved_names import is_reserved
-from service.model.schema_changes import AddField
-from service.model.schemas import TableSchema
-from service.model.table_creation import CreationFault, TableCreation
-from service.model.tables import TableName
+from service.model.tables.reserved_names import is_reserved
+from service.model.tables.schema_changes import AddField
+from service.model.tables.schemas import TableSchema
+from service.model.tables.table_creation import CreationFault, TableCreation
+from service.model.tables.tables import TableName
 
 # Catalogs in a database keep no more.
 _LONGEST_SCHEMA = 255

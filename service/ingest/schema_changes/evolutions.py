@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from service.errors import GatewayError
-from service.model.schema_changes import (
+from service.model.tables.schema_changes import (
     AddField,
     ColumnChange,
     ColumnChangeKind,
@@ -16,8 +16,8 @@ from service.model.schema_changes import (
     TableEvolution,
     WidenField,
 )
-from service.model.schemas import type_text
-from service.model.tables import TableName
+from service.model.tables.schemas import type_text
+from service.model.tables.tables import TableName
 
 
 class Evolutions:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from service.model.schemas import Field, Primitive, Struct
-from service.model.table_creation import TableLayout, partition_name
-from service.model.tables import PartitionField, SortField
-from service.model.transforms import is_made_of, is_partition_of, transform_fault
+from service.model.tables.schemas import Field, Primitive, Struct
+from service.model.tables.table_creation import TableLayout, partition_name
+from service.model.tables.tables import PartitionField, SortField
+from service.model.tables.transforms import is_made_of, is_partition_of, transform_fault
 
 Fault = tuple[str, str]
 """A place, as a JSON pointer without its first slash, and a reason."""

@@ -11,11 +11,11 @@ from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.evolutions import Evolutions, telling
 from service.ingest.schema_changes.plan_table import TablePlan, plan_table
 from service.ingest_ports import TableChanges, WritableTables
-from service.model.ingest import Write, WriteFault
-from service.model.schema_changes import TableEvolution
-from service.model.table_creation import TableCreation
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.ingest import Write, WriteFault
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schema_changes import TableEvolution
+from service.model.tables.table_creation import TableCreation
+from service.model.tables.tables import TableName
 
 # Each time another writer has changed the same table meanwhile, and so has got on.
 _ATTEMPTS = 100

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.compare_schemas import compare_schemas
 from service.ingest.schema_changes.refused_changes import refused_changes
-from service.model.ingest import Write
-from service.model.schema_changes import (
+from service.model.ingest.ingest import Write
+from service.model.tables.schema_changes import (
     AddField,
     DifferenceKind,
     MakeOptional,
@@ -17,8 +17,8 @@ from service.model.schema_changes import (
     SchemaDifference,
     WidenField,
 )
-from service.model.schemas import TableSchema, fields_with_paths
-from service.model.table_creation import RequestedSchema
+from service.model.tables.schemas import TableSchema, fields_with_paths
+from service.model.tables.table_creation import RequestedSchema
 
 
 @dataclass(frozen=True, slots=True)

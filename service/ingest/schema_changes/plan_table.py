@@ -13,12 +13,12 @@ from service.ingest.schema_changes.creation_faults import creation_faults
 from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest.schema_changes.planned_columns import highest_id, planned_columns, with_planned_ids
 from service.ingest.schema_changes.sort_orders import missing_sort_orders, with_sort_orders
-from service.model.ingest import ColumnFields, Write
-from service.model.schema_changes import SchemaChange
-from service.model.schemas import TableSchema, fields_with_paths
-from service.model.table_creation import TableCreation, partition_name
-from service.model.tables import SortField, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.ingest import ColumnFields, Write
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schema_changes import SchemaChange
+from service.model.tables.schemas import TableSchema, fields_with_paths
+from service.model.tables.table_creation import TableCreation, partition_name
+from service.model.tables.tables import SortField, TableName
 
 # The newest one that PyIceberg commits to, and what tables are made with.
 _FORMAT = 2

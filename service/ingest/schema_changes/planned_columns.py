@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import count
 
 from service.ingest.schema_changes.change_schema import change_schema
-from service.model.schema_changes import SchemaChange
-from service.model.schemas import Field, fields_with_paths, with_children
+from service.model.tables.schema_changes import SchemaChange
+from service.model.tables.schemas import Field, fields_with_paths, with_children
 
 
 def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange]) -> tuple[Field, ...]:
@@ -16,8 +16,8 @@ def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange])
 
     New fields have provisional ids beyond all that are there: the catalog may give them others.
 
-    >>> from service.model.schema_changes import AddField
-    >>> from service.model.schemas import Primitive
+    >>> from service.model.tables.schema_changes import AddField
+    >>> from service.model.tables.schemas import Primitive
     >>> changes = [AddField((), Field(0, "at", Primitive("date")))]
     >>> [each.field_id for each in planned_columns((Field(4, "id", Primitive("int")),), changes)]
     [4, 5]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from service.model.filed_names import filed_name
-from service.model.schema_changes import (
+from service.model.tables.filed_names import filed_name
+from service.model.tables.schema_changes import (
     AddField,
     DifferenceKind,
     MakeOptional,
@@ -14,7 +14,7 @@ from service.model.schema_changes import (
     SchemaDifference,
     WidenField,
 )
-from service.model.schemas import Field, Primitive, Struct, TableSchema, fields_with_paths
+from service.model.tables.schemas import Field, Primitive, Struct, TableSchema, fields_with_paths
 
 # The Iceberg table specification, "Format Versioning".
 _FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})

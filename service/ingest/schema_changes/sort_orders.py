@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from service.errors import IngestInvalid
 from service.ingest.schema_changes.layout_faults import sort_order_faults
-from service.model.ingest import Write, WriteFault
-from service.model.tables import UNSORTED_ID, SortField, SortOrder
-from service.model.writing import WritableTable
+from service.model.ingest.ingest import Write, WriteFault
+from service.model.ingest.writing import WritableTable
+from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 
 
 def sort_order_id(fields: tuple[SortField, ...], orders: Iterable[SortOrder]) -> int | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.ingest import IngestCommit, IngestRecord, Write
-from service.model.judged_by import Judging, ReadAs, UnreadableFile
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestCommit, IngestRecord, Write
+from service.model.ingest.judged_by import Judging, ReadAs, UnreadableFile
+from service.model.ingest.writing import TableKey
 
 
 class BatchProgress:

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.model.stream_standing import StreamProgress
+from service.model.ingest.stream_standing import StreamProgress
 
 
 @dataclass(slots=True)

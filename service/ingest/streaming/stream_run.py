@@ -19,10 +19,10 @@ from service.errors import (
 from service.ingest.committing.waiters import unsettled
 from service.ingest.ingests import Accepted, Ingests
 from service.ingest.streaming.batch_progress import BatchProgress
-from service.model.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
-from service.model.judged_by import Judging
-from service.model.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
-from service.model.streams import (
+from service.model.ingest.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
+from service.model.ingest.judged_by import Judging
+from service.model.ingest.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.streams import (
     BatchDone,
     DirectorySource,
     KafkaSource,
@@ -30,7 +30,7 @@ from service.model.streams import (
     StreamRecord,
     batch_request_id,
 )
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamLease, StreamStore
 

@@ -30,9 +30,9 @@ from service.ingest.ingests import Ingests
 from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
 from service.ingest.streaming.unmetered import UnmeteredStreams
-from service.model.ingest import IngestRequest
-from service.model.stream_standing import StreamStanding
-from service.model.streams import StreamDefinition, StreamRecord, StreamState
+from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.stream_standing import StreamStanding
+from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamMeters, StreamQueries, StreamSources, StreamStore
 

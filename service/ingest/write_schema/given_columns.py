@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.model.ingest import Violation, WriteRule
-from service.model.schemas import Field, Struct, with_children
+from service.model.ingest.ingest import Violation, WriteRule
+from service.model.tables.schemas import Field, Struct, with_children
 
 
 def given_columns(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Set
 
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.schemas import path_of
-from service.model.tables import SortField
-from service.model.writing import WritableTable
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schemas import path_of
+from service.model.tables.tables import SortField
 
 
 def inferred_columns(

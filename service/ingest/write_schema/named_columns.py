@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from service.errors import did_you_mean
-from service.model.ingest import Violation, WriteRule
-from service.model.schemas import Field, Struct
+from service.model.ingest.ingest import Violation, WriteRule
+from service.model.tables.schemas import Field, Struct
 
 # Each name is looked for among all columns, which takes a while.
 _WITH_NEAREST = 10
@@ -20,7 +20,7 @@ def named_columns(
 
     A column whose own name has dots goes before a field inside a struct.
 
-    >>> from service.model.schemas import Primitive
+    >>> from service.model.tables.schemas import Primitive
     >>> columns = (Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamptz")))
     >>> named_columns(["at", "id"], columns)
     ((2, 1), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from service.errors import IngestInvalid
-from service.model.writing import TableKey, WriteTarget
+from service.model.ingest.writing import TableKey, WriteTarget
 
 
 def check_one_upsert(targets: Iterable[WriteTarget]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from service.model.schemas import Field, Struct, fields_with_paths, path_of
-from service.model.tables import SortField
-from service.model.writing import WritableTable
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schemas import Field, Struct, fields_with_paths, path_of
+from service.model.tables.tables import SortField
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from service.errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.write_schema.named_columns import named_columns
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.ingest import Violation, Write, WriteFault, WriteRule
-from service.model.schemas import Field, Primitive, fields_with_paths
-from service.model.tables import TableName
-from service.model.writing import WritableTable
+from service.model.ingest.ingest import Violation, Write, WriteFault, WriteRule
+from service.model.ingest.writing import WritableTable
+from service.model.tables.schemas import Field, Primitive, fields_with_paths
+from service.model.tables.tables import TableName
 
 # Before version 2 there are no deletes.
 OLDEST_FORMAT = 2

@@ -11,8 +11,8 @@ from service.ingest.schema_changes.sort_orders import check_sort_order, sort_ord
 from service.ingest.write_schema.kept import kept_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
-from service.model.ingest import Violation, Write
-from service.model.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
+from service.model.ingest.ingest import Violation, Write
+from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
 
 # PyIceberg commits to no newer one.
 NEWEST_FORMAT = 2

@@ -10,7 +10,7 @@ from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.inferred_columns import inferred_columns
 from service.ingest.write_schema.named_columns import named_columns, unknown_columns
 from service.ingest.write_schema.projection import Projection
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     ColumnFields,
     ColumnNames,
     InferredColumns,
@@ -18,8 +18,8 @@ from service.model.ingest import (
     Violation,
     WriteRule,
 )
-from service.model.tables import SortField
-from service.model.writing import WritableTable, WriteSchema
+from service.model.ingest.writing import WritableTable, WriteSchema
+from service.model.tables.tables import SortField
 
 
 def resolve_write_schema(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.model.schemas import Field, Struct, TableSchema
+from service.model.tables.schemas import Field, Struct, TableSchema
 
 
 def written_fields(schema: TableSchema, column_ids: Sequence[int] | None) -> tuple[Field, ...]:
@@ -13,7 +13,7 @@ def written_fields(schema: TableSchema, column_ids: Sequence[int] | None) -> tup
 
     A struct stands where the first of its fields does.
 
-    >>> from service.model.schemas import Primitive
+    >>> from service.model.tables.schemas import Primitive
     >>> city, street = Field(3, "city", Primitive("string")), Field(4, "street", Primitive("string"))
     >>> place = Field(2, "place", Struct((city, street)))
     >>> schema = TableSchema(0, (Field(1, "id", Primitive("long")), place))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows
-from service.model.tables import TableFacts
+from service.model.filters.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import FactsOf, build_relations
 from service.pruning.scan_layout.is_worth_collecting import LARGEST_BUILD_SHARE, reading_cost
 

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from service.model.filtering import Build
-from service.model.joins import ColumnOf, JoinGraph, Relation, WrittenRows
-from service.model.query import Parameters
-from service.model.tables import TableFacts
+from service.model.filters.filtering import Build
+from service.model.filters.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.query.query import Parameters
+from service.model.tables.tables import TableFacts
 from service.pruning.conditions.renamed import all_readable, renamed_and_readable
 from service.pruning.conditions.spelled import spelled
 from service.pruning.join_graph.join_paths import paths_to, reached

@@ -8,8 +8,8 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
+from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
 from service.pruning.build_side.build_query import BuildQuery, build_query
 from service.pruning.build_side.chosen_rows import chosen_rows
 from service.pruning.build_side.is_chosen_otherwise import is_chosen_otherwise

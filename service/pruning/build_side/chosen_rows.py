@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import build_scope
 
-from service.model.joins import ColumnOf, JoinGraph, WrittenRows
-from service.model.tables import TableFacts
+from service.model.filters.joins import ColumnOf, JoinGraph, WrittenRows
+from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import FactsOf
 from service.pruning.conditions.is_faithful import is_faithful
 from service.pruning.conditions.stands_alone import stands_alone

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from service.model.filtering import JoinType, Probe
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.filters.filtering import JoinType, Probe
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 
 # Partition tuples of more columns than these are rare, and predicates on them long.
 MAX_COLUMNS = 8

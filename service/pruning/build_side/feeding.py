@@ -7,7 +7,7 @@ from itertools import islice
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, JoinGraph
+from service.model.filters.joins import ColumnOf, JoinGraph
 from service.pruning.build_side.build_query import BuildQuery, build_query
 from service.pruning.join_graph.known_tables import KnownTables
 from service.pruning.scan_layout.accepted_columns import accepted_columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.relations import RelationQuery
+from service.model.filters.relations import RelationQuery
 
 _DISTINCT = "SELECT DISTINCT "
 
@@ -10,8 +10,8 @@ _DISTINCT = "SELECT DISTINCT "
 def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
     """The same keys, some of them several times; None when the text does not read that table as the rows do.
 
-    >>> from service.model.filtering import Build
-    >>> from service.model.tables import TableName
+    >>> from service.model.filters.filtering import Build
+    >>> from service.model.tables.tables import TableName
     >>> rows_of = Build((TableName("lake", "shop", "days"),), ("k",), "x = 1", (7,))
     >>> source = "`lake`.`shop`.`days` VERSION AS OF 7 AS `t0`"
     >>> rows = RelationQuery(rows_of, f"SELECT `t0`.`k` FROM {source} WHERE (`t0`.`x` = 1)", "r")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, ColumnOf, JoinGraph, column_pair, own_columns, relations_in
+from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, column_pair, own_columns, relations_in
 from service.pruning.candidates.semi_join import answers_without_rows
 from service.pruning.join_graph.key_sides import key_side
 from service.pruning.name_resolution.join_trees import joins_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.model.filtering import JoinType
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.filters.filtering import JoinType
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 
 
 def inner_join(graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]) -> Iterator[Candidate]:

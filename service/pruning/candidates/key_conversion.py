@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.model.keys import are_compared_exactly, key_family
+from service.model.filters.keys import are_compared_exactly, key_family
 
 
 @dataclass(frozen=True, slots=True)

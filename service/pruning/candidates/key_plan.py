@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.filtering import KeySpan, Reason
-from service.model.joins import Candidate
-from service.model.keys import key_family
+from service.model.filters.filtering import KeySpan, Reason
+from service.model.filters.joins import Candidate
+from service.model.filters.keys import key_family
 from service.pruning.candidates.key_conversion import key_conversion
 from service.pruning.candidates.key_type import key_type
 from service.pruning.candidates.unwrap_cast import Unwrapped, unwrap_cast

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, JoinGraph
+from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.joins import Candidate, JoinGraph
 from service.pruning.join_graph.key_sides import key_sides
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, JoinEquality, JoinGraph, KeySide
+from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.joins import Candidate, JoinEquality, JoinGraph, KeySide
 
 
 def outer_join(graph: JoinGraph) -> Iterator[Candidate]:

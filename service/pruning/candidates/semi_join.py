@@ -8,8 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType, Reason
-from service.model.joins import Candidate, JoinGraph, KeySide
+from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.joins import Candidate, JoinGraph, KeySide
 from service.pruning.join_graph.key_sides import key_side, key_sides
 
 UNION = "union"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.filtering import KeySpan
-from service.model.keys import digits_of
+from service.model.filters.filtering import KeySpan
+from service.model.filters.keys import digits_of
 
 _TYPES = {
     exp.DType.INT: "int",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from service.model.joins import alone_in, relations_in
+from service.model.filters.joins import alone_in, relations_in
 
 # Of more branches, hardly anything is said by all.
 MAX_BRANCHES = 16

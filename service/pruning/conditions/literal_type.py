@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.keys import can_hold
+from service.model.filters.keys import can_hold
 
 NULL_TYPE = "null"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from service.model.joins import relations_in
+from service.model.filters.joins import relations_in
 from service.pruning.conditions.is_faithful import is_faithful
 
 # NULL if one of their sides is.

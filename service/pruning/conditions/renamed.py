@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from service.model.joins import own_columns
+from service.model.filters.joins import own_columns
 from service.pruning.conditions.spelled import spelled
 
 

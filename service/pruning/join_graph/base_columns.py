@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import Relation
+from service.model.filters.joins import Relation
 from service.pruning.conditions.literal_type import literal_type
 from service.pruning.join_graph.written_rows import selects_of
 

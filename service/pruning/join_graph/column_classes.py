@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from service.model.joins import ColumnOf
+from service.model.filters.joins import ColumnOf
 
 
 def column_classes(

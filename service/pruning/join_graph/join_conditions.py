@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, JoinGraph, is_filter
+from service.model.filters.joins import ColumnOf, JoinGraph, is_filter
 
 AreAlike = Callable[[ColumnOf, ColumnOf], bool]
 IsFaithful = Callable[[exp.Expr], bool]

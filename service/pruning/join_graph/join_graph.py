@@ -9,8 +9,8 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType
-from service.model.joins import JoinEquality, JoinGraph, Relation, column_pair
+from service.model.filters.filtering import JoinType
+from service.model.filters.joins import JoinEquality, JoinGraph, Relation, column_pair
 from service.pruning.conditions.holding_conditions import holding_conditions
 from service.pruning.conditions.joins_in_effect import Operand, WrittenJoin, joins_in_effect
 from service.pruning.join_graph.key_sides import key_sides

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import JoinGraph, Relation
+from service.model.filters.joins import JoinGraph, Relation
 
 GraphOf = Callable[[Scope, Sequence[exp.Expr]], JoinGraph | None]
 MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from service.model.joins import JoinGraph
+from service.model.filters.joins import JoinGraph
 
 # A chain of dimensions has three or four; the text of a query may have any number.
 MAX_TABLES = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, KeySide
+from service.model.filters.joins import ColumnOf, KeySide
 
 
 def key_sides(

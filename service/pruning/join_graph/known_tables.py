@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import ColumnOf, JoinGraph, Relation
-from service.model.keys import key_family
-from service.model.tables import NOW, TableAt, TableColumn, TableFacts
+from service.model.filters.joins import ColumnOf, JoinGraph, Relation
+from service.model.filters.keys import key_family
+from service.model.tables.tables import NOW, TableAt, TableColumn, TableFacts
 from service.pruning.conditions.literal_type import NULL_TYPE, common_type, literal_type
 from service.pruning.join_graph.base_columns import BaseColumn, base_columns
 from service.pruning.name_resolution.at_snapshots import snapshot_of

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     FilterRecord,
     Reason,
 )
-from service.model.joins import JoinGraph
-from service.model.tables import TableFacts
+from service.model.filters.joins import JoinGraph
+from service.model.tables.tables import TableFacts
 from service.pruning.name_resolution.join_trees import joins_of
 
 GraphOf = Callable[[Scope], JoinGraph | None]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import Reason
-from service.model.joins import ColumnOf, JoinGraph, Relation, own_columns
+from service.model.filters.filtering import Reason
+from service.model.filters.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.pruning.join_graph.base_columns import position_of, source_column
 
 # A condition of so many parts would be slower than what it saves.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import (
+from service.model.filters.joins import (
     ColumnOf,
     JoinGraph,
     OpenedGraph,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from service.model.joins import ColumnOf, OpenedGraph, Relation, has_column, own_columns
+from service.model.filters.joins import ColumnOf, OpenedGraph, Relation, has_column, own_columns
 
 MAX_EXPRESSION_NODES = 48
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, alone_in
+from service.model.filters.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, alone_in
 from service.pruning.conditions.bounded_clock import bounded_clock, has_clock
 from service.pruning.conditions.dated import dated
 from service.pruning.conditions.is_faithful import is_faithful

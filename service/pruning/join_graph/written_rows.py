@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.joins import OpenedGraph, Relation, WrittenRows, relations_in
+from service.model.filters.joins import OpenedGraph, Relation, WrittenRows, relations_in
 from service.pruning.conditions.renamed import renamed
 from service.pruning.join_graph.join_paths import paths_to, reached
 from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.tables import TableFacts, TableSource
+from service.model.tables.tables import TableFacts, TableSource
 
 
 def is_readable_again(facts: TableFacts) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.tables import TableFacts
+from service.model.tables.tables import TableFacts
 from service.pruning.name_resolution.joins_what_it_names import joins_what_it_names
 from service.pruning.name_resolution.qualify import needs_all_columns
 from service.pruning.name_resolution.unnamed_columns import are_told

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from service.model.filtering import JoinType
+from service.model.filters.filtering import JoinType
 from service.pruning.conditions.holding_conditions import holding_conditions
 from service.pruning.conditions.joins_in_effect import JoinTree, Operand, WrittenJoin
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from service.model.tables import TableFacts
+from service.model.tables.tables import TableFacts
 from service.pruning.name_resolution.at_snapshots import at_snapshot
 
 

@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify as qualify_names
 from sqlglot.schema import MappingSchema
 
-from service.model.tables import TableAt, TableFacts
+from service.model.tables.tables import TableAt, TableFacts
 from service.pruning.name_resolution.at_snapshots import snapshot_of
 from service.pruning.name_resolution.is_understood import is_named_by_place, is_understood, shares_columns
 from service.pruning.name_resolution.join_trees import is_parenthesis

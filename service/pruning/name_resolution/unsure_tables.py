@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableName
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableName
 
 
 def unsure_tables(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 from service.pruning.plans.conditions import conjuncts, subqueries, text_of
 from service.pruning.plans.mentions import is_mention_of, mentions
 

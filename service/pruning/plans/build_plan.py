@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.model.explanation import PlanNode
-from service.model.filtering import Build, FilterSource
-from service.model.tables import TableName
+from service.model.filters.filtering import Build, FilterSource
+from service.model.query.explanation import PlanNode
+from service.model.tables.tables import TableName
 from service.pruning.plans.join_operator import ANY
 
 _JOIN = PlanNode(ANY, (("joinType", ("InnerJoin",)),))

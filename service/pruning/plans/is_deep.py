@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 
 MAX_DEPTH = 150
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 
 _COLLECTOR = "DynamicFilteringDataCollector"
 

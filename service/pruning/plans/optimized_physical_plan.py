@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.model.explanation import PlanNode
-from service.model.filtering import Build, FilterRecord, FilterSource
+from service.model.filters.filtering import Build, FilterRecord, FilterSource
+from service.model.query.explanation import PlanNode
 from service.pruning.plans.build_plan import build_plan, collector, is_built_by, is_part_of
 from service.pruning.plans.join_operator import ANY
 from service.pruning.plans.ran_query import RanQuery

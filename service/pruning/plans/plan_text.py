@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.model.explanation import PlanNode
+from service.model.query.explanation import PlanNode
 
 _CONDITIONS = ("condition", "where")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from service.model.filtering import FilterForm, FilterRecord
-from service.model.pruning import ScanRecord
-from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.filters.filtering import FilterForm, FilterRecord
+from service.model.query.pruning import ScanRecord
+from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.pruning.name_resolution.at_snapshots import snapshot_of
 from service.pruning.plans.conditions import conjuncts
 from service.pruning.plans.mentions import is_mention_of, mentions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from service.model.explanation import PlanNode
-from service.model.pruning import ScanRecord
+from service.model.query.explanation import PlanNode
+from service.model.query.pruning import ScanRecord
 
 # Nobody reads more names than these on a line.
 MAX_FIELDS = 40
@@ -16,7 +16,7 @@ _SCANS = ("TableSourceScan", "DynamicFilteringTableSourceScan")
 def with_fields(plan: PlanNode, scans: Iterable[ScanRecord]) -> PlanNode:
     """The same, with the columns of each table of which all scans that ran read the same.
 
-    >>> from service.model.pruning import PruningMetrics, Selection
+    >>> from service.model.query.pruning import PruningMetrics, Selection
     >>> none = Selection(0, 0)
     >>> scan = ScanRecord("lake.a.t", 7, PruningMetrics(none, none, none, none, none, 0), columns=("id", "k"))
     >>> with_fields(PlanNode("TableSourceScan", (("table", ("lake", "a", "t")),)), [scan]).attributes

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import FilterForm, Key, KeyValue, Probe, Reason
-from service.model.keys import converted
-from service.model.partition_tuples import PartitionTuples
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import FilterForm, Key, KeyValue, Probe, Reason
+from service.model.filters.keys import converted
+from service.model.filters.partition_tuples import PartitionTuples
 from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate
 
 # What fits in 32 MiB; of so many, those that the probe cannot hold are left out within half a second.
@@ -51,7 +51,7 @@ def composite_predicate(
     too long: then neighbours become ranges of each column. Where nothing would be left of the tuples but one
     range, a filter on each column says the same.
 
-    >>> from service.model.tables import TableName
+    >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
     >>> keys = [(1, 7), (2, 7), (3, 8), (3, 9)]
     >>> formed = composite_predicate(probe, keys, [None, None], TupleBounds(32, 200))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from service.model.filtering import KeyRange, KeySpan
+from service.model.filters.filtering import KeyRange, KeySpan
 
 _DAY = timedelta(days=1)
 _MOMENT = timedelta(microseconds=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.model.column_values import ColumnValues
-from service.model.file_sizes import FileShare
-from service.model.filtering import (
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.file_sizes import FileShare
+from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     KeyRange,
@@ -15,7 +15,7 @@ from service.model.filtering import (
     KeyValue,
     Reason,
 )
-from service.model.keys import converted, converted_range, spelled_value
+from service.model.filters.keys import converted, converted_range, spelled_value
 from service.pruning.predicates.covering_predicate import covering_predicate
 from service.pruning.predicates.day_ranges import day_ranges, has_clipped
 from service.pruning.predicates.narrow import narrow

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import Key, KeyValue
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import Key, KeyValue
 
 
 @dataclass(frozen=True, slots=True)

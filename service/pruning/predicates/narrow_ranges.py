@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import KeyRange
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import KeyRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from service.model.file_sizes import FileShare
-from service.model.filtering import FilterForm, Key, KeyRange, KeyValue
-from service.model.keys import converted
+from service.model.filters.file_sizes import FileShare
+from service.model.filters.filtering import FilterForm, Key, KeyRange, KeyValue
+from service.model.filters.keys import converted
 
 # With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
 VALUES_PER_RUN = 4

@@ -10,8 +10,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from service.model.joins import ColumnOf, JoinGraph, column_pair, own_columns
-from service.model.sql import ParsedQuery, TextSpan
+from service.model.filters.joins import ColumnOf, JoinGraph, column_pair, own_columns
+from service.model.tables.sql import ParsedQuery, TextSpan
 from service.pruning.conditions.is_faithful import is_faithful
 from service.pruning.rewrites.local_relations import RelationPlacement, is_joined_by_the_select, reads_columns
 from service.pruning.sql_text.inject import inject

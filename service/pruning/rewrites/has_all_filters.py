@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from service.model.filtering import JoinType
-from service.model.joins import Candidate, OpenedGraph
+from service.model.filters.filtering import JoinType
+from service.model.filters.joins import Candidate, OpenedGraph
 from service.pruning.rewrites.local_relations import is_joined_by_the_select
 
 _CHOOSING = (exp.Having, exp.Limit, exp.Offset, exp.Qualify, exp.TableSample, exp.Window)
@@ -24,7 +24,7 @@ def has_all_filters(
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
-    >>> from service.model.joins import ColumnOf
+    >>> from service.model.filters.joins import ColumnOf
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> from service.pruning.join_graph.open_relations import open_relations
     >>> def has_all(joins):

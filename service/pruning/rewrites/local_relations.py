@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.filtering import Build
-from service.model.joins import JoinGraph
-from service.model.query import Parameters
-from service.model.relations import RelationQuery
-from service.model.tables import TableFacts
+from service.model.filters.filtering import Build
+from service.model.filters.joins import JoinGraph
+from service.model.filters.relations import RelationQuery
+from service.model.query.query import Parameters
+from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import BuildQuery, FactsOf, fingerprint
 from service.pruning.conditions.is_faithful import is_faithful
 from service.pruning.conditions.renamed import all_readable, renamed_and_readable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.model.filtering import FilterRecord, Reason
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.filters.filtering import FilterRecord, Reason
+from service.model.tables.tables import TableFacts, TableName, TableSource
 
 
 def covers_native_pruning(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.tables import TableFacts, TableSource
+from service.model.tables.tables import TableFacts, TableSource
 
 # Where nobody counts rows, they are taken to be this small.
 ROW_BYTES = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.model.tables import TableFacts
+from service.model.tables.tables import TableFacts
 
 # What opening a data file costs, in bytes that could be read meanwhile.
 FILE_OPEN_BYTES = 64 * 1024

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.filtering import KeyRange
-from service.model.tables import TableFacts
+from service.model.filters.filtering import KeyRange
+from service.model.tables.tables import TableFacts
 
 _LEAST = -(2**31)
 _LEAST_LONG = -(2**63)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from service.model.file_sizes import FileShare
-from service.model.tables import TableFacts
+from service.model.filters.file_sizes import FileShare
+from service.model.tables.tables import TableFacts
 
 KIB, MIB = 1024, 1024**2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.tables import TableFacts
+from service.model.tables.tables import TableFacts
 
 
 def takes_lists_only(facts: TableFacts, column: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from service.model.sql import ParsedQuery, TableReference, TextSpan
+from service.model.tables.sql import ParsedQuery, TableReference, TextSpan
 
 NO_EDITS: Mapping[TextSpan, str] = {}
 

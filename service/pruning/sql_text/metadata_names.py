@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from service.model.sql import ParsedQuery, TableReference
-from service.model.tables import NOW, TableVersion, VersionKind
+from service.model.tables.sql import ParsedQuery, TableReference
+from service.model.tables.tables import NOW, TableVersion, VersionKind
 from service.pruning.sql_text.version_clause import named_version
 
 _SELECTOR = re.compile(

@@ -6,8 +6,8 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from service.model.query import positional_name
-from service.model.sql import ParsedQuery
+from service.model.query.query import positional_name
+from service.model.tables.sql import ParsedQuery
 from service.pruning.sql_text.readable_words import readable_words
 
 

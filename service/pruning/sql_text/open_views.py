@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from service.model.sql import ParsedQuery
-from service.model.tables import NOW, TableAt, TableName
-from service.model.views import View
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import NOW, TableAt, TableName
+from service.model.tables.views import View
 
 
 def open_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mapping[TableName, str]) -> str:
@@ -31,7 +31,7 @@ def open_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mappi
 def view_select(view: View, text: str) -> str:
     """The query that gives a view's columns under their recorded names, in their order.
 
-    >>> from service.model.views import ViewColumn
+    >>> from service.model.tables.views import ViewColumn
     >>> columns = (ViewColumn("k", "int"), ViewColumn("n", "bigint"))
     >>> view = View(TableName("lake", "shop", "v"), "", "lake", ("shop",), columns)
     >>> print(view_select(view, "SELECT a, b FROM lake.shop.t -- all of it"))

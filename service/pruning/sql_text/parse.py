@@ -10,8 +10,8 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
-from service.model.sql import ParsedQuery, TableReference
-from service.model.tables import NOW
+from service.model.tables.sql import ParsedQuery, TableReference
+from service.model.tables.tables import NOW
 from service.pruning.sql_text.has_clear_comments import has_clear_comments
 from service.pruning.sql_text.nesting import is_shallow
 from service.pruning.sql_text.readable_words import readable_words

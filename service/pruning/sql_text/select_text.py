@@ -9,7 +9,7 @@ from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import Token
 
-from service.model.sql import TextSpan
+from service.model.tables.sql import TextSpan
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableName
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableName
 
 
 def table_names(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.tables import TableVersion, VersionKind
+from service.model.tables.tables import TableVersion, VersionKind
 from service.pruning.conditions.moment import moment
 
 # Comments inside of it, other kinds of literals and whatever is computed are not understood.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Set
 
 from sqlglot import TokenType, exp, tokenize
 
-from service.model.sql import ParsedQuery, TableReference
-from service.model.tables import NOW
-from service.model.views import View
+from service.model.tables.sql import ParsedQuery, TableReference
+from service.model.tables.tables import NOW
+from service.model.tables.views import View
 
 # In the view they are nobody's, in a query that has parameters they would be its.
 _PARAMETERS = {TokenType.PLACEHOLDER, TokenType.PARAMETER, TokenType.COLON, TokenType.QDCOLON}
@@ -20,7 +20,7 @@ def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None
     `parsed` is the view's text, `catalogs` are the names that are a catalog's, not a schema's. Everything but
     the names stays byte for byte.
 
-    >>> from service.model.tables import TableName
+    >>> from service.model.tables.tables import TableName
     >>> from service.pruning.sql_text.parse import parse
     >>> sql = "WITH c AS (SELECT * FROM item) SELECT * FROM c, old.sales AS s"
     >>> view = View(TableName("lake", "shop", "v"), sql, "lake", ("shop",), ())

@@ -9,8 +9,8 @@ import structlog
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from service.model.explanation import Explanation, QueryPlans
-from service.model.query import QueryRecord
+from service.model.query.explanation import Explanation, QueryPlans
+from service.model.query.query import QueryRecord
 from service.ports import Answer, BoundedCalls, CallGivenUp
 from service.pruning.plans.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plans.is_deep import is_deep

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from service.errors import QueryCanceled, TableNotFound
-from service.model.explanation import PLANNED, Explanation
-from service.model.health import PartHealth
-from service.model.query import QueryRequest, QueryState
+from service.model.operations.health import PartHealth
+from service.model.query.explanation import PLANNED, Explanation
+from service.model.query.query import QueryRequest, QueryState
 from service.ports import BoundedCalls, Engine, EngineResult, Statement
 from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
-from service.model.explanation import Explanation
-from service.model.usage import PoolUse
+from service.model.operations.usage import PoolUse
+from service.model.query.explanation import Explanation
 from service.query.explaining.plan_query import plan_query
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import QueryPorts

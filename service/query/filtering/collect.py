@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError, QueryCanceled
-from service.model.filtering import (
+from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     FilterOutcome,

@@ -15,11 +15,11 @@ from typing import Any
 import structlog
 from cachetools import LRUCache
 
-from service.model.filtering import DynamicFilter, Reason
-from service.model.query import Parameter, QueryRequest, by_name
-from service.model.rewrites import RewriteKind
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.filters.filtering import DynamicFilter, Reason
+from service.model.query.query import Parameter, QueryRequest, by_name
+from service.model.query.rewrites import RewriteKind
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports import BoundedCalls, CallGivenUp, Catalogs, Clock, ProbeValues, Views
 from service.pruning.conditions.days_around import days_around
 from service.pruning.detection import Detection

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.model.filtering import DynamicFilter, FilterForm, KeySpan
-from service.model.relations import HeldRelation
-from service.model.sql import TextSpan
+from service.model.filters.filtering import DynamicFilter, FilterForm, KeySpan
+from service.model.filters.relations import HeldRelation
+from service.model.tables.sql import TextSpan
 from service.pruning.rewrites.droppable_joins import DroppableJoin
 from service.pruning.rewrites.local_relations import RelationPlacement
 from service.query.filtering.applied_filter import AppliedFilter

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from service.errors import QueryFailed
-from service.model.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
-from service.model.query import Parameters
-from service.model.relations import RelationQuery
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
+from service.model.filters.relations import RelationQuery
+from service.model.query.query import Parameters
 from service.ports import Engine, EngineResult, Statement
 from service.pruning.build_side.fed_query import fed_query
 from service.pruning.build_side.held_query import held_query

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from service.model.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
+from service.model.filters.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
 from service.pruning.detection import Placement
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.predicates.form import FormBounds, form, listed_keys

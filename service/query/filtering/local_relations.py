@@ -11,8 +11,8 @@ from contextlib import suppress
 import structlog
 
 from service.errors import GatewayError
-from service.model.query import Parameters
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.query.query import Parameters
 from service.ports import KeysAndRows, Relations
 from service.tracing import carried
 

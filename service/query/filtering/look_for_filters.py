@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from service.model.filtering import Reason
-from service.model.query import Parameter
-from service.model.tables import NOW, TableAt, TableFacts, TableVersion, VersionKind
+from service.model.filters.filtering import Reason
+from service.model.query.query import Parameter
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableVersion, VersionKind
 from service.ports import Answer
 from service.pruning.candidates.compared_columns import compared_columns
 from service.pruning.detect import detect

@@ -9,8 +9,8 @@ from typing import assert_never
 from sqlglot import exp
 
 from service.errors import CatalogDown, TableNotFound
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableSource
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableFacts, TableSource
 from service.ports import Catalogs
 from service.pruning.conditions.is_expression_name import is_expression_name
 from service.pruning.sql_text.inject import Narrowing

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.model.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome
-from service.model.query import Parameters
-from service.model.relations import RelationBounds, RelationQuery
-from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.tables import TableFacts
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome
+from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.query.query import Parameters
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.tables.tables import TableFacts
 from service.ports import KeyCollector
 from service.pruning.detection import Placement
 from service.pruning.rows_with_keys import rows_with_keys

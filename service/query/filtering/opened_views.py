@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from service.errors import CatalogDown
-from service.model.sql import ParsedQuery
-from service.model.tables import NOW, TableAt, TableFacts, TableName
-from service.model.views import OpenedText, View, ViewReading
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
+from service.model.tables.views import OpenedText, View, ViewReading
 from service.ports import Catalogs, Views
 from service.pruning.sql_text.open_views import open_views, view_select
 from service.query.filtering.view_texts import ViewBody, ViewQuestion, ViewTexts, versions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableFacts, TableName
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.tables.tables import TableFacts, TableName
 from service.ports import Clock, ProbeValues
 from service.pruning.scan_layout.is_worth_collecting import is_worth_narrowing
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     DynamicFilter,
     FilterOutcome,
     Reason,
 )
-from service.model.query import QueryRequest, by_name
-from service.model.relations import HeldRelation
-from service.model.rewrites import RewriteKind
+from service.model.filters.relations import HeldRelation
+from service.model.query.query import QueryRequest, by_name
+from service.model.query.rewrites import RewriteKind
 from service.pruning.rewrites.local_relations import RelationPlacement
 from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_narrowing
 from service.query.filtering.applied_filter import AppliedFilter

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from service.model.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.rewrites import RewriteRecord
-from service.model.sql import Mention
-from service.model.tables import TableFacts
+from service.model.filters.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.query.rewrites import RewriteRecord
+from service.model.tables.sql import Mention
+from service.model.tables.tables import TableFacts
 from service.pruning.detection import Placement
 from service.pruning.predicates.predicate import FormedPredicate
 from service.query.filtering.unpinned import UnpinnedTables

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from service.model.filtering import DynamicFilteringData
-from service.model.keys import size_in_arrow
-from service.model.query import PruningRequest
+from service.model.filters.filtering import DynamicFilteringData
+from service.model.filters.keys import size_in_arrow
+from service.model.query.query import PruningRequest
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds
 from service.pruning.predicates.form import FormBounds
 from service.query.filtering.rewrite import RewriteBounds

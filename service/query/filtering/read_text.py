@@ -7,8 +7,8 @@ from functools import lru_cache
 import structlog
 from sqlglot import TokenError, tokenize
 
-from service.model.filtering import Reason
-from service.model.sql import ParsedQuery
+from service.model.filters.filtering import Reason
+from service.model.tables.sql import ParsedQuery
 from service.ports import Answer, BoundedCalls, CallGivenUp
 from service.pruning.sql_text.is_replaceable import is_replaceable
 from service.pruning.sql_text.nesting import is_shallow

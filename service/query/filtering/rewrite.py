@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.file_sizes import WHOLE, FileShare
-from service.model.filtering import FilterForm, FilterRecord
-from service.model.pruning import ScanRecord
-from service.model.relations import HeldRelation
-from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.sql import TableReference
-from service.model.tables import TableFacts, TableName, TableSource
+from service.model.filters.file_sizes import WHOLE, FileShare
+from service.model.filters.filtering import FilterForm, FilterRecord
+from service.model.filters.relations import HeldRelation
+from service.model.query.pruning import ScanRecord
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.tables.sql import TableReference
+from service.model.tables.tables import TableFacts, TableName, TableSource
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.predicates.without_equalities import without_equalities
 from service.pruning.rewrites.local_relations import RelationPlacement

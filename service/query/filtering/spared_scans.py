@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.pruning import ScanRecord
+from service.model.query.pruning import ScanRecord
 from service.ports import EngineResult
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     FilterRecord,
 )
-from service.model.pruning import ScanRecord
-from service.model.tables import TableName
+from service.model.query.pruning import ScanRecord
+from service.model.tables.tables import TableName
 from service.query.filtering.pruned_query import PrunedQuery
 
 

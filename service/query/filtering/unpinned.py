@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from service.errors import CatalogDown, TableNotFound
-from service.model.filtering import DynamicFilter
-from service.model.tables import TableAt, TableFacts, TableName, TableSource
+from service.model.filters.filtering import DynamicFilter
+from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
 from service.ports import Catalogs
 from service.query.filtering.loose_mentions import LooseMention, has_changed
 

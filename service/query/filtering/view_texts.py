@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from service.errors import CatalogDown
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableFacts, TableSource
-from service.model.views import View, ViewReading
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableFacts, TableSource
+from service.model.tables.views import View, ViewReading
 from service.ports import Catalogs, Views
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names

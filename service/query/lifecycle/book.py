@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 from uuid import UUID
 
 from service.errors import RequestIdReused, TooManyQueries
-from service.model.query import QueryState
+from service.model.query.query import QueryState
 from service.query.lifecycle.live import LiveQuery
 
 

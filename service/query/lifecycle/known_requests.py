@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.errors import MetricsStoreDown
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 from service.ports import Clock, Journal, MetricsStore
 
 STORE_REST_MS = 5_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from service.model.history import QueryListing, QuerySummary, summary_of
+from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.ports import QueryHistory
 from service.query.lifecycle.live import LiveQuery
 

@@ -10,9 +10,9 @@ from datetime import datetime
 from uuid import UUID
 
 from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
-from service.model.filtering import FilterRecord
-from service.model.pruning import ScanRecord
-from service.model.query import (
+from service.model.filters.filtering import FilterRecord
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import (
     QueryError,
     QueryRecord,
     QueryRequest,
@@ -20,8 +20,8 @@ from service.model.query import (
     QueryStatus,
     engine_run,
 )
-from service.model.results import Manifest
-from service.model.verification import Verification
+from service.model.query.results import Manifest
+from service.model.query.verification import Verification
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans

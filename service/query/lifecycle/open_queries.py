@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from service.model.query import QueryState
+from service.model.query.query import QueryState
 from service.query.lifecycle.live import LiveQuery
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from sqlglot import TokenError, TokenType, tokenize
 
 from service.errors import ParameterMissing, ParameterUnused
-from service.model.query import Parameters
+from service.model.query.query import Parameters
 
 # `?::INT` begins with one token of its own.
 _POSITIONAL = (TokenType.PLACEHOLDER, TokenType.QDCOLON)
@@ -20,7 +20,7 @@ def check_parameters(sql: str, parameters: Parameters) -> None:
     Named places are counted generously (`a:b` may be a path into a variant): what is really missing, the
     engine says.
 
-    >>> from service.model.query import Parameter
+    >>> from service.model.query.query import Parameter
     >>> check_parameters("SELECT :year", {"year": Parameter(2000)})
     >>> check_parameters("SELECT ':year'", {"year": Parameter(2000)})
     Traceback (most recent call last):

@@ -8,7 +8,7 @@ from concurrent.futures import Future, wait
 
 import structlog
 
-from service.model.health import PartHealth, PartState
+from service.model.operations.health import PartHealth, PartState
 
 log = structlog.get_logger(__name__)
 

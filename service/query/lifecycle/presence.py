@@ -11,8 +11,8 @@ from uuid import UUID
 import structlog
 
 from service.errors import MetricsStoreDown, QueryCanceled, QueryEnded, ReplicaLost
-from service.model.query import QueryState
-from service.model.replicas import OpenQuery
+from service.model.query.query import QueryState
+from service.model.query.replicas import OpenQuery
 from service.ports import Clock, Journal, Replicas
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery

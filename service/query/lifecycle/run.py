@@ -8,9 +8,9 @@ import structlog
 
 from service.errors import GatewayError, QueryEnded, TableNotFound
 from service.lineage_ports import Lineage, NoLineage
-from service.model.lineage import ResultLineage
-from service.model.query import EngineRun, engine_run
-from service.model.results import Manifest
+from service.model.query.lineage import ResultLineage
+from service.model.query.query import EngineRun, engine_run
+from service.model.query.results import Manifest
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess

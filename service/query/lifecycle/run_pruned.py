@@ -7,8 +7,8 @@ from dataclasses import replace
 import structlog
 
 from service.errors import CallerError, EngineLost, QueryCanceled, QueryFailed, VerificationFailed
-from service.model.filtering import Reason
-from service.model.verification import Verification
+from service.model.filters.filtering import Reason
+from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.filtering.prune import Pruner
 from service.query.filtering.spared_scans import spared_scans

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from service.errors import ShuttingDown
-from service.model.usage import PoolUse
+from service.model.operations.usage import PoolUse
 from service.query.lifecycle.fair_turns import FairTurns, Turn
 from service.query.lifecycle.worker_pool import WorkerPool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 from service.query.lifecycle.live import LiveQuery
 from service.tracing import Span
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 
 from service.errors import CallerError, QueryFailed
-from service.model.verification import Verification
+from service.model.query.verification import Verification
 from service.ports import EngineResult
 from service.pruning.conditions.is_free_to_differ import is_free_to_differ
 from service.pruning.sql_text.parse import parse

@@ -10,8 +10,8 @@ from contextlib import suppress
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
-from service.model.health import PartHealth, PartState
-from service.model.usage import PoolUse
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import PoolUse
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import QueryPorts, record, run_query

@@ -22,7 +22,7 @@ from pyiceberg.transforms import parse_transform
 from pyiceberg.types import DateType, DecimalType, LongType, NestedField, StringType, TimestamptzType
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
-from service.model.tables import PartitionField, SortField, TableColumn, TableName
+from service.model.tables.tables import PartitionField, SortField, TableColumn, TableName
 from service.ports import Catalogs
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock

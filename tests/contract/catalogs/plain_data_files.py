@@ -16,7 +16,7 @@ from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType
 
-from service.model.writing import MAIN, TableKey, WriteResult, WriteTarget
+from service.model.ingest.writing import MAIN, TableKey, WriteResult, WriteTarget
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),

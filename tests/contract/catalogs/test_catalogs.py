@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound
-from service.model.health import PartHealth, PartState
-from service.model.tables import (
+from service.model.operations.health import PartHealth, PartState
+from service.model.tables.tables import (
     PartitionField,
     SortField,
     TableAt,

@@ -20,8 +20,8 @@ from service.adapters.commits.earlier_deletes import earlier_deletes
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteTarget
+from service.model.ingest.writing import TableKey, WriteTarget
+from service.model.tables.tables import TableName
 
 BUCKETS = 40
 KEYS = 5_000

@@ -13,8 +13,8 @@ from pyiceberg.table.snapshots import Snapshot
 
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.snapshot_append import SnapshotAppend
-from service.model.tables import TableName
-from service.model.writing import Committable, TableKey
+from service.model.ingest.writing import Committable, TableKey
+from service.model.tables.tables import TableName
 from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
 
 KEY = TableKey(TableName("lake", "game", "logs"))

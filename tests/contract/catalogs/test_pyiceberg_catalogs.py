@@ -16,8 +16,8 @@ from pyiceberg.types import DecimalType
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.read_at import read_at
 from service.errors import CannotStart, CatalogDown, TableUnreadable
-from service.model.health import PartState
-from service.model.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
+from service.model.operations.health import PartState
+from service.model.tables.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.clock import FakeClock
 

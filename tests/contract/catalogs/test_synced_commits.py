@@ -17,8 +17,8 @@ from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.disk.synced_files import not_synced, path_on_disk, sync_files
 from service.errors import CatalogDown
-from service.model.tables import TableName
-from service.model.writing import Committable, RowDelta, TableKey
+from service.model.ingest.writing import Committable, RowDelta, TableKey
+from service.model.tables.tables import TableName
 from tests.contract.catalogs.commit_tables import committable_of
 from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
 from tests.fakes.clock import FakeClock

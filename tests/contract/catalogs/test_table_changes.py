@@ -16,11 +16,11 @@ from service.adapters.commits.table_changes import PyIcebergTableChanges
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
 from service.ingest_ports import TableChanges, WritableTables
-from service.model.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
-from service.model.table_creation import TableCreation, TableLayout
-from service.model.tables import PartitionField, SortField, TableName
-from service.model.writing import MAIN, WritableTable
+from service.model.ingest.writing import MAIN, WritableTable
+from service.model.tables.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.model.tables.table_creation import TableCreation, TableLayout
+from service.model.tables.tables import PartitionField, SortField, TableName
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.writable_tables import FakeWritableTables

@@ -16,8 +16,8 @@ from pyiceberg.types import IntegerType, LongType, StringType
 from service.adapters.commits.committed_rounds import ROUND
 from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableChanged, TableNotFound
 from service.ingest_ports import RoundEnded
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult
+from service.model.ingest.writing import TableKey, WriteResult
+from service.model.tables.tables import TableName
 from tests.contract.catalogs.commit_tables import (
     CommitTables,
     FakeCommitTables,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from service.errors import StorageDown
-from service.model.writing import Destination, WriteTarget
+from service.model.ingest.writing import Destination, WriteTarget
 from tests.contract.data_files.storages import Storage
 
 

@@ -15,7 +15,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
 from service.errors import CommittableUnreadable, WrittenFileMissing
 from service.ingest_ports import WrittenRows
-from service.model.writing import WritableTable, WriteResult, WriteTarget
+from service.model.ingest.writing import WritableTable, WriteResult, WriteTarget
 from tests.contract.data_files.storages import SCHEMA, FakeStorage, Storage
 from tests.fakes.written_rows import FakeWrittenRows
 

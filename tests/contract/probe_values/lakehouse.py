@@ -29,8 +29,8 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.probe_values.column_values import column_values
 from service.adapters.probe_values.manifest_intervals import HeldIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.tables.tables import TableName
 from service.ports import ProbeValues
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyiceberg.types import LongType
 
-from service.model.column_values import ColumnValues, FileOverlap, NotKnown
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.tables.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, PyIcebergProbeLakehouse
 from tests.fakes.counting_file_io import opened_manifests
 

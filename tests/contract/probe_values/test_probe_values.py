@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-from service.model.column_values import ColumnValues, FileOverlap, NotKnown
-from service.model.file_sizes import WHOLE, FileShare
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.filters.file_sizes import WHOLE, FileShare
+from service.model.tables.tables import TableName
 from tests.contract.probe_values.lakehouse import SALES, ProbeLakehouse
 
 PATIENCE_S = 30.0

@@ -17,8 +17,8 @@ from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest_ports import always_open
-from service.model.ingest import RoundPart, RoundRevision
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest.ingest import RoundPart, RoundRevision
+from service.model.ingest.writing import CommitResult, Committable, TableKey
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 ROUND_IS_OPEN = "round-is-open"

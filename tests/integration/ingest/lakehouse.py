@@ -25,9 +25,9 @@ from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest_ports import IngestLog, RowDeltas, TableCommits
-from service.model.ingest import IngestCommit, IngestRecord, IngestState
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult
+from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.ingest.writing import TableKey, WriteResult
+from service.model.tables.tables import TableName
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
     SCHEMA,

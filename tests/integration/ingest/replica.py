@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest_ports import always_open
-from service.model.writing import CommitResult, Committable
+from service.model.ingest.writing import CommitResult, Committable
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 

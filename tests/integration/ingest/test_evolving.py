@@ -13,11 +13,11 @@ from service.adapters.commits.table_changes import PyIcebergTableChanges
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN
 from service.ingest.schema_changes.match_tables import match_tables
-from service.model.ingest import Write
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.table_creation import RequestedSchema, TableLayout
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.ingest import Write
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.table_creation import RequestedSchema, TableLayout
+from service.model.tables.tables import TableName
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 pytestmark = pytest.mark.integration

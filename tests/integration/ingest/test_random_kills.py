@@ -14,8 +14,8 @@ from typing import IO
 
 import pytest
 
-from service.model.ingest import IngestRecord, IngestState
-from service.model.writing import WriteResult
+from service.model.ingest.ingest import IngestRecord, IngestState
+from service.model.ingest.writing import WriteResult
 from tests.contract.catalogs.plain_data_files import target_of, written
 from tests.integration.ingest.lakehouse import IngestLakehouse, data_files
 

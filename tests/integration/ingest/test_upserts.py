@@ -50,10 +50,17 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
 from service.ingest_ports import always_open
-from service.model.ingest import IngestCommit, IngestRecord, IngestState
-from service.model.maintenance import CompactionWidth
-from service.model.tables import TableName
-from service.model.writing import CommitResult, Committable, RowDelta, TableKey, WriteResult, WriteTarget
+from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.ingest.writing import (
+    CommitResult,
+    Committable,
+    RowDelta,
+    TableKey,
+    WriteResult,
+    WriteTarget,
+)
+from service.model.operations.maintenance import CompactionWidth
+from service.model.tables.tables import TableName
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.row_deltas import SparkRowDeltas

@@ -11,7 +11,7 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import opened_split
 from service.adapters.sources.storage import SourceAccess
 from service.errors import SourceChanged, SourceDenied, SourceInvalid, SourceNotAllowed, StorageDown
-from service.model.sources import SourceBounds, SourceSplit, source_splits
+from service.model.ingest.sources import SourceBounds, SourceSplit, source_splits
 from tests.integration.object_store.server import ObjectStore
 
 pytestmark = pytest.mark.integration

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from service.adapters.concurrency.bounded_lru import BoundedLru
-from service.model.usage import CacheUse
+from service.model.operations.usage import CacheUse
 
 
 def test_what_was_asked_for_last_stays() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.errors import CatalogDown
-from service.model.tables import TableName
-from service.model.views import View, ViewReading
+from service.model.tables.tables import TableName
+from service.model.tables.views import View, ViewReading
 from tests.fakes.views import FakeViews
 
 NAME = TableName("lake", "shop", "v")

@@ -15,10 +15,10 @@ from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.demo_data.log_table import make_log_table
 from service.errors import CreationInvalid
 from service.ingest.schema_changes.creation_faults import creation_faults
-from service.model.reserved_names import METADATA_TABLES, is_reserved
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.table_creation import TableCreation, TableLayout
-from service.model.tables import TableName
+from service.model.tables.reserved_names import METADATA_TABLES, is_reserved
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.table_creation import TableCreation, TableLayout
+from service.model.tables.tables import TableName
 
 VERSIONS = ("branch_", "branch_audit", "tag_v1", "snapshot_id_1", "at_timestamp_1700000000000")
 RESERVED = (*METADATA_TABLES, *VERSIONS, *(each.upper() for each in (*METADATA_TABLES, *VERSIONS)))

@@ -9,8 +9,8 @@ from uuid import uuid4
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.adapters.telemetry.meters import RecordMeters
-from service.model.ingest import IngestBacklog
-from service.model.writing import Committable, WriteResult
+from service.model.ingest.ingest import IngestBacklog
+from service.model.ingest.writing import Committable, WriteResult
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 
 

@@ -11,8 +11,8 @@ import pytest
 from service.adapters.staging.laid_bodies import LaidBodies
 from service.errors import StorageDown
 from service.ingest_ports import LaidBody
-from service.model.ingest import StreamedRecords
-from service.model.record_formats import RecordFormat
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.record_formats import RecordFormat
 from tests.contract.data_files.storages import DiskStorage
 
 LARGE = b"0123456789abcdef" * 2**17

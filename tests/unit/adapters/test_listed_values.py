@@ -8,9 +8,9 @@ from datetime import date
 import pytest
 
 from service.adapters.probe_values.listed_values import ListedValues
-from service.model.column_values import ColumnValues, NotKnown
-from service.model.filtering import KeyValue
-from service.model.tables import TableColumn, TableFacts, TableName, TableSource
+from service.model.filters.column_values import ColumnValues, NotKnown
+from service.model.filters.filtering import KeyValue
+from service.model.tables.tables import TableColumn, TableFacts, TableName, TableSource
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.probe_values import FakeProbeValues
 

@@ -11,15 +11,15 @@ from prometheus_client import CollectorRegistry
 
 from service.adapters.telemetry.maintenance_meters import RegisteredMaintenanceMeters
 from service.adapters.telemetry.stream_meters import RegisteredStreamMeters
-from service.model.maintenance import (
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceRequest,
     MaintenanceState,
     OperationResult,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 from tests.fakes.maintenance import BOUNDS
 
 REQUEST = MaintenanceRequest(

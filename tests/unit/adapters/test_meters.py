@@ -13,11 +13,11 @@ from structlog.testing import capture_logs
 
 from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.meters import RecordMeters
-from service.model.caller_classes import CallerClasses
-from service.model.filtering import FilterSource
-from service.model.pruning import Selection
-from service.model.query import QueryError, QueryRecord, QueryState
-from service.model.verification import Verification
+from service.model.filters.filtering import FilterSource
+from service.model.operations.caller_classes import CallerClasses
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryError, QueryRecord, QueryState
+from service.model.query.verification import Verification
 from tests.fakes.journal import FakeJournal
 from tests.fakes.meters import FakeMeters
 from tests.fakes.query_records import applied, full_record, scan, short_record

@@ -8,8 +8,8 @@ import pytest
 
 from service.adapters.catalogs.session_catalog import CatalogsWithSession
 from service.errors import CatalogDown, TableNotFound
-from service.model.health import PartState
-from service.model.tables import TableAt, TableName, TableSource, TableVersion, VersionKind
+from service.model.operations.health import PartState
+from service.model.tables.tables import TableAt, TableName, TableSource, TableVersion, VersionKind
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.session_tables import FakeSessionTables
 

@@ -15,9 +15,9 @@ from service.adapters.data_files.writer.parquet_data_files import ParquetDataFil
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import sync_files
 from service.errors import StorageDown
-from service.model.schemas import TableSchema
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey, WritableTable
+from service.model.ingest.writing import Destination, TableKey, WritableTable
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 from tests.unit.adapters.data_files.states import files_below, paths_of, spec_of, state_of, target_of
 
 LONG_AGO_S = time.time() - 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.adapters.telemetry.meters import RecordMeters
-from service.model.health import PartHealth, PartState, Vitals
+from service.model.operations.health import PartHealth, PartState, Vitals
 
 
 def test_what_was_given_up_is_among_the_metrics() -> None:

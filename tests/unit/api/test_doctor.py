@@ -33,8 +33,8 @@ from api.wiring_doctor import system_clock
 from api.wiring_doctor_parts import DoctorParts
 from api.wiring_jars import engine_jars, unfetched
 from service.errors import CannotStart, EngineLost
-from service.model.store_answer import StoreAnswer
-from service.model.tables import TableName
+from service.model.operations.store_answer import StoreAnswer
+from service.model.tables.tables import TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.engine import FakeEngine
 from tests.integration.running import run_sluice

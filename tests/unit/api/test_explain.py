@@ -16,9 +16,9 @@ from api.explain_html.names import breakable
 from api.explain_html.plan_drawing import plan_drawing
 from api.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
-from service.model.explanation import PlanNode
-from service.model.filtering import Reason
-from service.model.verification import Verification
+from service.model.filters.filtering import Reason
+from service.model.query.explanation import PlanNode
+from service.model.query.verification import Verification
 from tests.fakes.gateway import SCAN, FakeGateway
 
 pytestmark = pytest.mark.anyio

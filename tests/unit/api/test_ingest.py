@@ -19,7 +19,7 @@ from service.errors import (
     TableNotFound,
     WriteSchemaInvalid,
 )
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     BadRecord,
     ColumnFields,
     ColumnNames,
@@ -30,10 +30,10 @@ from service.model.ingest import (
     Violation,
     WriteRule,
 )
-from service.model.schema_changes import DifferenceKind, SchemaDifference
-from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
-from service.model.tables import PartitionField, SortField, TableName
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
+from service.model.tables.schema_changes import DifferenceKind, SchemaDifference
+from service.model.tables.table_creation import CreationFault, RequestedSchema, TableLayout
+from service.model.tables.tables import PartitionField, SortField, TableName
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ import zstandard
 
 from api.settings import Settings
 from service.errors import RecordsInvalid
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     BadRecord,
     ColumnFields,
     ColumnNames,
@@ -26,9 +26,9 @@ from service.model.ingest import (
     Route,
     StreamedRecords,
 )
-from service.model.json_records import JsonRecords
-from service.model.record_formats import Compression, RecordFormat
-from service.model.table_creation import TableLayout
+from service.model.ingest.json_records import JsonRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.tables.table_creation import TableLayout
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.model.maintenance import MaintenanceOperation
+from service.model.operations.maintenance import MaintenanceOperation
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ from api.bodies.record_types import RECORD_TYPES
 from api.server import bind, url_of
 from api.settings import Settings
 from service.errors import SqlEmpty, TableNotFound
-from service.model.query import QueryRequest
+from service.model.query.query import QueryRequest
 from tests.fakes.gateway import FakeGateway
 
 KNOWN = uuid4()

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
-from service.model.query import Parameter, PruningRequest
-from service.model.rewrites import RewriteKind
+from service.model.query.query import Parameter, PruningRequest
+from service.model.query.rewrites import RewriteKind
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

@@ -21,8 +21,8 @@ from api.requests.ingest_request import ingest_request
 from api.schemas.ingest_request import IngestBody
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import GatewayError
-from service.model.ingest import IngestRequest
-from service.model.json_records import JsonRecords
+from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.json_records import JsonRecords
 from tests.fakes.gateway import FakeGateway
 
 TABLE = "lake.logs.events"

@@ -17,7 +17,7 @@ from api.rendering import formats
 from api.rendering.formats import render, render_arrow, render_csv, render_json
 from api.rendering.json_values import json_values
 from service.model.calendar import PER_SECOND, date_text, moment_of
-from service.model.results import ResultFormat
+from service.model.query.results import ResultFormat
 
 DAY = datetime.date(2000, 2, 29)
 NIGHT = datetime.datetime(2000, 2, 29, 23, 59, 58)

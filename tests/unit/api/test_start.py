@@ -13,7 +13,7 @@ from api.server import bind, serve
 from api.settings import Settings
 from service.errors import CannotStart
 from service.gateway import Gateway
-from service.model.health import Liveness, PartHealth, PartState
+from service.model.operations.health import Liveness, PartHealth, PartState
 from tests.fakes.gateway import FakeGateway
 
 

@@ -10,8 +10,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.model.record_formats import Compression, RecordFormat
-from service.model.sources import SourceRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.sources import SourceRecords
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

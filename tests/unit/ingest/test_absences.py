@@ -10,7 +10,7 @@ import pytest
 from service.errors import CatalogDown, TableNotFound
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_round import CommitRound, StillMissed, commit_round
-from service.model.ingest import IngestCommit, IngestRecord
+from service.model.ingest.ingest import IngestCommit, IngestRecord
 from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result

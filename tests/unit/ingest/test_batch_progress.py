@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from service.ingest.streaming.batch_progress import BatchProgress
-from service.model.ingest import IngestCommit, Rejected, Write, WrittenTarget
-from service.model.judged_by import JudgedBy, Judging, ReadAs, UnreadableFile
-from service.model.schemas import Field, Primitive
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestCommit, Rejected, Write, WrittenTarget
+from service.model.ingest.judged_by import JudgedBy, Judging, ReadAs, UnreadableFile
+from service.model.ingest.writing import TableKey
+from service.model.tables.schemas import Field, Primitive
+from service.model.tables.tables import TableName
 from tests.fakes.ingests import ingest_of
 
 CLICKS, SALES = (TableKey(TableName("lake", "logs", each)) for each in ("clicks", "sales"))

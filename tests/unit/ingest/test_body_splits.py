@@ -19,10 +19,10 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBoun
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.body_splits import body_splits, is_splittable
 from service.ingest.distributed.split_reader import SplitsOfBody
-from service.model.body_splits import BodySplit
-from service.model.ingest import StreamedRecords
-from service.model.record_formats import Compression, RecordFormat
-from service.model.schemas import Field, Primitive
+from service.model.ingest.body_splits import BodySplit
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.tables.schemas import Field, Primitive
 
 PLAN = ReadPlan((ReadTarget((Field(1, "id", Primitive("long")), Field(2, "note", Primitive("string")))),))
 BOUNDS = ReadBounds(body_bytes=2**20)

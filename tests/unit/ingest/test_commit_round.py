@@ -12,7 +12,7 @@ from service.errors import (
     TableNotFound,
 )
 from service.ingest.committing.commit_round import Refusal, commit_round
-from service.model.ingest import IngestState
+from service.model.ingest.ingest import IngestState
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits

@@ -22,8 +22,8 @@ from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
 from service.ingest_ports import IngestLog, IngestMeters, TableCommits
-from service.model.ingest import IngestRecord, IngestState
-from service.model.writing import Committable, WriteResult
+from service.model.ingest.ingest import IngestRecord, IngestState
+from service.model.ingest.writing import Committable, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_meters import FakeIngestMeters
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result

@@ -6,7 +6,7 @@ import pytest
 
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.compare_schemas import compare_schemas
-from service.model.schema_changes import (
+from service.model.tables.schema_changes import (
     AddField,
     DifferenceKind,
     MakeOptional,
@@ -14,7 +14,7 @@ from service.model.schema_changes import (
     SchemaMatch,
     WidenField,
 )
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 SAME = SchemaMatch.SAME
 CONVERSION = SchemaMatch.DATA_CONVERSION_NEEDED

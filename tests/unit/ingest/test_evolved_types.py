@@ -15,9 +15,9 @@ from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.compare_schemas import compare_schemas
-from service.model.record_formats import RecordFormat
-from service.model.schema_changes import AddField, MakeOptional, SchemaMatch
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, with_children
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schema_changes import AddField, MakeOptional, SchemaMatch
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, with_children
 
 PRIMITIVES = (
     "boolean",

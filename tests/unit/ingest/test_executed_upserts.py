@@ -30,14 +30,14 @@ from service.errors import RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts
-from service.model.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
-from service.model.judged_by import Judging
-from service.model.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
-from service.model.record_formats import RecordFormat
-from service.model.schemas import TableSchema
-from service.model.sources import SourceBounds, SourceFile, SourceRecords
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey, WritableTable, WriteTarget
+from service.model.ingest.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
+from service.model.ingest.judged_by import Judging
+from service.model.ingest.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceBounds, SourceFile, SourceRecords
+from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteTarget
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 from tests.fakes.executors import FakeExecutors
 from tests.fakes.micro_batches import FakeMicroBatch
 from tests.unit.adapters.data_files.states import files_below, spec_of, state_of

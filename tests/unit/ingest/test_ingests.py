@@ -30,7 +30,7 @@ from service.errors import (
     WriteSchemaInvalid,
 )
 from service.ingest.dead_letters.dead_letters import dead_letter_name
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     BadRecord,
     ColumnNames,
     InferredColumns,
@@ -45,11 +45,11 @@ from service.model.ingest import (
     WriteFault,
     WriteRule,
 )
-from service.model.record_formats import Compression, RecordFormat
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.table_creation import RequestedSchema
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.writing import TableKey
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.table_creation import RequestedSchema
+from service.model.tables.tables import TableName
 from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_service import FakeIngests
 from tests.unit.ingest.wide_table import TABLE, with_columns

@@ -8,10 +8,10 @@ from service.errors import WriteSchemaInvalid
 from service.ingest.write_schema.kept import kept_write_schema, kept_written_fields
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
-from service.model.schemas import Field, Primitive
-from service.model.tables import PartitionField, TableName
-from service.model.writing import TableKey
+from service.model.ingest.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
+from service.model.ingest.writing import TableKey
+from service.model.tables.schemas import Field, Primitive
+from service.model.tables.tables import PartitionField, TableName
 from tests.unit.ingest.wide_table import TABLE
 
 NOTES = ColumnNames(("id", "day", "note"))

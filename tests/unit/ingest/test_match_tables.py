@@ -20,7 +20,7 @@ from service.errors import (
     WriteSchemaInvalid,
 )
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     BadRecord,
     ColumnFields,
     ColumnNames,
@@ -31,7 +31,8 @@ from service.model.ingest import (
     WriteFault,
     WriteRule,
 )
-from service.model.schema_changes import (
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schema_changes import (
     AddField,
     ColumnChange,
     ColumnChangeKind,
@@ -39,10 +40,9 @@ from service.model.schema_changes import (
     SchemaDifference,
     TableEvolution,
 )
-from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
-from service.model.table_creation import CreationFault, RequestedSchema, TableLayout
-from service.model.tables import PartitionField, SortField, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.tables.schemas import Field, ListOf, Primitive, Struct, TableSchema
+from service.model.tables.table_creation import CreationFault, RequestedSchema, TableLayout
+from service.model.tables.tables import PartitionField, SortField, TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.unit.ingest.wide_table import LONG, STRING, with_columns
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.ingest.schema_changes.plan_schema import plan_schema
-from service.model.ingest import Write
-from service.model.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
-from service.model.table_creation import RequestedSchema
+from service.model.ingest.ingest import Write
+from service.model.tables.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.model.tables.table_creation import RequestedSchema
 from tests.unit.ingest.wide_table import LONG, STRING, TABLE
 
 INT = Primitive("int")

@@ -19,9 +19,9 @@ from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import FIRST, BadRow, Position, TargetRows
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.decoding.values.record_rows import RecordRows
-from service.model.ingest import Route
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.ingest.ingest import Route
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from service.errors import TableChanged
 from service.ingest.committing.refitted_target import is_current, refitted_target
-from service.model.schemas import Field, ListOf, Primitive, Struct, TableSchema
-from service.model.tables import PartitionField
-from service.model.writing import WritableTable, WriteTarget
+from service.model.ingest.writing import WritableTable, WriteTarget
+from service.model.tables.schemas import Field, ListOf, Primitive, Struct, TableSchema
+from service.model.tables.tables import PartitionField
 from tests.unit.ingest.wide_table import DATE, DAY, ID, LONG, NOTE, PLACE, STRING, TABLE, with_columns
 
 INT = Primitive("int")

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from service.ingest.retention import AT_ONCE, IngestRetention
-from service.model.ingest import IngestCommit, IngestRecord
-from service.model.writing import CommitResult, WriteResult, WriteTarget
+from service.model.ingest.ingest import IngestCommit, IngestRecord
+from service.model.ingest.writing import CommitResult, WriteResult, WriteTarget
 from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog

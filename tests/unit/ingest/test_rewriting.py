@@ -12,10 +12,10 @@ from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChan
 from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
 from service.ingest.committing.rewriting import Rewriting
-from service.model.ingest import IngestCommit, IngestRecord, IngestState
-from service.model.schemas import TableSchema
-from service.model.tables import PartitionField
-from service.model.writing import Committable, TableKey, WriteResult, WriteTarget
+from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
+from service.model.ingest.writing import Committable, TableKey, WriteResult, WriteTarget
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import PartitionField
 from tests.fakes.clock import FakeClock
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.ingest_log import FakeIngestLog

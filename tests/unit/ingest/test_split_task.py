@@ -18,8 +18,8 @@ from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.split_reader import SplitsOfSource
 from service.ingest.distributed.split_task import SplitTask
-from service.model.record_formats import RecordFormat
-from service.model.sources import SourceFile, SourceRecords, SourceSplit
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit
 from tests.fakes.data_files import FakeDataFiles
 from tests.unit.ingest.wide_table import ID
 

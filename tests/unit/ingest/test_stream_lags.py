@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.ingest.streaming.stream_lags import StreamLags
-from service.model.stream_standing import StreamProgress
+from service.model.ingest.stream_standing import StreamProgress
 
 CLICKS, ORDERS = UUID(int=1), UUID(int=2)
 IDLE, BUSY = StreamProgress(has_nothing_to_do=True), StreamProgress()

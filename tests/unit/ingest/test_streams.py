@@ -44,7 +44,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingests import Accepted
 from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.ingest_ports import never
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     ColumnNames,
     InferredColumns,
     IngestRecord,
@@ -54,10 +54,10 @@ from service.model.ingest import (
     Route,
     Write,
 )
-from service.model.record_formats import RecordFormat
-from service.model.sources import SourceBounds, SourceRecords
-from service.model.stream_standing import StreamProgress, StreamStanding
-from service.model.streams import (
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceBounds, SourceRecords
+from service.model.ingest.stream_standing import StreamProgress, StreamStanding
+from service.model.ingest.streams import (
     DirectorySource,
     KafkaSource,
     StreamDefinition,
@@ -65,8 +65,8 @@ from service.model.streams import (
     StreamSource,
     StreamState,
 )
-from service.model.tables import TableName
-from service.model.writing import Committable, TableKey, WritableTable
+from service.model.ingest.writing import Committable, TableKey, WritableTable
+from service.model.tables.tables import TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_meters import FakeStreamMeters

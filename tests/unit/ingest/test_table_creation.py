@@ -7,9 +7,9 @@ import pytest
 from service.ingest.schema_changes.layout_faults import layout_faults
 from service.ingest.schema_changes.provisional_ids import with_provisional_ids
 from service.ingest.schema_changes.table_properties import refused_properties
-from service.model.schemas import Field, ListOf, Primitive, Struct
-from service.model.table_creation import TableLayout
-from service.model.tables import PartitionField, SortField
+from service.model.tables.schemas import Field, ListOf, Primitive, Struct
+from service.model.tables.table_creation import TableLayout
+from service.model.tables.tables import PartitionField, SortField
 
 STRING = Primitive("string")
 COLUMNS = (

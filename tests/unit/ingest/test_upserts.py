@@ -9,7 +9,7 @@ import pytest
 
 from service.errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.write_schema.resolve_targets import resolve_targets
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     ColumnNames,
     InferredColumns,
     IngestRequest,
@@ -19,9 +19,9 @@ from service.model.ingest import (
     WriteFault,
     WriteRule,
 )
-from service.model.schemas import Field, Primitive, Struct
-from service.model.tables import PartitionField, TableName
-from service.model.writing import TableKey, WritableTable, WriteTarget
+from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
+from service.model.tables.schemas import Field, Primitive, Struct
+from service.model.tables.tables import PartitionField, TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.unit.ingest.wide_table import ID, TABLE, with_columns
 

@@ -29,7 +29,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.split_reader import SplitReader
 from service.ingest.distributed.split_task import SplitTask
 from service.ingest_ports import never
-from service.model.ingest import (
+from service.model.ingest.ingest import (
     ColumnNames,
     InferredColumns,
     IngestRecord,
@@ -40,13 +40,13 @@ from service.model.ingest import (
     StreamedRecords,
     Write,
 )
-from service.model.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, Primitive, TableSchema
-from service.model.sources import SourceRecords
-from service.model.table_creation import RequestedSchema
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceRecords
+from service.model.ingest.writing import TableKey
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.table_creation import RequestedSchema
+from service.model.tables.tables import TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
-from service.model.tables import PartitionField, SortField, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
+from service.model.tables.tables import PartitionField, SortField, TableName
 
 LONG, STRING, DATE = Primitive("long"), Primitive("string"), Primitive("date")
 CITY, STREET = Field(31, "city", STRING), Field(32, "street", STRING, is_required=True)

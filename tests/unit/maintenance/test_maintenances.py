@@ -20,14 +20,14 @@ from service.errors import (
     WriteNotAllowed,
 )
 from service.maintenance.maintenances import SCHEDULE
-from service.model.maintenance import (
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceRequest,
     MaintenanceState,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.maintenance import BOUNDS, PLAN, FakeMaintenanceMeters, FakeMaintenances

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.cache_address import CacheAddress, CacheKind, cache_address
+from service.model.operations.cache_address import CacheAddress, CacheKind, cache_address
 
 
 def test_one_server() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import CommittableUnreadable, CommittableVersionUnknown
-from service.model.committables import write_results_from_bytes, write_results_to_bytes
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult, WriteTarget
+from service.model.ingest.committables import write_results_from_bytes, write_results_to_bytes
+from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
+from service.model.tables.tables import TableName
 
 GOLDEN = Path(__file__).parent / "golden"
 KEY = TableKey(TableName("lake", "game.eu", "logs"), "audit")

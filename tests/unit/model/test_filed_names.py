@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pyiceberg.schema import make_compatible_name
 
-from service.model.filed_names import filed_name
+from service.model.tables.filed_names import filed_name
 
 
 @pytest.mark.parametrize(

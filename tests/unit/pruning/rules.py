@@ -10,8 +10,8 @@ from decimal import Decimal
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import (
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import (
     Build,
     DynamicFilteringData,
     Feed,
@@ -21,10 +21,10 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
-from service.model.keys import key_family
-from service.model.tables import NOW, TableAt, TableFacts, TableName
-from service.model.views import View, ViewColumn
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
+from service.model.filters.keys import key_family
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
+from service.model.tables.views import View, ViewColumn
 from service.pruning.build_side.affordable_build import affordable_build as affordable_relations
 from service.pruning.build_side.build_query import BuildQuery, build_relations
 from service.pruning.build_side.build_query import build_query as rendered_build_query

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from service.model.tables import (
+from service.model.tables.tables import (
     PartitionField,
     SortField,
     TableAt,

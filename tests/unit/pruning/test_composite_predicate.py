@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import FilterForm, Key, Probe, Reason
-from service.model.partition_tuples import PartitionTuples
-from service.model.tables import TableName
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import FilterForm, Key, Probe, Reason
+from service.model.filters.partition_tuples import PartitionTuples
+from service.model.tables.tables import TableName
 from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
 
 VALUES = range(5)

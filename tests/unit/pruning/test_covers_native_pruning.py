@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     Build,
     FilterForm,
     FilterRecord,
@@ -11,7 +11,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.tables import PartitionField, TableName, TableSource
+from service.model.tables.tables import PartitionField, TableName, TableSource
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
 from service.pruning.name_resolution.qualify import qualify

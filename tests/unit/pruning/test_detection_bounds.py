@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.filtering import Reason
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.filters.filtering import Reason
+from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.pruning.conditions.holding_conditions import MAX_BRANCHES
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext

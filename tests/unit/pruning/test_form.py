@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from sqlglot import exp
 
-from service.model.column_values import ColumnValues
-from service.model.filtering import (
+from service.model.filters.column_values import ColumnValues
+from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     FilterForm,
@@ -21,7 +21,7 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName
+from service.model.tables.tables import PartitionField, SortField, TableAt, TableFacts, TableName
 from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
 from service.pruning.predicates.form import FormBounds, form, listed_keys
 from service.pruning.predicates.predicate import FormedPredicate

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from sqlglot import exp, parse_one
 
-from service.model.filtering import JoinType, KeySpan, Probe, Reason
-from service.model.joins import Candidate, ColumnOf, JoinGraph
+from service.model.filters.filtering import JoinType, KeySpan, Probe, Reason
+from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 from service.pruning.build_side.composite_keys import MAX_COLUMNS, FoundKey, composite_keys
 from service.pruning.candidates.key_plan import KeyPlan, key_plan
 from service.pruning.join_graph.join_paths import MAX_TABLES, paths_to, reached

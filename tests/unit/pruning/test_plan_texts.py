@@ -9,10 +9,10 @@ from textwrap import dedent
 import pytest
 from sqlglot import tokenize
 
-from service.model.explanation import PlanNode, QueryPlans
-from service.model.filtering import FilterForm, FilterRecord, FilterSource
-from service.model.pruning import ScanRecord
-from service.model.rewrites import RewriteKind, RewriteRecord
+from service.model.filters.filtering import FilterForm, FilterRecord, FilterSource
+from service.model.query.explanation import PlanNode, QueryPlans
+from service.model.query.pruning import ScanRecord
+from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.pruning.plans.plan_text import plan_text
 from service.pruning.sql_text.nesting import is_shallow
 from service.query.explaining.explain import plans_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sqlglot import parse_one
 
-from service.model.tables import PartitionField, TableFacts
+from service.model.tables.tables import PartitionField, TableFacts
 from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
 from tests.unit.pruning.tables import TABLES
 

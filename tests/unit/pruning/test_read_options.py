@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.file_sizes import WHOLE, FileShare
+from service.model.filters.file_sizes import WHOLE, FileShare
 from service.pruning.scan_layout.read_options import LOCAL_OPEN_COST, MIB, OPEN_COST, read_options
 from tests.unit.pruning.tables import TABLES
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from service.model.filtering import Build
-from service.model.relations import RelationQuery
-from service.model.tables import TableName
+from service.model.filters.filtering import Build
+from service.model.filters.relations import RelationQuery
+from service.model.tables.tables import TableName
 from service.pruning.detection import Placement
 from service.pruning.rewrites.local_relations import RelationPlacement
 from service.pruning.rows_with_keys import rows_with_keys

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.tables import PartitionField, SortField, TableAt, TableFacts, TableName, TableSource
+from service.model.tables.tables import PartitionField, SortField, TableAt, TableFacts, TableName, TableSource
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.name_resolution.pinned_table import pinned_table
 from service.pruning.scan_layout.accepted_columns import accepted_columns

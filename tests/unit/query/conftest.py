@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.model.query import QueryRequest
+from service.model.query.query import QueryRequest
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import QueryPorts

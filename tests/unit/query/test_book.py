@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from service.errors import QueryCanceled, QueryFailed, RequestIdReused, TooManyQueries
-from service.model.query import QueryRecord, QueryRequest
+from service.model.query.query import QueryRecord, QueryRequest
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import run_query

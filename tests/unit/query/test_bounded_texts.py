@@ -10,9 +10,9 @@ import pytest
 
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.errors import CallerError, SqlTooDeep
-from service.model.filtering import Reason
-from service.model.query import QueryRequest
-from service.model.tables import PartitionField, TableColumn, TableName
+from service.model.filters.filtering import Reason
+from service.model.query.query import QueryRequest
+from service.model.tables.tables import PartitionField, TableColumn, TableName
 from service.ports import Answer, BoundedCalls
 from service.query.explaining.explain import explain, plans_of
 from service.query.filtering.detections import Detected, DetectionBounds, Detections

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from service.errors import FilterCollectionTimedOut, QueryFailed
-from service.model.filtering import (
+from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
     Feed,
@@ -19,7 +19,7 @@ from service.model.filtering import (
     ObtainedKeys,
     Reason,
 )
-from service.model.query import Parameters
+from service.model.query.query import Parameters
 from service.ports import EngineResult
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.engine_keys import KEY_BYTES, Collecting, EngineKeys

@@ -20,8 +20,8 @@ from service.errors import (
     ResultTooLarge,
     ShuttingDown,
 )
-from service.model.query import EngineRun, QueryRequest, QueryState
-from service.model.results import Manifest
+from service.model.query.query import EngineRun, QueryRequest, QueryState
+from service.model.query.results import Manifest
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.live import LiveQuery
 from tests.fakes.clock import FakeClock

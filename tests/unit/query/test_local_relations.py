@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from service.errors import EngineLost
-from service.model.filtering import Build, DynamicFilteringData
-from service.model.query import Parameter
-from service.model.relations import HeldRelation, RelationBounds, RelationQuery
-from service.model.tables import TableName
+from service.model.filters.filtering import Build, DynamicFilteringData
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.query.query import Parameter
+from service.model.tables.tables import TableName
 from service.ports import KeysAndRows
 from service.query.filtering.local_relations import LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from service.model.tables import NOW, TableAt, TableFacts, TableName
+from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.pruning.sql_text.inject import Narrowing
 from service.pruning.sql_text.metadata_names import metadata_names
 from service.pruning.sql_text.parse import parse

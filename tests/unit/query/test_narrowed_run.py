@@ -10,11 +10,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from service.errors import QueryFailed
-from service.model.filtering import FilterSource, Reason
-from service.model.query import PruningRequest, QueryRequest, QueryState
-from service.model.rewrites import RewriteKind
-from service.model.tables import TableAt, TableName
-from service.model.verification import Verification
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.query import PruningRequest, QueryRequest, QueryState
+from service.model.query.rewrites import RewriteKind
+from service.model.query.verification import Verification
+from service.model.tables.tables import TableAt, TableName
 from service.ports import EngineResult, Statement
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import run_query

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.sql import ParsedQuery
-from service.model.tables import TableAt, TableColumn, TableFacts, TableName
-from service.model.views import OpenedText, View, ViewColumn
+from service.model.tables.sql import ParsedQuery
+from service.model.tables.tables import TableAt, TableColumn, TableFacts, TableName
+from service.model.tables.views import OpenedText, View, ViewColumn
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
 from service.query.filtering.opened_views import MAX_CHARACTERS, MAX_DEPTH, OpenedViews

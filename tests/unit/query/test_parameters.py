@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import ParameterMissing, ParameterUnused
-from service.model.query import Parameter
+from service.model.query.query import Parameter
 from service.query.lifecycle.parameters import check_parameters
 
 NAMED = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from service.model.health import PartHealth, PartState
+from service.model.operations.health import PartHealth, PartState
 from service.query.lifecycle.part_probes import PartProbes
 from tests.fakes.engine import PATIENCE_S
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from service.errors import EngineLost, ParameterMissing, QueryCanceled, SqlEmpty, TableNotFound
-from service.model.explanation import PLANNED
-from service.model.query import PruningRequest, QueryRequest
-from service.model.tables import TableName
+from service.model.query.explanation import PLANNED
+from service.model.query.query import PruningRequest, QueryRequest
+from service.model.tables.tables import TableName
 from service.query.explaining.plan_query import PlansOnly, only_planned, plan_query
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.run import MAX_PLAN_CHARACTERS

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.errors import GatewayError, QueryCanceled, QueryFailed, ShuttingDown, TooManyQueries
-from service.model.explanation import PLANNED
+from service.model.query.explanation import PLANNED
 from service.query.explaining.plannings import Plannings
 from tests.fakes.engine import PATIENCE_S, FakeEngine
 from tests.unit.query.conftest import Bench

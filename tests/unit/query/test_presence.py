@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.errors import QueryEnded
-from service.model.query import QueryState
-from service.model.replicas import Replica
+from service.model.query.query import QueryState
+from service.model.query.replicas import Replica
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.presence import LONG_MS, REST_MS, Presence, PresenceBounds
 from service.query.lifecycle.run import record, run_query

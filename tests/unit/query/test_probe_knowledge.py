@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from service.model.column_values import ColumnValues, FileOverlap, NotKnown
-from service.model.tables import TableColumn, TableFacts, TableName
+from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
+from service.model.tables.tables import TableColumn, TableFacts, TableName
 from service.query.filtering.probe_knowledge import ProbeKnowledge
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.clock import FakeClock

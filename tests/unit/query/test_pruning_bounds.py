@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.query import PruningRequest
-from service.model.rewrites import RewriteKind
+from service.model.query.query import PruningRequest
+from service.model.query.rewrites import RewriteKind
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
 from service.query.filtering.pruning_bounds import PruningBounds

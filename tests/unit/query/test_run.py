@@ -22,8 +22,8 @@ from service.errors import (
     SqlSyntaxError,
     TableNotFound,
 )
-from service.model.query import EngineRun, Parameter, QueryRequest, QueryState
-from service.model.tables import TableName
+from service.model.query.query import EngineRun, Parameter, QueryRequest, QueryState
+from service.model.tables.tables import TableName
 from service.ports import EngineResult, Statement
 from service.query.explaining.explain import explain
 from service.query.lifecycle.run import MAX_PLAN_CHARACTERS, run_query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.pruning import Selection
+from service.model.query.pruning import Selection
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.spared_scans import spared_scans
 from service.query.lifecycle.run_pruned import run_pruned

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.filtering import (
+from service.model.filters.filtering import (
     Build,
     FilterForm,
     FilterOutcome,
@@ -12,8 +12,8 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.tables import TableName
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables.tables import TableName
 from service.pruning.detection import Placement
 from service.query.filtering.pruned_query import PrunedQuery, filter_record
 from service.query.filtering.unfiltered_scans import unfiltered_scans

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from service.errors import VerificationFailed
-from service.model.filtering import Reason
-from service.model.query import PruningRequest, QueryRequest
-from service.model.tables import TableAt, TableFacts, TableName, TableSource
+from service.model.filters.filtering import Reason
+from service.model.query.query import PruningRequest, QueryRequest
+from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
 from service.query.filtering.loose_mentions import LooseMention
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unpinned import Unpinned, UnpinnedTables, unpinned

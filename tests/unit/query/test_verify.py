@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from service.errors import QueryFailed, VerificationFailed
-from service.model.query import PruningRequest, QueryRequest
-from service.model.verification import Verification
+from service.model.query.query import PruningRequest, QueryRequest
+from service.model.query.verification import Verification
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run_pruned import run_pruned

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyspark.errors import PySparkException
 
 from service.errors import ParameterInvalid
-from service.model.query import JsonScalar, Parameter
+from service.model.query.query import JsonScalar, Parameter
 from spark_session.parameters import spark_arguments
 
 TYPES = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import QueryTooLarge, ReadOptionInvalid
-from service.model.query import Parameter, Parameters
+from service.model.query.query import Parameter, Parameters
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import MIB, QueryBounds
 from spark_session.bounds.read_option_values import RANGES, SWITCHES, allow_option_values

@@ -7,8 +7,8 @@ import json
 import pytest
 from pyspark.sql import types as t
 
-from service.model.pruning import Selection
-from service.model.results import Column
+from service.model.query.pruning import Selection
+from service.model.query.results import Column
 from spark_session.result_types import result_columns, sql_type
 from spark_session.scan_metrics import scan_records
 

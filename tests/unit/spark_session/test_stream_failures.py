@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from service.errors import StreamFailed, StreamSourceDown
-from service.model.record_formats import RecordFormat
-from service.model.sources import SourceRecords
-from service.model.streams import DirectorySource, KafkaSource
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceRecords
+from service.model.ingest.streams import DirectorySource, KafkaSource
 from spark_session.stream_failures import NO_KAFKA, StreamFailures
 
 TOPIC = KafkaSource("kafka:9092", "clicks")

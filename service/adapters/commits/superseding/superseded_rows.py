@@ -13,7 +13,7 @@ from service.adapters.commits.superseding.key_columns import KeyColumns
 from service.adapters.commits.superseding.read_ahead import read_ahead
 from service.adapters.data_files.layout.partitions import group_codes
 from service.adapters.data_files.layout.pieces import chunks
-from service.model.writing import WriteResult
+from service.model.ingest.writing import WriteResult
 
 
 def superseded_rows(

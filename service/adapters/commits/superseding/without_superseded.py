@@ -21,7 +21,7 @@ from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import Sync
 from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
-from service.model.writing import Committable, WriteResult, WriteTarget
+from service.model.ingest.writing import Committable, WriteResult, WriteTarget
 
 # Rounds of several tables are committed at once.
 _BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)

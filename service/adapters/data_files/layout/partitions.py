@@ -13,7 +13,7 @@ from pyiceberg.transforms import TruncateTransform, VoidTransform
 from service.adapters.data_files.layout.columns import ColumnPlace
 from service.adapters.data_files.layout.transforms import transformed
 from service.errors import IngestInvalid, RecordsInvalid
-from service.model.transforms import is_partition_of
+from service.model.tables.transforms import is_partition_of
 
 PartitionValues = tuple[object, ...]
 """One partition: a value for each field of its spec, as Iceberg keeps them; days are numbers, for example."""

@@ -13,7 +13,7 @@ from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrd
 
 from service.adapters.data_files.layout.columns import ColumnPlace
 from service.adapters.data_files.layout.transforms import transformed
-from service.model.transforms import is_made_of
+from service.model.tables.transforms import is_made_of
 
 
 def is_sortable(order: SortOrder, places: Mapping[int, ColumnPlace]) -> bool:

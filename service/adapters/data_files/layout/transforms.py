@@ -1,7 +1,7 @@
 """Iceberg's transforms on Arrow's arrays, every one of format version 2.
 
-PyIceberg has most of them; truncated binary and the days of moments are made here. `service.model.transforms`
-says which there are.
+PyIceberg has most of them; truncated binary and the days of moments are made here.
+`service.model.tables.transforms` says which there are.
 """
 
 from __future__ import annotations

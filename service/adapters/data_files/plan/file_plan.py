@@ -19,7 +19,7 @@ from service.adapters.data_files.metrics.file_metrics import MetricsPlan
 from service.adapters.data_files.plan.write_properties import WriteProperties
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import IngestInvalid
-from service.model.writing import WriteTarget
+from service.model.ingest.writing import WriteTarget
 
 # Equal to itself is not what everybody thinks of NaN, nor of the two zeros.
 _NO_KEYS = (FloatType, DoubleType)

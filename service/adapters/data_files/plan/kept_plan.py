@@ -7,7 +7,7 @@ from functools import lru_cache
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.model.identity import Identity
-from service.model.writing import WriteTarget
+from service.model.ingest.writing import WriteTarget
 
 _PLANS_KEPT = 256
 

@@ -16,7 +16,7 @@ from pyiceberg.typedef import Record
 from service.adapters.data_files.layout.partitions import PartitionValues
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.model.identity import Identity
-from service.model.partition_rules import FolderBounds
+from service.model.tables.partition_rules import FolderBounds
 
 _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255

@@ -14,7 +14,7 @@ from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json, schema_to_json
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
-from service.model.tables import UNSORTED_ID
+from service.model.tables.tables import UNSORTED_ID
 
 _VERSION = 2
 _STATES_KEPT = 64

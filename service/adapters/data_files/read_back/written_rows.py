@@ -18,8 +18,8 @@ from service.adapters.data_files.plan.kept_io import kept_io
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.projected_array import projected_columns
 from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
-from service.model.schemas import Field
-from service.model.writing import WritableTable, WriteTarget
+from service.model.ingest.writing import WritableTable, WriteTarget
+from service.model.tables.schemas import Field
 
 _BATCH_ROWS = 16_384
 

@@ -14,8 +14,8 @@ from service.adapters.data_files.layout.transforms import transformed
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.plan.kept_plan import kept_plan_of_deletes
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.model.transforms import is_made_of
-from service.model.writing import WriteTarget
+from service.model.ingest.writing import WriteTarget
+from service.model.tables.transforms import is_made_of
 
 # Primes, so that a value of any column moves a key to any part.
 _HASHES = 2**31 - 1

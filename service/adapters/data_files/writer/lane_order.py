@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.writing import TableKey, WriteTarget
+from service.model.ingest.writing import TableKey, WriteTarget
 
 
 class LaneOrder:
@@ -21,7 +21,7 @@ class LaneOrder:
     def lane_of(self, target: WriteTarget) -> int:
         """The number for the next rows of this target.
 
-        >>> from service.model.tables import TableName
+        >>> from service.model.tables.tables import TableName
         >>> key = TableKey(TableName("lake", "shop", "items"))
         >>> one, other, upsert = WriteTarget(key, 0, 0), WriteTarget(key, 1, 0), WriteTarget(key, 0, 0, True)
         >>> order = LaneOrder()

@@ -18,7 +18,7 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.data_files.writer.write_fan import write_fan
 from service.adapters.disk.synced_files import sync_files
 from service.errors import StorageDown
-from service.model.writing import Destination, WritableTable, WriteResult, WriteTarget
+from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
 class ParquetDataFiles:

@@ -11,7 +11,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.upsert_files import UpsertFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.writing import WriteResult, WriteTarget
+from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 def target_files(state: WriterState, target: WriteTarget, bounds: WriteBounds) -> TargetFiles | UpsertFiles:

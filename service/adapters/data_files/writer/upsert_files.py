@@ -13,7 +13,7 @@ from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.row_keys import RowKeys
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import UpsertTooLarge
-from service.model.writing import WriteResult, WriteTarget
+from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 class UpsertFiles:

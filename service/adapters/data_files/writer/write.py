@@ -10,7 +10,7 @@ from service.adapters.data_files.layout.pieces import chunks
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.target_files import target_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.writing import WriteResult, WriteTarget
+from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 def write_data_files(

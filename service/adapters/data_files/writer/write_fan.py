@@ -15,7 +15,7 @@ from service.adapters.data_files.writer.lane_order import LaneOrder
 from service.adapters.data_files.writer.target_files import TargetFiles, target_files
 from service.adapters.data_files.writer.upsert_files import UpsertFiles, check_kept
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.writing import Destination, WriteResult
+from service.model.ingest.writing import Destination, WriteResult
 
 
 def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteBounds) -> list[WriteResult]:

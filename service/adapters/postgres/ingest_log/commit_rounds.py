@@ -26,10 +26,10 @@ from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.ingest_ports import OnRefused
-from service.model.committables import write_results_from_bytes
-from service.model.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
-from service.model.usage import PoolUse
-from service.model.writing import Committable, TableKey
+from service.model.ingest.committables import write_results_from_bytes
+from service.model.ingest.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
+from service.model.ingest.writing import Committable, TableKey
+from service.model.operations.usage import PoolUse
 from service.tracing import TraceContext
 
 # A replica that went without a word must not keep its locks for as long as TCP would let it, which is hours.

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from service.adapters.postgres.shared.storable import storable
 from service.model.json_fields import JsonFields
-from service.model.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
-from service.model.tables import TableName
+from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
+from service.model.tables.tables import TableName
 
 
 def evolution_values(evolutions: Iterable[TableEvolution]) -> list[dict[str, object]]:

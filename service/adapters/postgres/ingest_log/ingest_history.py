@@ -27,9 +27,9 @@ from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
-from service.model.ingest import IngestRecord, IngestState
-from service.model.ingest_history import IngestListing, TableIngests
-from service.model.usage import PoolUse
+from service.model.ingest.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest_history import IngestListing, TableIngests
+from service.model.operations.usage import PoolUse
 
 
 class PostgresIngestHistory:

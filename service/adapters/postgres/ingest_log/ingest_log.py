@@ -21,10 +21,10 @@ from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused, told_to_nobody
-from service.model.ingest import IngestRecord, PendingRound, WaitingIngests
-from service.model.tables import TableName
-from service.model.usage import PoolUse
-from service.model.writing import TableKey, WriteResult
+from service.model.ingest.ingest import IngestRecord, PendingRound, WaitingIngests
+from service.model.ingest.writing import TableKey, WriteResult
+from service.model.operations.usage import PoolUse
+from service.model.tables.tables import TableName
 
 KEYS_AT_ONCE = 1_000
 DEFAULT_BOUNDS = RoundBounds()

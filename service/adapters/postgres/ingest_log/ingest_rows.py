@@ -8,8 +8,8 @@ from datetime import UTC
 from service.adapters.postgres.ingest_log.evolution_values import evolution_values, evolutions_of
 from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.committables import write_results_to_bytes
-from service.model.ingest import (
+from service.model.ingest.committables import write_results_to_bytes
+from service.model.ingest.ingest import (
     BadRecord,
     IngestCommit,
     IngestRecord,
@@ -17,10 +17,10 @@ from service.model.ingest import (
     WrittenTarget,
     written_target,
 )
+from service.model.ingest.judged_by import judged_by_from_bytes, judged_by_to_bytes
+from service.model.ingest.writing import TableKey, WriteResult
 from service.model.json_fields import JsonFields
-from service.model.judged_by import judged_by_from_bytes, judged_by_to_bytes
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult
+from service.model.tables.tables import TableName
 from service.tracing import TraceContext
 
 

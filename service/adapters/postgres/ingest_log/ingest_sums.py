@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Executable, Row, Select, and_, case, func,
 
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow, IngestRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.ingest_history import Spread, TableIngests
+from service.model.ingest.ingest_history import Spread, TableIngests
 
 Named = type[IngestCommitRow] | type[CommitRoundRow]
 

@@ -45,9 +45,9 @@ class IngestRow(Base):
 class IngestCommitRow(Base):
     """What one table and branch gets of an ingest; it waits while it has neither a snapshot nor an error.
 
-    `results` are the write results as `service.model.committables` has them, until it has a snapshot: of what
-    was refused they are kept, so that its rows can be found. `error_detail` without a code says why it waits.
-    Rows of one `layout` were written for the same table, schema and partition spec.
+    `results` are the write results as `service.model.ingest.committables` has them, until it has a snapshot:
+    of what was refused they are kept, so that its rows can be found. `error_detail` without a code says why
+    it waits. Rows of one `layout` were written for the same table, schema and partition spec.
     """
 
     __tablename__ = "ingest_commits"

@@ -16,8 +16,8 @@ from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, I
 from service.adapters.postgres.shared.storable import storable
 from service.errors import MetricsStoreDown
 from service.ingest_ports import OnRefused
-from service.model.ingest import RoundRevision
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest.ingest import RoundRevision
+from service.model.ingest.writing import CommitResult, Committable, TableKey
 
 T = TypeVar("T")
 

@@ -33,10 +33,15 @@ from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.errors import MetricsStoreDown
-from service.model.maintenance import Gathered, MaintenanceOperation, MaintenanceRecord, MaintenanceState
-from service.model.tables import TableName
-from service.model.usage import PoolUse
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
+    Gathered,
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceState,
+)
+from service.model.operations.usage import PoolUse
+from service.model.tables.tables import TableName
 
 OPEN_AT_ONCE = 1_000
 _LOCK = "maintenance"

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from service.adapters.postgres.maintenance.maintenance_tables import MaintenanceRow
 from service.adapters.postgres.shared.storable import storable
+from service.model.ingest.writing import TableKey
 from service.model.json_fields import JsonFields
-from service.model.maintenance import (
+from service.model.operations.maintenance import (
     MaintenanceBounds,
     MaintenanceOperation,
     MaintenanceRecord,
@@ -15,8 +16,7 @@ from service.model.maintenance import (
     MaintenanceState,
     OperationResult,
 )
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.tables.tables import TableName
 
 
 def maintenance_values(record: MaintenanceRecord) -> dict[str, object]:

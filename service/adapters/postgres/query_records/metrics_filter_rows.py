@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.adapters.postgres.shared.metrics_tables import FilterRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.filtering import (
+from service.model.filters.filtering import (
     Build,
     FilterForm,
     FilterRecord,
@@ -13,8 +13,8 @@ from service.model.filtering import (
     Probe,
     Reason,
 )
-from service.model.query import QueryRecord
-from service.model.tables import TableName
+from service.model.query.query import QueryRecord
+from service.model.tables.tables import TableName
 
 
 def filter_values(record: QueryRecord) -> list[dict[str, object]]:

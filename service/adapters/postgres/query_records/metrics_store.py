@@ -19,9 +19,9 @@ from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.errors import MetricsStoreDown
-from service.model.health import PartHealth, PartState
-from service.model.query import QueryRecord
-from service.model.usage import PoolUse
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import PoolUse
+from service.model.query.query import QueryRecord
 
 NAME = "metricsStore"
 HEALTH_WITHIN_S = 0.9

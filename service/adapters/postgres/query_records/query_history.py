@@ -16,9 +16,9 @@ from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow,
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.errors import MetricsStoreDown
-from service.model.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, TablePruning
-from service.model.query import QueryState
-from service.model.usage import PoolUse
+from service.model.operations.usage import PoolUse
+from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, QuerySummary, TablePruning
+from service.model.query.query import QueryState
 
 _LISTED = (
     QueryRow.query_id,

@@ -25,8 +25,8 @@ from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.storable import storable
 from service.errors import ReplicaLost
-from service.model.query import QueryRecord, QueryState
-from service.model.replicas import Decided, OpenQuery, Replica
+from service.model.query.query import QueryRecord, QueryState
+from service.model.query.replicas import Decided, OpenQuery, Replica
 
 # Losing the last of it with a crash of PostgreSQL costs nothing: the next beat says it again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}

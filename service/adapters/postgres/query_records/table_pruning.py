@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from service.model.filtering import FilterSource, Reason
-from service.model.history import NOTHING, TablePruning
-from service.model.pruning import Selection
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.history import NOTHING, TablePruning
+from service.model.query.pruning import Selection
 
 
 def table_prunings(scans: Sequence[Row[Any]], filters: Sequence[Row[Any]]) -> Sequence[TablePruning]:

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from service.adapters.postgres.query_records.replica_tables import OpenQueryRow, ReplicaRow
 from service.adapters.postgres.shared.metrics_tables import QueryRow
 from service.errors import ReplicaLost
-from service.model.query import QueryState
+from service.model.query.query import QueryState
 
 REPLICAS = cast(Table, ReplicaRow.__table__)
 OPEN_QUERIES = cast(Table, OpenQueryRow.__table__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, QueuePool
 
-from service.model.usage import PoolUse
+from service.model.operations.usage import PoolUse
 
 
 def pool_use(engine: Engine) -> PoolUse:

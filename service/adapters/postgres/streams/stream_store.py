@@ -25,8 +25,8 @@ from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.errors import GatewayError, MetricsStoreDown
-from service.model.streams import BatchDone, StreamRecord, StreamState
-from service.model.usage import PoolUse
+from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
+from service.model.operations.usage import PoolUse
 
 # A replica that went without a word must not keep its streams for as long as TCP would let it: hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"

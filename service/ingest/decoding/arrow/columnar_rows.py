@@ -16,8 +16,8 @@ from service.ingest.decoding.values.exact_arrays import Misfit, exact_array
 from service.ingest.decoding.values.known_columns import check_columns, check_names
 from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.decoding.values.row_payload import row_payload
-from service.model.ingest import Route
-from service.model.schemas import Field
+from service.model.ingest.ingest import Route
+from service.model.tables.schemas import Field
 
 
 def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Position) -> Iterator[Rows]:

@@ -15,7 +15,7 @@ from service.ingest.decoding.streams.rows import BadRow, Position, Rows
 from service.ingest.decoding.values.known_columns import check_columns
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.decoding.values.text_values import text_values
-from service.model.ingest import Route
+from service.model.ingest.ingest import Route
 
 _BATCH_BYTES = 4 * 1024**2
 

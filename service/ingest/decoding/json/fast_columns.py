@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from service.ingest.decoding.values.arrow_types import arrow_field
 from service.ingest.decoding.values.scalar_values import Convert, scalar_values
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.schemas import Field, Primitive
+from service.model.tables.schemas import Field, Primitive
 
 Finish = Callable[[pa.Array], pa.Array]
 """From what Arrow has read to the column. Raises Doubt, or Arrow's own errors."""

@@ -10,7 +10,7 @@ from pyarrow import json as arrow_json
 from service.ingest.decoding.json.far_digits import has_far_digits
 from service.ingest.decoding.json.fast_columns import Doubt, Zeros, check_floating, fast_column
 from service.ingest.decoding.values.arrow_types import arrow_schema
-from service.model.schemas import Field
+from service.model.tables.schemas import Field
 
 # Zero with a sign: a whole number to JSON, and so without it; Arrow keeps the sign in doubles.
 _SIGNED_ZERO = re.compile(rb"-0[\s,}\]]")

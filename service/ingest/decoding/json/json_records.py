@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from service.ingest.decoding.json.ndjson import is_plain
-from service.model.json_records import JsonRecords, Records
+from service.model.ingest.json_records import JsonRecords, Records
 
 
 def json_records(sent: Sequence[bytes | memoryview], parse: Callable[[], Records]) -> JsonRecords | None:

@@ -11,8 +11,8 @@ from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.decoding.values.record_rows import BATCH_ROWS
-from service.model.json_records import JsonRecords
-from service.model.schemas import Field, Primitive
+from service.model.ingest.json_records import JsonRecords
+from service.model.tables.schemas import Field, Primitive
 
 _READERS_KEPT = 256
 

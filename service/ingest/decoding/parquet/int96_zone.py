@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 from pyarrow import types
 
-from service.model.schemas import Field, Primitive
+from service.model.tables.schemas import Field, Primitive
 
 Path = tuple[int, ...]
 """The places of fields within fields, from a column down to one of its moments."""

@@ -9,7 +9,7 @@ from service.ingest.decoding.streams.gzip_stream import GzipStream
 from service.ingest.decoding.streams.read_bounds import unfolds_to_too_much
 from service.ingest.decoding.streams.told_failures import told
 from service.ingest.decoding.streams.zstd_stream import ZstdStream
-from service.model.record_formats import Compression
+from service.model.ingest.record_formats import Compression
 
 _BUFFER_BYTES = 1024**2
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.model.ingest import Route
-from service.model.partition_rules import NO_RULES, PartitionRules
-from service.model.schemas import Field
+from service.model.ingest.ingest import Route
+from service.model.tables.partition_rules import NO_RULES, PartitionRules
+from service.model.tables.schemas import Field
 
 
 @dataclass(frozen=True, slots=True)

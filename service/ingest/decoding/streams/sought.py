@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 from service.ingest.decoding.streams.decompressed import decompressed
 from service.ingest_ports import Spools
-from service.model.ingest import StreamedRecords
-from service.model.record_formats import Compression, RecordFormat
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
 
 _COPIED_BYTES = 4 * 1024**2
 

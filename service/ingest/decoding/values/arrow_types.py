@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SIMPLE: Mapping[str, pa.DataType] = {
     "boolean": pa.bool_(),

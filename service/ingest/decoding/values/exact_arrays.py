@@ -13,7 +13,7 @@ from pyarrow import types
 from service.errors import IngestInvalid
 from service.ingest.decoding.values.arrow_types import arrow_field
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 _DAY_US = 86_400_000_000
 

@@ -8,7 +8,7 @@ from ctypes import c_float
 
 from service.errors import IngestInvalid
 from service.ingest.decoding.values.scalar_values import Convert, scalar_values
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 _SHOWN_AT_MOST = 10
 _ENTRY = frozenset({"key", "value"})

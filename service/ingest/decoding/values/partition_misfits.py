@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
 
 _TRUNCATE = re.compile(r"truncate\[(\d+)\]")
 _ESCAPED = 3

@@ -12,7 +12,7 @@ from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.nested_values import struct_values
 from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.decoding.values.scalar_values import Convert
-from service.model.schemas import Field
+from service.model.tables.schemas import Field
 
 BATCH_ROWS = 10_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.schemas import Field, Primitive, with_children
-from service.model.table_creation import RequestedSchema
+from service.model.tables.schemas import Field, Primitive, with_children
+from service.model.tables.table_creation import RequestedSchema
 
 MIDNIGHTS = "date (as timestamp)"
 """Days that become their first moments; only a reader knows this type.
@@ -19,7 +19,7 @@ def fields_as_sent(fields: tuple[Field, ...], requested: RequestedSchema | None)
 
     Of all other types that differ, the table's own reads what was sent.
 
-    >>> from service.model.schemas import TableSchema
+    >>> from service.model.tables.schemas import TableSchema
     >>> at = Field(1, "at", Primitive("timestamp"))
     >>> sent = RequestedSchema(TableSchema(0, (Field(9, "at", Primitive("date")),)))
     >>> fields_as_sent((at,), sent)[0].type

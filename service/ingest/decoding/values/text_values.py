@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from service.ingest.decoding.values.exact_json import NumberTooLong, exact_json, exact_number
 from service.ingest.decoding.values.nested_values import struct_values
 from service.ingest.decoding.values.scalar_values import Convert
-from service.model.schemas import Field, Primitive
+from service.model.tables.schemas import Field, Primitive
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,400})")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,400})(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,5})?")

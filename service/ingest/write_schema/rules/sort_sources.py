@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.ingest.write_schema.projection import Projection
-from service.model.ingest import Violation, WriteRule
-from service.model.schemas import path_of
+from service.model.ingest.ingest import Violation, WriteRule
+from service.model.tables.schemas import path_of
 
 
 def sort_sources(projection: Projection) -> Iterator[Violation]:

@@ -28,8 +28,8 @@ from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult, WriteTarget
+from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
+from service.model.tables.tables import TableName
 
 EVENTS = Schema(
     NestedField(1, "id", LongType(), required=True),

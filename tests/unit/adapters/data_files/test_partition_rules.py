@@ -28,8 +28,8 @@ from service.errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.partition_rules import partition_rules
-from service.model.tables import PartitionField, TableName
-from service.model.writing import TableKey, WritableTable
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.tables.tables import PartitionField, TableName
 from tests.unit.adapters.data_files.states import files_below, spec_of, state_of, write
 
 KEY = TableKey(TableName("lake", "s", "t"))

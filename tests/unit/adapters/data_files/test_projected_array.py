@@ -9,7 +9,7 @@ from pyiceberg.types import LongType, NestedField, StructType
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
 from service.adapters.data_files.read_back.projected_array import projected_columns
-from service.model.schemas import Primitive
+from service.model.tables.schemas import Primitive
 
 FOUND = Schema(NestedField(1, "a", LongType()))
 DEFAULTS = {

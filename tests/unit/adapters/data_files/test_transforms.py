@@ -32,7 +32,7 @@ from pyiceberg.types import (
 )
 
 from service.adapters.data_files.layout.transforms import transformed
-from service.model.transforms import is_made_of
+from service.model.tables.transforms import is_made_of
 
 INTS = st.integers(-(2**31), 2**31 - 1)
 DAYS = st.integers((date(1, 1, 2) - date(1970, 1, 1)).days, (date(9999, 12, 30) - date(1970, 1, 1)).days)

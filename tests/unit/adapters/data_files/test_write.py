@@ -26,7 +26,7 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import IngestInvalid, RecordsInvalid
 from service.ingest.decoding.parquet.parquet_footer import column_chunks
 from service.ingest.decoding.parquet.parquet_pages import pages
-from service.model.writing import WriteResult
+from service.model.ingest.writing import WriteResult
 from tests.unit.adapters.data_files import full_disk
 from tests.unit.adapters.data_files.states import (
     EVENTS,

@@ -14,9 +14,9 @@ import pytest
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.data_files.writer.write_fan import write_fan
 from service.errors import IngestInvalid, RecordsInvalid
-from service.model.schemas import TableSchema
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey, WritableTable
+from service.model.ingest.writing import Destination, TableKey, WritableTable
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import TableName
 from tests.unit.adapters.data_files.counted_files import NAME, CountedFileIO
 from tests.unit.adapters.data_files.states import files_below, paths_of, rows_of, spec_of, state_of, target_of
 

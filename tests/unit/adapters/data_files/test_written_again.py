@@ -40,8 +40,8 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import StorageDown
 from service.ingest.committing.refitted_target import refitted_target
 from service.ingest.decoding.values.arrow_types import arrow_schema
-from service.model.tables import TableName
-from service.model.writing import TableKey, WritableTable, WriteTarget
+from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
+from service.model.tables.tables import TableName
 from tests.unit.adapters.data_files.states import paths_of, rows_of
 
 KEY = TableKey(TableName("lake", "s", "t"))

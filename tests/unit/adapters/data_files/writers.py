@@ -12,7 +12,7 @@ import pytest
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.model.writing import WriteResult, WriteTarget
+from service.model.ingest.writing import WriteResult, WriteTarget
 from tests.unit.adapters.data_files.states import target_of
 
 

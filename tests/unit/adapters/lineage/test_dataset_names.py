@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.adapters.lineage.dataset_names import DatasetName, DatasetNames, catalog_namespace, file_dataset
 from service.adapters.lineage.facets import table_facets
 from service.adapters.lineage.known_tables import KnownTable
-from service.model.tables import TableName
+from service.model.tables.tables import TableName
 
 PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 HOSTS = st.from_regex(r"[a-z][a-z0-9-]{0,20}(\.[a-z]{2,5})?(:[1-9][0-9]{0,4})?", fullmatch=True)

@@ -16,9 +16,9 @@ from service.adapters.lineage.known_tables import KnownTables
 from service.adapters.lineage.query_events import QueryEvents
 from service.adapters.lineage.transports import NotDelivered, Transport
 from service.adapters.lineage.write_events import WriteEvents
-from service.model.lineage import ResultLineage
-from service.model.query import QueryRecord
-from service.model.tables import TableAt, TableFacts
+from service.model.query.lineage import ResultLineage
+from service.model.query.query import QueryRecord
+from service.model.tables.tables import TableAt, TableFacts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.journal import FakeJournal
 from tests.fakes.lineage import FakeLineage, FakeLineageMeters, FakeTransport

@@ -18,8 +18,16 @@ from service.adapters.lineage.emitter import LARGEST_EVENT, as_json
 from service.adapters.lineage.known_tables import KnownTables
 from service.adapters.lineage.query_events import QueryEvents
 from service.adapters.lineage.write_events import WriteEvents
-from service.model.ingest import IngestCommit, IngestRecord, WrittenTarget
-from service.model.lineage import (
+from service.model.ingest.ingest import IngestCommit, IngestRecord, WrittenTarget
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
+    MaintenanceBounds,
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceRequest,
+    MaintenanceState,
+)
+from service.model.query.lineage import (
     ColumnLineage,
     ColumnSources,
     EndedRound,
@@ -27,17 +35,9 @@ from service.model.lineage import (
     ResultLineage,
     Source,
 )
-from service.model.maintenance import (
-    MaintenanceBounds,
-    MaintenanceOperation,
-    MaintenanceRecord,
-    MaintenanceRequest,
-    MaintenanceState,
-)
-from service.model.query import QueryError, QueryRecord, QueryState
-from service.model.results import Column
-from service.model.tables import TableColumn, TableName
-from service.model.writing import TableKey
+from service.model.query.query import QueryError, QueryRecord, QueryState
+from service.model.query.results import Column
+from service.model.tables.tables import TableColumn, TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.query_records import full_record, scan, short_record
 from tests.openlineage.checked import OWN, check

@@ -11,10 +11,10 @@ from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.stream_meters import StreamCollector
-from service.model.health import PartHealth, PartState
-from service.model.stream_standing import StreamStanding
-from service.model.streams import StreamState
-from service.model.usage import CacheUse, PoolUse
+from service.model.ingest.stream_standing import StreamStanding
+from service.model.ingest.streams import StreamState
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse, PoolUse
 from tests.unit.adapters.metrics.shown import shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from service.adapters.telemetry.engine_collector import EngineCollector
-from service.model.engine_signs import EngineLoss, EngineSigns, JvmSample
+from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
 from tests.unit.adapters.metrics.shown import shown
 
 LOSSES = dict.fromkeys(EngineLoss, 0) | {EngineLoss.GARBAGE_COLLECTION: 2}

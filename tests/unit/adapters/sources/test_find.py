@@ -13,8 +13,8 @@ import pytest
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.errors import SourceInvalid, SourceNotAllowed
-from service.model.source_uris import SourceUri
-from service.model.sources import SourceBounds
+from service.model.ingest.source_uris import SourceUri
+from service.model.ingest.sources import SourceBounds
 
 
 @pytest.fixture

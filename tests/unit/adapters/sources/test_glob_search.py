@@ -14,8 +14,8 @@ from service.adapters.sources.glob_search import GlobSearch
 from service.adapters.sources.search_budget import SearchBudget
 from service.adapters.sources.storage import SourceAccess
 from service.errors import IngestCanceled, SourceInvalid
-from service.model.source_uris import SourceUri, name_match
-from service.model.sources import SourceBounds
+from service.model.ingest.source_uris import SourceUri, name_match
+from service.model.ingest.sources import SourceBounds
 from tests.fakes.clock import FakeClock
 
 NAMES = ("a", "b", "aab", ".a", "_b")

@@ -10,10 +10,10 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.errors import SourceChanged, SourceInvalid, SourceNotAllowed, StreamInvalid, StreamSourceDown
-from service.model.ingest import WriteFault
-from service.model.record_formats import RecordFormat
-from service.model.sources import SourceBounds, SourceRecords
-from service.model.streams import DirectorySource, KafkaSource
+from service.model.ingest.ingest import WriteFault
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.sources import SourceBounds, SourceRecords
+from service.model.ingest.streams import DirectorySource, KafkaSource
 
 TOPICS = AllowedTopics(("one:9092", "two:9092"), ("clicks", "logs-*"))
 

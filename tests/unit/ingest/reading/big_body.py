@@ -23,9 +23,9 @@ from service.ingest.decoding.streams.decompressed import decompressed
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.record_formats import Compression, RecordFormat
-from service.model.tables import TableName
-from service.model.writing import Destination, TableKey, WritableTable
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.writing import Destination, TableKey, WritableTable
+from service.model.tables.tables import TableName
 from tests.unit.adapters.data_files.states import EVENTS, state_of, target_of
 
 MIB = 1024**2

@@ -20,9 +20,9 @@ from service.ingest.decoding.streams.rows import BadRow
 from service.ingest.decoding.values.exact_arrays import exact_array
 from service.ingest.decoding.values.row_payload import row_payload
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.ingest import Route
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
+from service.model.ingest.ingest import Route
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 NOON = datetime(2026, 1, 1, 12)
 DAY_US = 86_400_000_000

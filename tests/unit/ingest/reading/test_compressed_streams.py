@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from service.errors import IngestInvalid
 from service.ingest.decoding.streams.decompressed import decompressed
-from service.model.record_formats import Compression
+from service.model.ingest.record_formats import Compression
 
 LINES = b'{"a": 1}\n' * 3
 # Without a time of day: workers of one test run must find the same tests.

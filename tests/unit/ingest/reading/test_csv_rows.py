@@ -16,8 +16,8 @@ from service.ingest.decoding.csv.csv_rows import csv_names, csv_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import FIRST, BadRow, Position
-from service.model.ingest import Route
-from service.model.schemas import Field, ListOf, Primitive
+from service.model.ingest.ingest import Route
+from service.model.tables.schemas import Field, ListOf, Primitive
 
 
 def records(body: bytes) -> list[tuple[int, list[str | None]]]:

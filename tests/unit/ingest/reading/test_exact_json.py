@@ -23,8 +23,8 @@ from service.ingest.decoding.values.exact_json import (
     json_text,
     strict_json,
 )
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, ListOf, Primitive, Struct
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schemas import Field, ListOf, Primitive, Struct
 
 NDJSON, CSV = RecordFormat.NDJSON, RecordFormat.CSV
 

@@ -16,8 +16,8 @@ from service.errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 LEAVES = some.sampled_from([Primitive("timestamptz"), Primitive("timestamp"), Primitive("long")])
 # What PyArrow can write as INT96.

@@ -15,8 +15,8 @@ from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow
 from service.model.calendar import FIRST_DAY, LAST_DAY, date_text, moment_text
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, ListOf, MapOf, Primitive, Struct
+from service.model.ingest.record_formats import RecordFormat
+from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 
 DAY, MOMENT, ZONED = Primitive("date"), Primitive("timestamp"), Primitive("timestamptz")
 FIELDS = (

@@ -19,9 +19,9 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.distributed.body_splits import body_splits
 from service.ingest.distributed.split_reader import SplitsOfBody
-from service.model.ingest import Route, StreamedRecords
-from service.model.record_formats import Compression, RecordFormat
-from service.model.schemas import Field, Primitive
+from service.model.ingest.ingest import Route, StreamedRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.tables.schemas import Field, Primitive
 
 NOTE = ReadTarget((Field(1, "note", Primitive("string")),))
 PLAN = ReadPlan((NOTE,))

@@ -18,12 +18,12 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.request_rows import Unfit, request_rows
-from service.model.ingest import IngestRequest, Route, Write
-from service.model.partition_rules import FolderBounds, PartitionRule, PartitionRules
-from service.model.record_formats import RecordFormat
-from service.model.schemas import Field, Primitive
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestRequest, Route, Write
+from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.writing import TableKey
+from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.schemas import Field, Primitive
+from service.model.tables.tables import TableName
 from tests.fakes.spools import FakeSpools
 from tests.unit.ingest.reading.test_rows_at_once import sent
 

@@ -18,11 +18,11 @@ from service.ingest.decoding.streams.rows import FIRST, TargetRows
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.request_rows import Unfit, request_rows
-from service.model.ingest import IngestRequest, Route, Write
-from service.model.json_records import JsonRecords
-from service.model.schemas import Field, Primitive
-from service.model.tables import TableName
-from service.model.writing import TableKey
+from service.model.ingest.ingest import IngestRequest, Route, Write
+from service.model.ingest.json_records import JsonRecords
+from service.model.ingest.writing import TableKey
+from service.model.tables.schemas import Field, Primitive
+from service.model.tables.tables import TableName
 from tests.fakes.spools import FakeSpools
 from tests.unit.ingest.reading.test_fast_rows import KNOWN, LINES, TYPES, VALUES, exactly, fields
 from tests.unit.ingest.wide_table import PLACE

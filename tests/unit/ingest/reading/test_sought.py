@@ -19,8 +19,8 @@ from service.ingest.decoding.arrow.batches import parquet_batches
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.sought import opened_records
 from service.ingest_ports import Spools
-from service.model.ingest import StreamedRecords
-from service.model.record_formats import Compression, RecordFormat
+from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
 from tests.fakes.spools import FakeSpools
 
 ROWS = 300_000

@@ -17,7 +17,7 @@ from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches
 from service.ingest.decoding.streams.decompressed import decompressed
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.sought import sought
-from service.model.record_formats import Compression, RecordFormat
+from service.model.ingest.record_formats import Compression, RecordFormat
 from tests.fakes.spools import FakeSpools
 
 ROWS = pa.table({"id": pa.array(range(50_000)), "note": [str(each) for each in range(50_000)]})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.model.engine_signs import EngineLoss
+from service.model.operations.engine_signs import EngineLoss
 from spark_session.supervision.verdict import EngineBounds, Signs, judge
 
 BOUNDS = EngineBounds(

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid5
 
-from service.model.ingest import OnError, Route, Write
-from service.model.sources import SourceRecords
+from service.model.ingest.ingest import OnError, Route, Write
+from service.model.ingest.sources import SourceRecords
 
 
 class StreamState(StrEnum):

@@ -9,7 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filtering import JoinType, Reason
+from service.model.filters.filtering import JoinType, Reason
 
 
 @dataclass(frozen=True, slots=True)

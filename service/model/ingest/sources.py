@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from service.model.record_formats import Compression, RecordFormat
+from service.model.ingest.record_formats import Compression, RecordFormat
 
 _ENDINGS = {".gz": Compression.GZIP, ".zst": Compression.ZSTD, ".zstd": Compression.ZSTD}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.streams import StreamState
+from service.model.ingest.streams import StreamState
 
 
 @dataclass(frozen=True, slots=True)

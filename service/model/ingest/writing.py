@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from service.model.partition_rules import FolderBounds
-from service.model.schemas import TableSchema
-from service.model.tables import PartitionField, SortField, SortOrder, TableName
+from service.model.tables.partition_rules import FolderBounds
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import PartitionField, SortField, SortOrder, TableName
 
 MAIN = "main"
 LONGEST_WRITE = timedelta(days=1)

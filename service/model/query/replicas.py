@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from service.model.query import QueryRecord
+from service.model.query.query import QueryRecord
 
 
 @dataclass(frozen=True, slots=True)

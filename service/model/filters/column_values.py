@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from service.model.file_sizes import FileSizes
-from service.model.filtering import KeyValue
+from service.model.filters.file_sizes import FileSizes
+from service.model.filters.filtering import KeyValue
 
 
 class NotKnown(Enum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.tables import NOW, TableVersion
+from service.model.tables.tables import NOW, TableVersion
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from service.model.ingest import IngestRecord, IngestState
+from service.model.ingest.ingest import IngestRecord, IngestState
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from service.errors import CommittableUnreadable, CommittableVersionUnknown
+from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.json_fields import JsonFields
-from service.model.tables import TableName
-from service.model.writing import TableKey, WriteResult, WriteTarget
+from service.model.tables.tables import TableName
 
 VERSION = 3
 _WITHOUT_SORT_ORDERS = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.tables import TableAt, TableFacts, TableName
+from service.model.tables.tables import TableAt, TableFacts, TableName
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from service.model.key_sample import NO_SAMPLE, KeySample
-from service.model.tables import TableName
+from service.model.filters.key_sample import NO_SAMPLE, KeySample
+from service.model.tables.tables import TableName
 
 KeyValue = bool | int | str | Decimal | date | datetime
 """One value of a key column. A key's NULL never stands among the values."""

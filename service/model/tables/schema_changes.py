@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from service.model.schemas import Field
-from service.model.tables import TableName
+from service.model.tables.schemas import Field
+from service.model.tables.tables import TableName
 
 Path = tuple[str, ...]
 """The names that lead to a field; `element`, `key` and `value` lead into lists and maps."""
@@ -105,7 +105,8 @@ class ColumnChangeKind(StrEnum):
 class ColumnChange:
     """A change that was made, for people. `column` has dots into structs, lists and maps.
 
-    `before` and `after` are types as `service.model.schemas.type_text` spells them, where they are others.
+    `before` and `after` are types as `service.model.tables.schemas.type_text` spells them, where they are
+    others.
     """
 
     column: str

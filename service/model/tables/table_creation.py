@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from service.model.schemas import TableSchema
-from service.model.tables import PartitionField, SortField
+from service.model.tables.schemas import TableSchema
+from service.model.tables.tables import PartitionField, SortField
 
 _SUFFIXES = {"identity": "", "bucket": "_bucket", "truncate": "_trunc", "void": "_null"}
 

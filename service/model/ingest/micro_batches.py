@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from service.errors import CallerError
-from service.model.judged_by import Judging, UnreadableFile
-from service.model.sources import SourceFile, SourceRecords
-from service.model.writing import TableKey
+from service.model.ingest.judged_by import Judging, UnreadableFile
+from service.model.ingest.sources import SourceFile, SourceRecords
+from service.model.ingest.writing import TableKey
 
 R = TypeVar("R")
 V = TypeVar("V")

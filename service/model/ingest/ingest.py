@@ -11,15 +11,15 @@ from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
 
-from service.model.judged_by import JudgedBy, Judging
-from service.model.micro_batches import MicroBatchFiles, MicroBatchRecords
-from service.model.record_formats import Compression, RecordFormat
-from service.model.schema_changes import TableEvolution
-from service.model.schemas import Field
-from service.model.sources import SourceRecords
-from service.model.table_creation import RequestedSchema
-from service.model.tables import SortField
-from service.model.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.ingest.judged_by import JudgedBy, Judging
+from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
+from service.model.ingest.record_formats import Compression, RecordFormat
+from service.model.ingest.sources import SourceRecords
+from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
+from service.model.tables.schema_changes import TableEvolution
+from service.model.tables.schemas import Field
+from service.model.tables.table_creation import RequestedSchema
+from service.model.tables.tables import SortField
 from service.tracing import TraceContext
 
 

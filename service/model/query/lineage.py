@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from service.model.ingest import WrittenTarget, written_target
-from service.model.results import Column
-from service.model.writing import CommitResult, Committable, TableKey
+from service.model.ingest.ingest import WrittenTarget, written_target
+from service.model.ingest.writing import CommitResult, Committable, TableKey
+from service.model.query.results import Column
 
 
 class Influence(StrEnum):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from service.model.filtering import FilterSource, Reason
-from service.model.pruning import Selection
-from service.model.query import QueryRecord, QueryState
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryRecord, QueryState
 
 MAX_SQL_CHARACTERS = 1_000
 """A list shows the beginnings of long texts."""

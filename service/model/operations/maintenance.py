@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from service.model.writing import TableKey
+from service.model.ingest.writing import TableKey
 
 
 class MaintenanceOperation(StrEnum):

@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from service.model.filtering import KeyRange, KeyValue
+from service.model.filters.filtering import KeyRange, KeyValue
 
 SizedInterval: TypeAlias = tuple[tuple[KeyValue, KeyValue], int, int]
 """The least and the greatest value of files, how many those are, and their bytes."""

@@ -11,12 +11,12 @@ from enum import StrEnum
 from uuid import UUID
 
 from service.errors import GatewayError, QueryEnded
-from service.model.filtering import FilterRecord
-from service.model.lineage import ResultLineage
-from service.model.pruning import ScanRecord
-from service.model.results import Manifest, ResultFormat
-from service.model.rewrites import RewriteKind, RewriteRecord
-from service.model.verification import Verification
+from service.model.filters.filtering import FilterRecord
+from service.model.query.lineage import ResultLineage
+from service.model.query.pruning import ScanRecord
+from service.model.query.results import Manifest, ResultFormat
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.verification import Verification
 from service.tracing import TraceContext
 
 JsonScalar = str | int | float | bool | None

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from service.model.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
-from service.model.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+from service.model.tables.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from service.model.filtering import FilterRecord
-from service.model.pruning import ScanRecord
-from service.model.query import QueryError, QueryState
-from service.model.rewrites import RewriteRecord
-from service.model.verification import Verification
+from service.model.filters.filtering import FilterRecord
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import QueryError, QueryState
+from service.model.query.rewrites import RewriteRecord
+from service.model.query.verification import Verification
 
 PLANNED: Final = "PLANNED"
 """The state of a query that was planned and not run."""
