@@ -1,1 +1,5 @@
-"""The HTTP edge: FastAPI and Pydantic live here, decisions do not."""
+"""The process and its edge: the command, the HTTP server, and what both are wired from.
+
+`cli` may import `http` and `bootstrap`, `http` may import `bootstrap` for settings, and `bootstrap` neither.
+Decisions are made in `service`.
+"""

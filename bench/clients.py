@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from matplotlib.figure import Figure
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from bench.client import SELECT_1
 from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake

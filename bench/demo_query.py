@@ -12,7 +12,7 @@ import shutil
 
 from matplotlib.figure import Figure
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from bench.client import Client
 from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake, clean_environment, share_jars

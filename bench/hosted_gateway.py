@@ -13,12 +13,13 @@ from uuid import UUID
 import uvicorn
 from pyspark.sql import SparkSession
 
-from api.app import create_app
-from api.logs import configure_logging
-from api.server import bind, url_of
-from api.settings import Settings
-from api.stopping_server import Server
-from api.wiring import build_gateway
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring import build_gateway
+from api.http.app import create_app
+from api.http.requests.stream_request import stream_definition
+from api.http.server import bind, url_of
+from api.http.stopping_server import Server
 from bench.gateway_process import POLL_S, is_ready
 from bench.lakehouse import Lake
 from service.gateway import Gateway
@@ -64,7 +65,7 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
     with (lake.data_dir / "logs" / "bench.log").open("w") as lines:
         with redirect_stderr(lines):
             configure_logging(settings.log_level, settings.log_format)
-        gateway = build_gateway(settings)
+        gateway = build_gateway(settings, stream_definition)
         engine = cast(SparkEngine, gateway._ports.engine)
         assert engine._session is not None
         spark = SparkSession(engine._session.context)

@@ -18,7 +18,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from bench.client import SELECT_1, Client
 from bench.gateway_process import GatewayProcess, gateway_process
 from bench.jvm_memory import collect_garbage, has_jcmd, used_mb

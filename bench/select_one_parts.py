@@ -28,7 +28,7 @@ PARTS = (
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.scan_metrics:ScanReader.read", 1),
     Part(KEEP, "service.adapters.disk.result_store:LocalResultStore.put"),
-    Part(ANSWER, "api.routes.query:answer"),
+    Part(ANSWER, "api.http.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )
 

@@ -10,8 +10,8 @@ from typing import Any
 from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
-from api.demonstration.demo_progress import progress_bar
-from api.wiring_jars import TPCDS_PACKAGES
+from api.bootstrap.wiring_jars import TPCDS_PACKAGES
+from api.cli.demonstration.demo_progress import progress_bar
 from bench.lakehouse import Lake
 from service.adapters.demo_data.tpcds.loader import load_tpcds
 from service.adapters.demo_data.tpcds.schemas import table_schemas

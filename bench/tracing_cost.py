@@ -20,8 +20,8 @@ import orjson
 from matplotlib.figure import Figure
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
-from api.settings import Settings
-from api.tracing.exporting import Exporting
+from api.bootstrap.settings import Settings
+from api.bootstrap.tracing.exporting import Exporting
 from bench.client import SELECT_1, Client
 from bench.discarding_collector import discarding_collector
 from bench.hosted_gateway import HostedGateway, hosted_gateway

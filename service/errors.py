@@ -1,7 +1,7 @@
 """Everything that can go wrong, named for what the caller did or for what is down.
 
-`code` is stable: callers may branch on it. What HTTP status it gets stands in `api/errors.py` alone.
-Source of the shape: a tree of which the caller picks the width.
+`code` is stable: callers may branch on it. What HTTP status it gets stands in `api/http/problems/errors.py`
+alone. Source of the shape: a tree of which the caller picks the width.
 """
 
 from __future__ import annotations

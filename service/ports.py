@@ -1,7 +1,7 @@
 """What the gateway needs from outside: Protocols of at most five methods, named for the need.
 
 Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` under the same
-contract suite. `api/wiring.py` alone brings them together.
+contract suite. `api/bootstrap/wiring.py` alone brings them together.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from spark_session.engine import SparkEngine
 from spark_session.jars import resolve
 from spark_session.settings import SparkSettings

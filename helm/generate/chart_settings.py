@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 
 OF_THE_IMAGE = frozenset({"host", "data_dir"})
 """The image listens beyond loopback, and has its volume at /data: nothing of that is the operator's."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from api.settings import Settings
-from api.stop_deadline import STOPPED_WITHIN_S
+from api.bootstrap.settings import Settings
+from api.cli.stop_deadline import STOPPED_WITHIN_S
 from helm.generate.chart_settings import chart_settings, kind_of
 
 # Probes and the grace period are computed from these.

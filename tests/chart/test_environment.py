@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import Settings
-from api.settings_loading import load_settings
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings_loading import load_settings
 from helm.generate.chart_settings import BY_REFERENCE_ALONE, chart_settings, value_settings
 from tests.chart.manifests import NAMESPACE, Manifest, Rendered, environment_in_pod, render, rendered
 

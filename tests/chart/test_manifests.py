@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api.settings import Settings
-from api.stop_deadline import STOPPED_WITHIN_S
+from api.bootstrap.settings import Settings
+from api.cli.stop_deadline import STOPPED_WITHIN_S
 from tests.chart.manifests import (
     SETS_OF_VALUES,
     Manifest,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from tests.cluster.caller import Answer, Caller
 from tests.cluster.findings import Finding
 from tests.cluster.place import SCHEMA, Place

@@ -20,7 +20,7 @@ import psutil
 from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
-from api.wiring_jars import TPCDS_PACKAGES
+from api.bootstrap.wiring_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.loader import Progress, load_tpcds
 from spark_session.jars import check_java, resolve
 from tests.cluster.balancer import Balancer, balancer, free_port

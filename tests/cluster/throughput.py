@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import orjson
 from rich.console import Console
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from tests.cluster.findings import Finding
 from tests.cluster.place import Place, step
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from api.demonstration.demo import QUESTION
+from api.cli.demonstration.demo import QUESTION
 from tests.containers.podman import HARDENED, Podman
 from tests.integration.running import until
 

@@ -13,10 +13,10 @@ from fastapi.routing import RouteContext, iter_route_contexts
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.app import create_app
-from api.errors import STATUS
-from api.process_metrics import ProcessMetrics
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.middleware.process_metrics import ProcessMetrics
+from api.http.problems.errors import STATUS
 from service.errors import GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
 from service.model.filters.filtering import FilterSource, Reason

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from helm.generate.dashboard import dashboard
 from tests.deploy.expressions import (
     CASES,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from api.settings import Settings
-from api.settings_loading import load_settings
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings_loading import load_settings
 from tests.deploy.expressions import ALERTS
 
 REPOSITORY = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from types import ModuleType
 import pyspark
 import pytest
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 
 REPOSITORY = Path(__file__).parents[2]
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()

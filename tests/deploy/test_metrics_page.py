@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from api.app import create_app
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
 from tests.deploy.expressions import REPOSITORY
 from tests.deploy.shown_metrics import ShownMetric, shown_metrics
 from tests.fakes.gateway import FakeGateway

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from api.settings import Settings
-from api.wiring import build_gateway
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring import build_gateway
+from api.http.requests.stream_request import stream_definition
 from service.gateway import Gateway
 from spark_session.engine import SparkEngine
 from tests.equivalence.folders import jdbc_url, make_folders, make_others
@@ -64,7 +65,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         # A query goes on without the facts of a table that takes longer; a test has to have them.
         catalog_facts_timeout_s=60,
     )
-    gateway = build_gateway(settings)
+    gateway = build_gateway(settings, stream_definition)
     yield gateway
     gateway.close()
     del gateway

@@ -15,10 +15,10 @@ import psycopg
 import pytest
 
 import migrations
-from api.checks import Finding, State
-from api.commands.doctor import examine
-from api.settings import Settings
-from api.wiring_doctor import system_clock
+from api.bootstrap.settings import Settings
+from api.cli.checks import Finding, State
+from api.cli.commands.doctor import examine
+from api.cli.wiring_doctor import system_clock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.postgres_programs import PostgresPrograms
 from service.model.ingest.ingest import IngestState

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from api.requests.stream_request import stream_definition
+from api.http.requests.stream_request import stream_definition
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
 from service.ingest.streaming.streams import Streams

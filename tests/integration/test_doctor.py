@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 import migrations
-from api.checks import Finding, State
-from api.commands.doctor import examine
-from api.settings import Settings
-from api.wiring_doctor import system_clock
+from api.bootstrap.settings import Settings
+from api.cli.checks import Finding, State
+from api.cli.commands.doctor import examine
+from api.cli.wiring_doctor import system_clock
 from service.ports import Clock
 from tests.integration.asking import rows
 from tests.integration.running import COMMAND, REPOSITORY, RunningGateway, environment, run_sluice

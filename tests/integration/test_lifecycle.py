@@ -15,7 +15,7 @@ import httpx
 import psutil
 import pytest
 
-from api.stop_deadline import STOPPED_WITHIN_S
+from api.cli.stop_deadline import STOPPED_WITHIN_S
 from tests.integration.asking import ask, explain, post, problem, rows
 from tests.integration.conftest import embedded_catalog
 from tests.integration.guarded import Guarded

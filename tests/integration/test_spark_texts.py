@@ -22,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
-from api.rendering.json_values import json_values
+from api.http.rendering.json_values import json_values
 from tests.integration.asking import JsonObject, ask
 from tests.integration.running import RunningGateway
 from tests.integration.spark_texts import KINDS, TOLD_WHOLE

@@ -61,9 +61,9 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
     ("module", "line", "contract"),
     [
         ("service/errors.py", "import spark_session.guard", "The edge uses the session and the service"),
-        ("api/errors.py", "import pyspark", "Only spark_session imports pyspark"),
+        ("api/http/problems/errors.py", "import pyspark", "Only spark_session imports pyspark"),
         ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
-        ("api/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
+        ("api/http/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
         ("service/query/filtering/prune.py", "import service.query.lifecycle.book", "A query's life asks"),
         ("service/ingest/write_schema/kept.py", "import service.ingest.run", "An ingest goes from its bytes"),
         (
@@ -91,12 +91,19 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import service.model.ingest.writing",
             "Values of tables know none",
         ),
+        ("api/http/door.py", "import api.cli.checks", "The command stands on the HTTP edge"),
+        ("api/bootstrap/memory.py", "import api.http.waiting", "The command stands on the HTTP edge"),
+        (
+            "api/http/schemas/wire.py",
+            "import api.http.problems.faults",
+            "A request passes from the connection",
+        ),
         (
             "service/pruning/candidates/inner_join.py",
             "import service.pruning.candidates.outer_join",
             "No rule of pruning knows",
         ),
-        ("service/pruning/sql_text/parse.py", "import service.pruning.detect", "No rule of pruning knows"),
+        ("service/pruning/sql_text/parse.py", "import service.pruning.detect", "Pruning goes from the text"),
     ],
 )
 def test_every_other_contract_bites_too(copy: Path, module: str, line: str, contract: str) -> None:

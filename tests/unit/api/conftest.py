@@ -9,9 +9,9 @@ import pytest
 import structlog
 from fastapi import FastAPI
 
-from api.app import create_app
-from api.logs import configure_logging
-from api.settings import LogFormat, LogLevel, Settings
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings import LogFormat, LogLevel, Settings
+from api.http.app import create_app
 from tests.fakes.gateway import FakeGateway
 
 Running = Callable[[Settings], AbstractAsyncContextManager[httpx.AsyncClient]]

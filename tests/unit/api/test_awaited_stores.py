@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from api.awaited_stores import AwaitedStore, await_stores
+from api.bootstrap.awaited_stores import AwaitedStore, await_stores
 from service.errors import ShuttingDown
 from tests.fakes.clock import FakeClock
 

@@ -12,9 +12,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from api.app import create_app
-from api.bodies.body_pace import BodyPace
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.bodies.body_pace import BodyPace
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

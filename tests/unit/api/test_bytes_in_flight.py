@@ -11,7 +11,7 @@ import anyio
 import httpx
 import pytest
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from tests.unit.api.conftest import Running
 
 pytestmark = pytest.mark.anyio

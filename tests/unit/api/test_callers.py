@@ -5,7 +5,7 @@ import hashlib
 import httpx
 import pytest
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.checks import Check, Finding, Found, State, tried
+from api.cli.checks import Check, Finding, Found, State, tried
 from service.errors import CannotStart, MetricsStoreDown
 from tests.integration.running import run_sluice
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from api.container_memory import MemoryCollector, MemoryUse, memory_use
+from api.bootstrap.container_memory import MemoryCollector, MemoryUse, memory_use
 
 MACHINE = {"proc/meminfo": "MemTotal:        8000 kB\nMemFree:  1000 kB\nMemAvailable:    6000 kB\n"}
 GROUP = "sys/fs/cgroup"

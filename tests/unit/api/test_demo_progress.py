@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from api.demonstration.demo_progress import progress_bar
-from api.demonstration.start_progress import FIRST_STEP, StartProgress
-from api.demonstration.steps import shown_steps
-from api.wiring import Progress
+from api.bootstrap.wiring import Progress
+from api.cli.demonstration.demo_progress import progress_bar
+from api.cli.demonstration.start_progress import FIRST_STEP, StartProgress
+from api.cli.demonstration.steps import shown_steps
 from service.adapters.demo_data.tpcds.loader import Step
 
 

@@ -15,23 +15,23 @@ import orjson
 import pytest
 from rich.console import Console
 
-from api.checks import Finding, State
-from api.commands.doctor import examine
-from api.doctor.address import address
-from api.doctor.clock_skew import clock_skew
-from api.doctor.configuration import configuration
-from api.doctor.folders import GIB, MIB, Room, disk, folder, local_folders, permissions
-from api.doctor.report import as_document, as_table, worst_of
-from api.doctor.spark_log import last_faults
-from api.doctor.store_findings import filter_cache, metrics_store
-from api.doctor.trial_query import trial_query, trial_table_query
-from api.doctor.versions import versions
-from api.masking import MASK, secrets_of, without_secrets
-from api.settings import Settings
-from api.wiring_checks import machine_checks
-from api.wiring_doctor import system_clock
-from api.wiring_doctor_parts import DoctorParts
-from api.wiring_jars import engine_jars, unfetched
+from api.bootstrap.masking import MASK, secrets_of, without_secrets
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_jars import engine_jars, unfetched
+from api.cli.checks import Finding, State
+from api.cli.commands.doctor import examine
+from api.cli.doctor.address import address
+from api.cli.doctor.clock_skew import clock_skew
+from api.cli.doctor.configuration import configuration
+from api.cli.doctor.folders import GIB, MIB, Room, disk, folder, local_folders, permissions
+from api.cli.doctor.report import as_document, as_table, worst_of
+from api.cli.doctor.spark_log import last_faults
+from api.cli.doctor.store_findings import filter_cache, metrics_store
+from api.cli.doctor.trial_query import trial_query, trial_table_query
+from api.cli.doctor.versions import versions
+from api.cli.wiring_checks import machine_checks
+from api.cli.wiring_doctor import system_clock
+from api.cli.wiring_doctor_parts import DoctorParts
 from service.errors import CannotStart, EngineLost
 from service.model.operations.store_answer import StoreAnswer
 from service.model.tables.tables import TableName

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.explain_html.names import breakable
-from api.explain_html.plan_drawing import plan_drawing
-from api.reasons import SENTENCES, VERIFICATIONS
+from api.http.explain.explain_html.names import breakable
+from api.http.explain.explain_html.plan_drawing import plan_drawing
+from api.http.rendering.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
 from service.model.filters.filtering import Reason
 from service.model.query.explanation import PlanNode

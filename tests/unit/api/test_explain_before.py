@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from service.errors import QueryFailed, SqlSyntaxError, TooManyQueries
 from tests.fakes.gateway import FakeGateway
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from api.parts import Parts
-from api.settings import Settings
-from api.wiring import fetch_jars
-from api.wiring_jars import engine_jars
+from api.bootstrap.parts import Parts
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring import fetch_jars
+from api.bootstrap.wiring_jars import engine_jars
 from service.errors import CannotStart
 from tests.unit.test_jars import FETCH_TWO_JARS, InstallJava, install_java, starts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from api.app import create_app
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import client_of
 

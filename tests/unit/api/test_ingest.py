@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from api.problems import failed_ingest_response
-from api.schemas.ingest_answer import commit_answer
+from api.http.problems.problems import failed_ingest_response
+from api.http.schemas.ingest_answer import commit_answer
 from service.errors import (
     CreationInvalid,
     RecordsInvalid,

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import zstandard
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 from service.errors import RecordsInvalid
 from service.model.ingest.ingest import (
     BadRecord,

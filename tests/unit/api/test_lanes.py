@@ -12,10 +12,10 @@ import httpx
 import pytest
 from starlette.types import Message, Scope
 
-from api.app import create_app
-from api.lane import Lane
-from api.settings import Settings
-from api.waiting import ClientGone
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.lane import Lane
+from api.http.waiting import ClientGone
 from service.errors import TooManyIngests
 from tests.fakes.gateway import FakeGateway
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from api.settings import Settings
+from api.bootstrap.settings import Settings
 
 
 @pytest.mark.parametrize(

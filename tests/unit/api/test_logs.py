@@ -8,8 +8,8 @@ import httpx
 import pytest
 import structlog
 
-from api.logs import configure_logging
-from api.settings import LogFormat, LogLevel
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings import LogFormat, LogLevel
 from tests.fakes.gateway import FakeGateway
 
 EVIL = 'x\n{"event": "forged"}\r\x1b[31m\u2028'

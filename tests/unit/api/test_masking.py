@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from api.masking import MASK, masked, masked_text
-from api.settings import Settings
+from api.bootstrap.masking import MASK, masked, masked_text
+from api.bootstrap.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 FREED = """
 import psutil
-from api.memory import give_back_large_blocks
+from api.bootstrap.memory import give_back_large_blocks
 give_back_large_blocks()
 own = psutil.Process()
 kept = []

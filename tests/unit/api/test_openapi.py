@@ -15,10 +15,10 @@ from jsonschema_rs import Draft202012Validator
 from schemathesis import openapi
 from schemathesis.checks import CHECKS
 
-from api.app import create_app
-from api.bodies.record_types import RECORD_TYPES
-from api.server import bind, url_of
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.bodies.record_types import RECORD_TYPES
+from api.http.server import bind, url_of
 from service.errors import SqlEmpty, TableNotFound
 from service.model.query.query import QueryRequest
 from tests.fakes.gateway import FakeGateway

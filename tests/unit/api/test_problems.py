@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from api.errors import STATUS
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.problems.errors import STATUS
 from service.errors import EngineNotReady, GatewayError, SqlTooLarge, TooManyQueries
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
@@ -20,7 +20,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "errors.md"
 def classes(base: type[GatewayError] = GatewayError) -> Iterator[type[GatewayError]]:
     yield base
     for each in base.__subclasses__():
-        if each.__module__ in ("service.errors", "api.errors"):
+        if each.__module__ in ("service.errors", "api.http.problems.errors"):
             yield from classes(each)
 
 

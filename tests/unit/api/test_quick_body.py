@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from pydantic import TypeAdapter
 
-from api.bodies.json_request import body_json
-from api.bodies.quick_body import AT_MOST_BYTES, QuickBody, quick_body, quick_request
-from api.errors import NotJson
-from api.requests.ingest_request import ingest_request
-from api.schemas.ingest_request import IngestBody
+from api.http.bodies.json_request import body_json
+from api.http.bodies.quick_body import AT_MOST_BYTES, QuickBody, quick_body, quick_request
+from api.http.problems.errors import NotJson
+from api.http.requests.ingest_request import ingest_request
+from api.http.schemas.ingest_request import IngestBody
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import GatewayError
 from service.model.ingest.ingest import IngestRequest

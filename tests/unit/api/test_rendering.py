@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.rendering import formats
-from api.rendering.formats import render, render_arrow, render_csv, render_json
-from api.rendering.json_values import json_values
+from api.http.rendering import formats
+from api.http.rendering.formats import render, render_arrow, render_csv, render_json
+from api.http.rendering.json_values import json_values
 from service.model.calendar import PER_SECOND, date_text, moment_of
 from service.model.query.results import ResultFormat
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from api.masking import MASK, masked
-from api.settings import Settings
-from api.settings_loading import REMOVED, load_settings
+from api.bootstrap.masking import MASK, masked
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings_loading import REMOVED, load_settings
 from service.errors import CannotStart
 
 TOKEN = "a" * 64

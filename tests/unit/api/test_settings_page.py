@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from api.settings import Settings
-from api.settings_page import settings_page
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings_page import settings_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 

@@ -12,11 +12,11 @@ import httpx
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-import api.schemas
-from api.schemas.wire import StrictModel
-from api.settings import Settings
-from api.settings.kinds import ParquetFolder
-from api.spelling import Spelled, words_of
+import api.http.schemas
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.kinds import ParquetFolder
+from api.bootstrap.spelling import Spelled, words_of
+from api.http.schemas.wire import StrictModel
 
 # Patterns, words of Python's, and names of our classes and functions.
 NOT_FOR_PEOPLE = re.compile(
@@ -37,8 +37,8 @@ WRONG: tuple[Any, ...] = (
 
 
 def models() -> Iterator[type[BaseModel]]:
-    for each in pkgutil.iter_modules(api.schemas.__path__):
-        importlib.import_module(f"api.schemas.{each.name}")
+    for each in pkgutil.iter_modules(api.http.schemas.__path__):
+        importlib.import_module(f"api.http.schemas.{each.name}")
     waiting: list[type[BaseModel]] = [StrictModel, Settings, ParquetFolder]
     while waiting:
         model = waiting.pop()

@@ -8,9 +8,9 @@ import threading
 import httpx
 import pytest
 
-from api.app import create_app
-from api.server import bind, serve
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.server import bind, serve
 from service.errors import CannotStart
 from service.gateway import Gateway
 from service.model.operations.health import Liveness, PartHealth, PartState

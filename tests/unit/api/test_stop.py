@@ -12,10 +12,10 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from api.app import create_app
-from api.server import bind, server_of, url_of
-from api.settings import Settings
-from api.stopping_server import met_last
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.server import bind, server_of, url_of
+from api.http.stopping_server import met_last
 from tests.fakes.gateway import FakeGateway
 from tests.integration.running import until
 

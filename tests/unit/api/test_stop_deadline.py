@@ -6,12 +6,12 @@ import subprocess
 import sys
 import threading
 
-from api.stop_deadline import StopDeadline
+from api.cli.stop_deadline import StopDeadline
 
 HANGS = """
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from api.stop_deadline import StopDeadline
+from api.cli.stop_deadline import StopDeadline
 ThreadPoolExecutor(1, thread_name_prefix="stuck").submit(threading.Event().wait)
 StopDeadline(0.1).begin()
 """

@@ -15,9 +15,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from structlog.testing import capture_logs
 
-from api.settings import Settings
-from api.settings_loading import load_settings
-from api.tracing import traced
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings_loading import load_settings
+from api.bootstrap.tracing import traced
 from service.adapters.postgres.shared.connecting import BoundedConnection
 from service.errors import CannotStart, QueryTimedOut
 from service.tracing import TraceContext, carried, current, is_used, request, step, together, trace_id

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from api.logs import configure_logging
-from api.settings import LogFormat, LogLevel, Settings
-from api.tracing import traced
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings import LogFormat, LogLevel, Settings
+from api.bootstrap.tracing import traced
 from service.errors import EngineNotReady
 from tests.collector import collector
 from tests.fakes.gateway import FakeGateway
@@ -143,8 +143,9 @@ OF_TRACES = ("opentelemetry.sdk.trace", "opentelemetry.exporter", "opentelemetry
 
 
 def test_off_means_that_nothing_that_traces_is_imported() -> None:
-    program = "import sys, api.commands.serve, api.wiring, api.app; from api.settings import Settings\n"
-    program += "from api.tracing import traced\nwith traced(Settings()): pass\n"
+    program = "import sys, api.cli.commands.serve, api.bootstrap.wiring, api.http.app\n"
+    program += "from api.bootstrap.settings import Settings\n"
+    program += "from api.bootstrap.tracing import traced\nwith traced(Settings()): pass\n"
     program += f"print([each for each in sys.modules if each.startswith({OF_TRACES!r})])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ended.stdout.strip() == "[]", ended.stderr

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from starlette.types import Message, Scope
 
-from api.app import create_app
-from api.settings import Settings
-from api.waiting import ClientGone, Waiting
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.waiting import ClientGone, Waiting
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

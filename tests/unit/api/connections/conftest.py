@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from api.app import create_app
-from api.server import bind, server_of
-from api.settings import Settings
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.server import bind, server_of
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.connections.raw_client import RawClient
 

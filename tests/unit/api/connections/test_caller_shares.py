@@ -8,7 +8,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.connections.caller_shares import CallerShares
+from api.http.connections.caller_shares import CallerShares
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.connections.conftest import Serving
 from tests.unit.api.connections.raw_client import post

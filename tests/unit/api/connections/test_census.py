@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.connections.census import Admission, Census
+from api.http.connections.census import Admission, Census
 
 
 class Open:

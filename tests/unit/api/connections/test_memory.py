@@ -12,8 +12,8 @@ from tests.unit.api.connections.raw_client import RawClient
 
 MIB = 1024**2
 SERVER = """
-from api.server import serve
-from api.settings import Settings
+from api.http.server import serve
+from api.bootstrap.settings import Settings
 from tests.fakes.gateway import FakeGateway
 serve(Settings(port=0), FakeGateway, lambda url: print(url.rpartition(":")[2], flush=True))
 """

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from api.connections.still_there import IfStillThere
+from api.http.connections.still_there import IfStillThere
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Shows settings without their secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
+from api.bootstrap.settings import Settings
+
+MASK = "**********"
+
+_SECRET = (
+    r"password|passwd|passphrase|pwd|secret|token|credential|key|authorization|cookie|connection[._-]?string"
+    r"|signature|(?<![a-z])sas(?![a-z])|(?<![a-z])sig(?![a-z])"
+)
+_SECRET_NAME = re.compile(rf"{_SECRET}|jaas", re.IGNORECASE)
+# What repeats is bounded: texts come from outside, and no text may take long.
+_URL_PASSWORD = re.compile(r"(://[^/\s:@]{0,256}:)\S{0,512}(@)")
+_PASSWORD = re.compile(r"://[^/\s:@]{0,256}:(\S{1,512})@")
+_QUERY_PASSWORD = re.compile(r"[?&]\w{0,32}password=([^&#]{1,512})")
+_SHORTEST_SECRET = 4
+_ASSIGNED = re.compile(
+    rf"((?:{_SECRET})[\w.-]{{0,64}}=)(?:\"[^\"]{{1,512}}\"|'[^']{{1,512}}'|[^&;,\s\"']+)", re.IGNORECASE
+)
+_HEADER = re.compile(
+    r"((?:authorization|cookie)[\"']?\s{0,8}[:=]\s{0,8}[\"']?)[^\r\n\"']{1,4096}", re.IGNORECASE
+)
+
+
+def masked(settings: Settings) -> dict[str, Any]:
+    """Every setting as plain JSON values, with `**********` in place of whatever looks like a secret."""
+    shown = settings.model_dump(mode="json")
+    shown["api_tokens"] = dict.fromkeys(shown["api_tokens"], MASK)
+    shown["catalogs"] = {name: _masked_properties(each) for name, each in shown["catalogs"].items()}
+    for name in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
+        shown[name] = _masked_properties(shown[name])
+    return shown
+
+
+def _masked_properties(properties: dict[str, str]) -> dict[str, str]:
+    return {
+        name: MASK if _SECRET_NAME.search(name) else masked_text(value) for name, value in properties.items()
+    }
+
+
+def secrets_of(settings: Settings) -> frozenset[str]:
+    """The passwords and keys that these settings hold, as they are and as URLs spell them."""
+    urls = [settings.metrics_store_url, settings.filter_cache_url]
+    texts = [each.get_secret_value() for each in urls if each is not None]
+    groups = (
+        *settings.catalogs.values(),
+        settings.spark_conf,
+        settings.stream_kafka_options,
+        settings.ingest_source_properties,
+    )
+    texts += [value for group in groups for value in group.values()]
+    passwords = [found[1] for each in texts if (found := _PASSWORD.search(each))]
+    passwords += [found[1] for each in texts for found in _QUERY_PASSWORD.finditer(each)]
+    named = [value for group in groups for name, value in group.items() if _SECRET_NAME.search(name)]
+    spelled = {*passwords, *map(unquote, passwords), *named}
+    # A shorter one would be found in words.
+    return frozenset(each for each in spelled if len(each) >= _SHORTEST_SECRET)
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text, masked as `masked_text` does, and with each of these secrets masked wherever it stands.
+
+    >>> without_secrets("cannot log in as me with se@cret", ["se@cret"])
+    'cannot log in as me with **********'
+    """
+    masked_whole = masked_text(text)
+    for each in sorted(secrets, key=len, reverse=True):
+        masked_whole = masked_whole.replace(each, MASK)
+    return masked_whole
+
+
+def masked_text(value: str) -> str:
+    """The text with the passwords of its URLs, its assignments and its headers masked.
+
+    >>> masked_text("postgresql://me:se@cret@host/db?sslpassword=x&a=b")
+    'postgresql://me:**********@host/db?sslpassword=**********&a=b'
+    >>> masked_text("Authorization: Bearer abc")
+    'Authorization: **********'
+    """
+    for pattern, shown in (
+        (_HEADER, rf"\g<1>{MASK}"),
+        (_URL_PASSWORD, rf"\g<1>{MASK}\g<2>"),
+        (_ASSIGNED, rf"\g<1>{MASK}"),
+    ):
+        value = pattern.sub(shown, value)
+    return value

@@ -1,0 +1,50 @@
+"""The tables that there are."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from api.bootstrap.settings.kinds import GIB, MIB, Name, ParquetFolder, TableOfSchema
+
+
+class CatalogSettings(BaseModel):
+    """The tables that there are."""
+
+    catalogs: dict[Name, dict[str, str]] = Field(
+        {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"
+    )
+    embedded_catalog: bool = Field(
+        False,
+        description="serve the embedded `lake` beside `catalogs`; without `catalogs` it is served anyway",
+    )
+    catalog_cache_max_bytes: int = Field(
+        128 * MIB, ge=0, le=64 * GIB, description="memory for tables' metadata; a new commit is seen at once"
+    )
+    catalog_facts_timeout_s: float = Field(
+        1.0,
+        ge=0.1,
+        le=60,
+        description="how long a query waits to hear what its tables and views are before it runs as written",
+    )
+    parquet_tables: dict[TableOfSchema, ParquetFolder] = Field(
+        {},
+        description="table in `spark_catalog` to its folder: `location`, `partition_columns` with types",
+    )
+    default_catalog: Name = Field("lake", description="catalog of queries that name none")
+    default_schema: str | None = Field(
+        None, min_length=1, max_length=255, description="schema of queries that name none"
+    )
+
+    @model_validator(mode="after")
+    def _the_default_catalog_is_there(self) -> Self:
+        has_lake = self.embedded_catalog or not self.catalogs
+        if self.embedded_catalog and "lake" in self.catalogs:
+            raise ValueError("embedded_catalog cannot be served: catalogs has a `lake` of its own")
+        if self.default_catalog not in self.catalogs and not (has_lake and self.default_catalog == "lake"):
+            cure = ", or set embedded_catalog to true" if self.default_catalog == "lake" else ""
+            raise ValueError(
+                f"default_catalog {self.default_catalog} is not among the catalogs: name one of them{cure}"
+            )
+        return self

@@ -1,0 +1,37 @@
+"""Where the keys of filters are kept."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from api.bootstrap.settings.kinds import GIB, KIB, MIB
+from api.bootstrap.settings.store_urls import check_cache_url
+
+
+class FilterCacheSettings(BaseModel):
+    """Where the keys of filters are kept."""
+
+    filter_cache_url: SecretStr | None = Field(
+        None,
+        description="Redis protocol: `redis://…`, `redis+sentinel://…`, `redis+cluster://…`, with TLS"
+        " `rediss…`; unset: the embedded one",
+    )
+    filter_cache_max_bytes: int = Field(
+        256 * MIB, ge=MIB, le=1024 * GIB, description="memory of the embedded filter cache"
+    )
+    filter_cache_ttl_s: int = Field(
+        86_400, ge=1, le=31_536_000, description="how long a filter's keys are cached"
+    )
+    filter_cache_value_bytes: int = Field(
+        33 * MIB, ge=KIB, le=512 * MIB, description="keys of one filter, as they are cached; more are not"
+    )
+    filter_cache_local_bytes: int = Field(
+        64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys it used last"
+    )
+
+    @field_validator("filter_cache_url")
+    @classmethod
+    def _is_of_a_cache(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            check_cache_url(url.get_secret_value())
+        return url

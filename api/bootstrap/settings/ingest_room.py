@@ -1,0 +1,62 @@
+"""How much may be on its way into tables at once."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.bootstrap.settings.kinds import GIB, KIB, MIB
+
+
+class IngestRoomSettings(BaseModel):
+    """How much may be on its way into tables at once."""
+
+    ingest_max_files: int = Field(
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="data files of one write schema in an ingest, or in one task of Spark; more are refused",
+    )
+    ingest_max_body_bytes: int = Field(
+        4 * GIB, ge=KIB, le=1024 * GIB, description="size of a body of records alone, as it is sent"
+    )
+    ingest_max_decompressed_bytes: int = Field(
+        64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="what such a body may have in it when it is read"
+    )
+    ingest_max_batch_bytes: int = Field(
+        512 * MIB,
+        ge=MIB,
+        le=64 * GIB,
+        description="what a batch of Arrow, or the pages of Parquet that are open, may unfold to in memory",
+    )
+    ingest_max_line_bytes: int = Field(
+        8 * MIB,
+        ge=KIB,
+        le=GIB,
+        description="a line of text, or a record of CSV, in bodies, sources and streams; to be read,"
+        " it may take 30 times that in memory",
+    )
+    ingest_max_spooled_bytes: int = Field(
+        16 * GIB,
+        ge=KIB,
+        le=16 * 1024 * GIB,
+        description="disk space of such bodies together before a 429, with what is unpacked of them there",
+    )
+    ingest_parallel_bodies: int = Field(
+        4,
+        ge=1,
+        le=256,
+        description="bodies of records alone, and sources, of one caller that are written at once;"
+        " others wait, and one more place is for other callers",
+    )
+    ingest_max_wait_s: int = Field(
+        60,
+        ge=1,
+        le=3600,
+        description="how long such an ingest, or one of JSON, waits to be written before a 429",
+    )
+    ingest_max_waiting: int = Field(
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="ingests that wait to be committed, of all replicas, before a 429",
+    )

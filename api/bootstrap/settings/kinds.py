@@ -1,0 +1,81 @@
+"""Kinds of values that settings have."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_settings import NoDecode
+
+from api.bootstrap.spelling import Spelled
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
+Name = Annotated[
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$",
+        "a name has letters, digits, _ and -, begins with a letter or _, and has 63 characters at most",
+    ),
+]
+
+
+def _sha256(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"[0-9a-fA-F]{64}", value):
+        return value.lower()
+    # Never the value: an operator who takes the token for its hash would find it in the log.
+    raise ValueError(
+        "not the SHA-256 of a token, which has 64 hexadecimal digits: make it by  printf %s TOKEN | sha256sum"
+    )
+
+
+Sha256Hex = Annotated[str, BeforeValidator(_sha256)]
+
+
+TableOfSchema = Annotated[
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$",
+        "it is no schema.table, such as logs.events: letters, digits and _, and one dot between the two",
+    ),
+]
+ColumnType = Annotated[
+    str,
+    StringConstraints(to_upper=True),
+    # Spark reads decimals in the names of folders wrongly.
+    Spelled(
+        r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
+        "it is none of STRING, BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DATE and TIMESTAMP",
+    ),
+]
+
+
+class ParquetFolder(BaseModel):
+    """A folder of Parquet files, and the types of the columns that its folders are named by."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    location: str = Field(min_length=1, max_length=4096)
+    partition_columns: dict[Name, ColumnType] = {}
+
+
+def _list(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        message = 'it begins as a list in JSON and is none: spell it like ["a", "b"], or like a,b'
+        raise ValueError(message) from None
+
+
+def _words(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return _list(value)
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+"""A list; in the environment as JSON or separated by commas."""

@@ -1,0 +1,56 @@
+"""How many queries run, how long, and what they may give."""
+
+from __future__ import annotations
+
+import os
+from typing import Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from api.bootstrap.settings.kinds import GIB, KIB, MIB
+
+
+class QuerySettings(BaseModel):
+    """How many queries run, how long, and what they may give."""
+
+    query_workers: int = Field(
+        default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)),
+        ge=1,
+        le=1024,
+        description="queries of one caller that run at the same time; one more place is for other callers",
+    )
+    max_queued_queries: int = Field(1000, ge=0, le=1_000_000, description="queries that wait before a 429")
+    engine_retries: int = Field(1, ge=0, le=3, description="how often a query runs again if its engine dies")
+    query_timeout_s: int = Field(300, ge=1, le=86_400, description="timeout of queries that set none")
+    max_query_timeout_s: int = Field(3600, ge=1, le=86_400, description="the most that a query may set")
+    row_limit: int = Field(10_000, ge=1, le=1_000_000_000, description="row limit of queries that set none")
+    max_row_limit: int = Field(1_000_000, ge=1, le=1_000_000_000, description="the most that one may set")
+    byte_limit: int = Field(100 * MIB, ge=KIB, le=64 * GIB, description="byte limit of queries that set none")
+    max_byte_limit: int = Field(GIB, ge=KIB, le=64 * GIB, description="the most that a query may set")
+    max_sql_nesting: int = Field(
+        200,
+        ge=16,
+        le=1_000,
+        description="parentheses, brackets and CASEs of a text that are open at once, before a 422",
+    )
+    max_sql_bytes: int = Field(
+        256 * KIB,
+        ge=KIB,
+        le=64 * MIB,
+        description="size of an SQL text in UTF-8; reading one holds up others",
+    )
+    max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
+    result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")
+    result_max_bytes: int = Field(
+        2 * GIB, ge=MIB, le=1024 * GIB, description="disk space of all results together; the oldest make room"
+    )
+    chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
+    chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")
+
+    @model_validator(mode="after")
+    def _defaults_are_within_their_maximum(self) -> Self:
+        pairs = [("query_timeout_s", "max_query_timeout_s"), ("row_limit", "max_row_limit")]
+        for name, maximum in [*pairs, ("byte_limit", "max_byte_limit")]:
+            if getattr(self, name) > getattr(self, maximum):
+                raise ValueError(f"{name} is larger than {maximum}")
+        return self

@@ -1,0 +1,89 @@
+"""All settings together, and what they must be to one another."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+
+from pydantic import model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+from api.bootstrap.settings.catalogs import CatalogSettings
+from api.bootstrap.settings.filter_cache import FilterCacheSettings
+from api.bootstrap.settings.ingest import IngestSettings
+from api.bootstrap.settings.ingest_room import IngestRoomSettings
+from api.bootstrap.settings.lineage import LineageSettings
+from api.bootstrap.settings.maintenance import MaintenanceSettings
+from api.bootstrap.settings.pruning import PruningSettings
+from api.bootstrap.settings.queries import QuerySettings
+from api.bootstrap.settings.query_bounds import QueryBoundSettings
+from api.bootstrap.settings.records import RecordSettings
+from api.bootstrap.settings.serving import ServingSettings
+from api.bootstrap.settings.sources import SourceSettings
+from api.bootstrap.settings.spark import EngineSettings
+from api.bootstrap.settings.streams import StreamSettings
+from api.bootstrap.settings.supervision import SupervisionSettings
+from api.bootstrap.settings.tracing import TraceSettings
+
+CONFIG_FILE = "SLUICE_CONFIG_FILE"
+
+
+# Pydantic has the fields of the last one first.
+class Settings(
+    LineageSettings,
+    MaintenanceSettings,
+    StreamSettings,
+    SourceSettings,
+    IngestRoomSettings,
+    IngestSettings,
+    PruningSettings,
+    QueryBoundSettings,
+    QuerySettings,
+    SupervisionSettings,
+    EngineSettings,
+    CatalogSettings,
+    FilterCacheSettings,
+    RecordSettings,
+    TraceSettings,
+    ServingSettings,
+    BaseSettings,
+):
+    """Read them with `load_settings`, which also refuses names that do not exist."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SLUICE_", extra="forbid", frozen=True, hide_input_in_errors=True, validate_default=True
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment, then the file that `SLUICE_CONFIG_FILE` names."""
+        path = os.environ.get(CONFIG_FILE)
+        file = (YamlConfigSettingsSource(settings_cls, Path(path)),) if path else ()
+        return (init_settings, env_settings, *file)
+
+    @model_validator(mode="after")
+    def _one_ingest_is_always_taken(self) -> Self:
+        bounds = [("ingest_max_body_bytes", "ingest_max_spooled_bytes")]
+        for name, maximum in [*bounds, ("max_body_bytes", "max_held_body_bytes")]:
+            if getattr(self, name) > getattr(self, maximum):
+                raise ValueError(f"{name} is larger than {maximum}")
+        return self
+
+    @model_validator(mode="after")
+    def _metastores_are_only_read(self) -> Self:
+        if self.parquet_tables and self.spark_conf.get("spark.sql.catalogImplementation") == "hive":
+            raise ValueError("parquet_tables would be written into the Hive metastore: create them there")
+        return self

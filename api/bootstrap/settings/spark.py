@@ -1,0 +1,86 @@
+"""What the engine is started with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import BaseModel, Field, field_validator
+
+from api.bootstrap.settings.kinds import Words
+from spark_session.settings import refusal_of
+
+_MASTER = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?|local-cluster\[\d+, ?\d+, ?\d+\]|(spark|k8s)://\S+|yarn")
+_OFFSET = re.compile(r"(UTC|GMT|UT|Z)?([+-]\d{1,2}(:\d{2}){0,2})?")
+_SIZE = re.compile(r"[1-9][0-9]{0,6}[kmgtKMGT]")
+
+
+class EngineSettings(BaseModel):
+    """What the engine is started with."""
+
+    spark_master: str = Field("local[*]", min_length=1, description="local[…], spark://, k8s:// or yarn")
+    spark_driver_memory: str = Field(
+        "2g", description="heap of the driver's JVM: a number with k, m, g or t behind it"
+    )
+    spark_packages: Words = Field(
+        (
+            "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+            "org.postgresql:postgresql:42.7.8",
+        ),
+        description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 comes by itself",
+    )
+    spark_extra_packages: Words = Field(
+        (), description="further Maven coordinates beside spark_packages, such as a database's JDBC driver"
+    )
+    spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
+    jars_dir: Path | None = Field(
+        None,
+        description="folder that `sluice jars` fills; what is not there is fetched to it. Unset: in data_dir",
+    )
+    spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
+    session_time_zone: str = Field(
+        "UTC", min_length=1, max_length=64, description="time zone of every session"
+    )
+
+    @field_validator("spark_master")
+    @classmethod
+    def _is_a_master(cls, given: str) -> str:
+        if not _MASTER.fullmatch(given):
+            raise ValueError(
+                f"{given!r} is no master of Spark, such as local[*], spark://host:7077 or k8s://https://host"
+            )
+        return given
+
+    @field_validator("session_time_zone")
+    @classmethod
+    def _is_a_time_zone(cls, given: str) -> str:
+        if not _OFFSET.fullmatch(given) and not _is_region(given):
+            raise ValueError(f"{given!r} is no time zone, such as UTC, +02:00 or Europe/Rome")
+        return given
+
+    @field_validator("spark_driver_memory")
+    @classmethod
+    def _is_a_size(cls, given: str) -> str:
+        if not _SIZE.fullmatch(given):
+            raise ValueError(f"{given!r} is no size of memory, such as 512m or 2g")
+        return given
+
+    @field_validator("spark_conf")
+    @classmethod
+    def _leaves_what_the_gateway_relies_on(cls, given: dict[str, str]) -> dict[str, str]:
+        """What is overridden in silence would answer otherwise than the operator thinks."""
+        for name, value in given.items():
+            refusal = refusal_of(name, value)
+            if refusal is not None:
+                raise ValueError(refusal)
+        return given
+
+
+def _is_region(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        # Without a database of time zones on this machine nothing can be said: Spark brings its own.
+        return not available_timezones()
+    return True

@@ -1,0 +1,208 @@
+"""The way of spans to the collector. A collector that is down holds up nobody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Self
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import (
+    ALWAYS_OFF,
+    ParentBased,
+    Sampler,
+    SamplingResult,
+    TraceIdRatioBased,
+)
+from opentelemetry.trace import Link, SpanKind, Status, TraceState
+from opentelemetry.util.types import Attributes
+
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.tracing import headers_of
+from api.bootstrap.tracing.libraries import instrument, uninstrument
+from api.bootstrap.tracing.recording import RecordingTracer
+from service.tracing import LINKS_AT_MOST
+
+_log = structlog.stdlib.get_logger("api.tracing")
+
+SCOPE = "sluice"
+TRACES_PATH = "/v1/traces"
+EXPORT_EVERY_MS = 1_000
+SPANS_AT_ONCE = 512
+ATTRIBUTES_AT_MOST = 64
+LONGEST_ATTRIBUTE = 4_096
+TEXTS = frozenset({"db.query.text", "db.statement"})
+"""What holds SQL, ours or callers'."""
+
+
+class Exporting:
+    """Spans on their way, from its start to its stop."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._provider = provider
+        self.tracer = RecordingTracer(provider.get_tracer(SCOPE, _version()))
+
+    @classmethod
+    def start(cls, settings: Settings) -> Self:
+        """Sends spans to the settings' collector, also those of PostgreSQL's and Redis' clients."""
+        provider = TracerProvider(
+            sampler=WithinRequests(settings.traces_sample_ratio),
+            resource=_resource(),
+            # We stop it ourselves, within a bound that the one at the interpreter's exit has not.
+            shutdown_on_exit=False,
+            span_limits=SpanLimits(
+                max_span_attributes=ATTRIBUTES_AT_MOST,
+                max_links=LINKS_AT_MOST,
+                max_span_attribute_length=LONGEST_ATTRIBUTE,
+            ),
+        )
+        processor = BatchSpanProcessor(
+            ToldExporter(_exporter(settings), has_texts=settings.traces_sql),
+            max_queue_size=settings.traces_queue_spans,
+            schedule_delay_millis=EXPORT_EVERY_MS,
+            max_export_batch_size=SPANS_AT_ONCE,
+        )
+        provider.add_span_processor(processor)
+        instrument(provider)
+        return cls(provider)
+
+    def stop(self, within_s: float) -> None:
+        """Sends what is left, within this time; then it is lost."""
+        uninstrument()
+        # The SDK's own bounds are half a minute, and twice what the collector may take.
+        stopping = threading.Thread(target=self._provider.shutdown, name="traces-stop", daemon=True)
+        stopping.start()
+        stopping.join(within_s)
+        if stopping.is_alive():
+            _log.warning("last_traces_not_exported", waited_s=within_s)
+
+
+class WithinRequests(Sampler):
+    """Samples traces that begin here by this ratio, others as they say themselves.
+
+    What a library does outside of any is dropped: each look of a background thread would be a trace.
+    """
+
+    def __init__(self, ratio: float) -> None:
+        self._traces = ParentBased(TraceIdRatioBased(ratio))
+
+    def should_sample(
+        self,
+        parent_context: Context | None,
+        trace_id: int,
+        name: str,
+        kind: SpanKind | None = None,
+        attributes: Attributes = None,
+        links: Sequence[Link] | None = None,
+        trace_state: TraceState | None = None,
+    ) -> SamplingResult:
+        """See the SDK."""
+        is_alone = not trace.get_current_span(parent_context).get_span_context().is_valid
+        deciding = ALWAYS_OFF if kind is SpanKind.CLIENT and is_alone else self._traces
+        return deciding.should_sample(parent_context, trace_id, name, kind, attributes, links, trace_state)
+
+    def get_description(self) -> str:
+        """See the SDK."""
+        return "WithinRequests"
+
+
+class ToldExporter(SpanExporter):
+    """Drops texts that the operator does not want, and tells once when the collector takes nothing."""
+
+    def __init__(self, exporter: SpanExporter, *, has_texts: bool) -> None:
+        self._exporter = exporter
+        self._has_texts = has_texts
+        self._lost = 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """See the SDK."""
+        shown = spans if self._has_texts else [without_texts(each) for each in spans]
+        result = self._exporter.export(shown)
+        if result is SpanExportResult.SUCCESS:
+            if self._lost:
+                _log.info("traces_exported_again", lost_spans=self._lost)
+            self._lost = 0
+        else:
+            if not self._lost:
+                _log.warning("traces_not_exported", spans=len(spans))
+            self._lost += len(spans)
+        return result
+
+    def shutdown(self) -> None:
+        """See the SDK."""
+        self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """See the SDK."""
+        return self._exporter.force_flush(timeout_millis)
+
+
+def without_texts(span: ReadableSpan) -> ReadableSpan:
+    """The span without SQL and without what errors of libraries say, which may hold values.
+
+    Our own steps tell an error's code alone.
+    """
+    attributes = span.attributes or {}
+    if not (TEXTS & attributes.keys() or span.events or _has_words(span)):
+        return span
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes={name: each for name, each in attributes.items() if name not in TEXTS},
+        links=span.links,
+        kind=span.kind,
+        status=Status(span.status.status_code) if _has_words(span) else span.status,
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
+def _has_words(span: ReadableSpan) -> bool:
+    scope = span.instrumentation_scope
+    return bool(span.status.description) and (scope is None or scope.name != SCOPE)
+
+
+def collector_address(endpoint: str) -> str:
+    """Where spans are sent to.
+
+    >>> collector_address("http://otel:4318"), collector_address("https://otel/in/traces")
+    ('http://otel:4318/v1/traces', 'https://otel/in/traces')
+    """
+    return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + TRACES_PATH
+
+
+def _exporter(settings: Settings) -> OTLPSpanExporter:
+    assert settings.traces_endpoint is not None
+    given = settings.traces_headers
+    return OTLPSpanExporter(
+        endpoint=collector_address(settings.traces_endpoint),
+        headers={} if given is None else headers_of(given.get_secret_value()),
+        timeout=settings.traces_export_timeout_s,
+        compression=Compression.Gzip,
+    )
+
+
+def _resource() -> Resource:
+    # With what OTEL_RESOURCE_ATTRIBUTES says, as an operator on Kubernetes sets it.
+    own = {"service.name": "sluice", "service.version": _version(), "service.instance.id": str(uuid4())}
+    return Resource.create(own)
+
+
+def _version() -> str:
+    try:
+        return version("sluice-gateway")
+    except PackageNotFoundError:
+        return "0"

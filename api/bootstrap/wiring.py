@@ -1,0 +1,315 @@
+"""Brings the parts together. Only here, in `parts` and in modules named `wiring_…` have adapters names."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import migrations
+from api.bootstrap.parts import Parts
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_ingests import build_ingests
+from api.bootstrap.wiring_jars import demo_jars, fetched_jars
+from api.bootstrap.wiring_maintenance import build_maintenances
+from api.bootstrap.wiring_metrics import watch_gateway
+from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
+from api.bootstrap.wiring_streams import ReadStream, build_streams, large_inputs
+from service.adapters.catalogs.bounded_views import BoundedViews
+from service.adapters.clock import SystemClock
+from service.adapters.demo_data.log_table import make_log_table
+from service.adapters.demo_data.tpcds.loader import LoadReport as LoadReport
+from service.adapters.demo_data.tpcds.loader import Progress as Progress
+from service.adapters.demo_data.tpcds.loader import load_tpcds
+from service.adapters.demo_data.tpcds.schemas import STAR_TABLES as STAR_TABLES
+from service.adapters.demo_data.tpcds.schemas import table_schemas
+from service.adapters.disk.result_store import LocalResultStore
+from service.adapters.keys.key_collector import ArrowKeyCollector
+from service.adapters.lineage.journal import LineageJournal
+from service.adapters.processes.bounded_processes import BoundedProcesses
+from service.adapters.telemetry.journal import BufferedJournal
+from service.adapters.telemetry.metered_journal import MeteredJournal
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.record_collector import RecordCollector
+from service.gateway import Gateway, GatewayBounds
+from service.lineage_ports import Lineage, NoLineage
+from service.model.filters.relations import RelationBounds
+from service.model.operations.caller_classes import CallerClasses
+from service.model.query.rewrites import RewriteKind
+from service.ports import BoundedCalls, Clock
+from service.pruning.predicates.composite_predicate import TupleBounds
+from service.pruning.predicates.form import FormBounds
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.engine_keys import EngineKeys
+from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.look_for_filters import ready
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import RewriteBounds
+from service.query.lifecycle.presence import PresenceBounds
+from service.query.lifecycle.run import QueryPorts
+from spark_session.engine_relations import EngineRelations
+from spark_session.jars import check_java
+from spark_session.row_deltas import SparkRowDeltas
+from spark_session.table_upkeep import SparkTableUpkeep
+from spark_session.views import SparkViews
+
+RELATION_FETCHERS = 2
+COLLECTED_AFTER = 10_000
+
+
+def build_gateway(
+    settings: Settings, read_stream: ReadStream, stopping: threading.Event | None = None
+) -> Gateway:
+    """Starts every part, and returns once a real query has run.
+
+    Raises:
+        CannotStart: a part cannot start; those that had started are stopped again.
+        ShuttingDown: the process is to stop, and the start still waited for others.
+    """
+    check_java()
+    await_given_stores(settings, stopping or threading.Event())
+    stack = ExitStack()
+    try:
+        gateway = _gateway(settings, Parts(settings, stack), read_stream)
+        # What is there now stays for good: the collector, which stops everything, need not look at it again.
+        gc.collect()
+        gc.freeze()
+        # A query's trees and a body's records are thousands of objects each: at every 700th, as Python has
+        # it, most of what is looked at is in use still, and looking took an eighth of a planner's time.
+        gc.set_threshold(COLLECTED_AFTER)
+        return gateway
+    except BaseException:
+        stack.close()
+        raise
+
+
+def load_demo_data(
+    settings: Settings, schema: str, scale: float, tables: Sequence[str], tell: Callable[[Progress], None]
+) -> LoadReport:
+    """Puts TPC-DS tables into the default catalog; without names, all of them.
+
+    Raises:
+        CannotStart: what the load stands on cannot start, or the disk is full.
+        CallerError: the tables or the scale are not possible, or the schema holds other data.
+    """
+    java = check_java()
+    with ExitStack() as stack:
+        parts = Parts(settings, stack)
+        jars = demo_jars(parts.jars_folder)
+        catalog = parts.catalogs.pyiceberg(settings.default_catalog)
+        wanted = tables or tuple(table_schemas())
+        return load_tpcds(catalog, schema, scale, wanted, jars, java, parts.folder("tpcds"), tell)
+
+
+def make_demo_log(settings: Settings, name: str) -> None:
+    """Makes the demo's log table in the default catalog, if it is not there.
+
+    Raises:
+        CannotStart: the catalog cannot start.
+    """
+    with ExitStack() as stack:
+        make_log_table(Parts(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
+
+
+def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
+    """Fetches the jars that these settings will ask for, or any settings may; starts no part.
+
+    Raises:
+        CannotStart: one cannot be fetched or kept.
+    """
+    with ExitStack() as stack:
+        return fetched_jars(settings, Parts(settings, stack).jars_folder, is_all=is_all)
+
+
+def migrate(settings: Settings, revision: str | None = None) -> None:
+    """Brings the metrics store's schema to what this version needs, or to another one that it knows.
+
+    Raises:
+        MetricsStoreDown: it did not answer in time.
+        CannotStart: the embedded one cannot start, or the revision is not known.
+    """
+    await_metrics_store(settings)
+    with ExitStack() as stack:
+        url = Parts(settings, stack).metrics_store_url
+        if revision is None:
+            migrations.upgrade(url)
+        else:
+            migrations.bring_to(url, revision)
+
+
+def _gateway(settings: Settings, parts: Parts, read_stream: ReadStream) -> Gateway:
+    clock = SystemClock()
+    meters = RecordMeters(CallerClasses(settings.caller_classes))
+    # Closed last, so that it hears of everything that ends.
+    lineage = _lineage(settings, parts, clock, meters)
+    ports = _query_ports(settings, parts, clock, meters, lineage)
+    bounds = GatewayBounds(
+        query_workers=settings.query_workers,
+        max_queued_queries=settings.max_queued_queries,
+        result_ttl_ms=settings.result_ttl_s * 1000,
+        shutdown_timeout_s=settings.shutdown_timeout_s,
+        health_timeout_s=settings.health_timeout_s,
+        engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
+        presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
+    )
+    ingests = build_ingests(
+        settings,
+        parts.catalogs,
+        SparkRowDeltas(lambda: parts.engine.session),
+        parts.migrated_store_url,
+        parts.folder("spool"),
+        large_inputs(settings, parts.engine),
+        clock,
+        parts.stack,
+        meters,
+        lineage,
+    )
+    streams = build_streams(
+        settings,
+        parts.engine,
+        ingests,
+        parts.migrated_store_url,
+        parts.folder("streams"),
+        clock,
+        parts.stack,
+        meters,
+        read_stream,
+    )
+    gateway = Gateway(
+        ports,
+        parts.metrics_store,
+        parts.filter_cache,
+        parts.query_history,
+        meters,
+        ingests,
+        build_maintenances(
+            settings,
+            parts.catalogs,
+            SparkTableUpkeep(lambda: parts.engine.session, settings.maintenance_compaction_width),
+            parts.migrated_store_url,
+            clock,
+            parts.stack,
+            lineage,
+            meters,
+        ),
+        bounds,
+        streams,
+        on_closed=parts.stack.close,
+        replicas=parts.replicas,
+    )
+    watch_gateway(meters, gateway, parts)
+    return gateway
+
+
+def _lineage(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> Lineage:
+    if settings.lineage_url is None:
+        return NoLineage()
+    # What most gateways have no use for takes a moment to load.
+    from api.bootstrap.wiring_lineage import build_lineage
+
+    return build_lineage(settings, parts, clock, meters.lineage, settings.lineage_url)
+
+
+def _query_ports(
+    settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters, lineage: Lineage
+) -> QueryPorts:
+    results = LocalResultStore(
+        parts.folder("results"),
+        clock,
+        timedelta(seconds=settings.result_ttl_s),
+        settings.result_max_bytes,
+        settings.chunk_rows,
+        settings.chunk_bytes,
+    )
+    parts.stack.callback(results.close)
+    journal = BufferedJournal(
+        parts.metrics_store,
+        clock,
+        timedelta(days=settings.metrics_retention_days),
+        settings.metrics_buffer_records,
+    )
+    parts.stack.callback(journal.close)
+    calls = BoundedProcesses(
+        settings.dynamic_filtering_processes, settings.dynamic_filtering_detection_timeout_s, (ready, ())
+    )
+    parts.stack.callback(calls.close)
+    meters.watch(RecordCollector(lambda: journal.use))
+    meters.caches.add("results", lambda: results.use)
+    meters.pools.add("planners", lambda: calls.use)
+    return QueryPorts(
+        engine=parts.engine,
+        catalogs=parts.all_catalogs,
+        results=results,
+        journal=LineageJournal(MeteredJournal(journal, meters), lineage),
+        clock=clock,
+        pruner=_pruner(settings, parts, clock, calls),
+        max_sql_bytes=settings.max_sql_bytes,
+        max_sql_nesting=settings.max_sql_nesting,
+        engine_retries=settings.engine_retries,
+        calls=calls,
+        lineage=lineage,
+    )
+
+
+def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls) -> Pruner:
+    executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
+    parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+    max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
+    collector = Collector(
+        ArrowKeyCollector(
+            parts.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
+        ),
+        EngineKeys(parts.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
+        parts.filter_cache,
+        executor,
+        clock,
+        CollectBounds(
+            settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_collection_s
+        ),
+    )
+    # Not the collectors': queries wait for keys, and nobody waits for these.
+    fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
+    parts.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
+    looked_for = DetectionBounds(
+        max_build_rows=settings.dynamic_filtering_max_build_rows,
+        catalog_names=parts.catalog_names,
+        session={
+            "timeZone": settings.session_time_zone,
+            "maxFilterBytes": str(max_filter_bytes),
+            "maxRanges": str(settings.dynamic_filtering_max_ranges),
+        }
+        | settings.spark_conf,
+        max_relation_rows=settings.local_relation_max_rows,
+        is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
+        max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
+    )
+    views = BoundedViews(SparkViews(lambda: parts.engine.session), settings.catalog_facts_timeout_s)
+    return Pruner(
+        Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for, calls),
+        collector,
+        LocalRelations(
+            EngineRelations(parts.engine),
+            fetchers,
+            RelationBounds(settings.local_relation_max_rows, settings.local_relation_max_bytes),
+        ),
+        PruningBounds(
+            is_enabled=settings.dynamic_filtering_enabled,
+            min_table_bytes=settings.dynamic_filtering_min_table_bytes,
+            form=FormBounds(
+                max_in_list=settings.dynamic_filtering_max_in_list,
+                max_ranges=settings.dynamic_filtering_max_ranges,
+                max_listed=settings.dynamic_filtering_max_listed_keys,
+            ),
+            tuples=TupleBounds(
+                max_parts=settings.dynamic_filtering_max_tuple_alternatives,
+                max_values=settings.dynamic_filtering_max_tuple_values,
+            ),
+            rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
+        ),
+    )

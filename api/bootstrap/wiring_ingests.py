@@ -1,0 +1,125 @@
+"""Brings the parts of the ingest together, as `api.bootstrap.wiring` does with all others."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_streams import body_bounds
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
+from service.adapters.commits.table_changes import PyIcebergTableChanges
+from service.adapters.commits.table_commits import PyIcebergTableCommits
+from service.adapters.commits.writable_tables import PyIcebergWritableTables
+from service.adapters.data_files.metrics.content_files import data_file
+from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
+from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
+from service.adapters.data_files.writer.turns import Turns
+from service.adapters.data_files.writer.write_bounds import WriteBounds
+from service.adapters.disk.synced_files import not_synced, sync_files
+from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
+from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHistory
+from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
+from service.adapters.postgres.shared.outage import Outage
+from service.adapters.staging.spool import SpoolDirectory
+from service.adapters.telemetry.meters import RecordMeters
+from service.ingest.committing.commit_pace import CommitPace
+from service.ingest.committing.committer import Committer
+from service.ingest.committing.rewriting import Rewriting
+from service.ingest.dead_letters.dead_letters import FIELDS as DEAD_LETTER_FIELDS
+from service.ingest.distributed.large_parts import LargeInputs
+from service.ingest.ingests import Ingests
+from service.ingest.retention import IngestRetention
+from service.ingest.run import IngestPorts
+from service.ingest.schema_changes.change_rules import ChangeRules
+from service.ingest_ports import RowDeltas
+from service.lineage_ports import Lineage
+from service.model.tables.schemas import TableSchema
+from service.ports import Clock
+
+
+def build_ingests(
+    settings: Settings,
+    catalogs: PyIcebergCatalogs,
+    row_deltas: RowDeltas,
+    store_url: str,
+    spool_folder: Path,
+    large: LargeInputs,
+    clock: Clock,
+    stack: ExitStack,
+    meters: RecordMeters,
+    lineage: Lineage,
+) -> Ingests:
+    """Begins to commit what an earlier process has left; the log's tables must be there."""
+    pace = CommitPace(
+        interval_ms=settings.ingest_commit_interval_ms,
+        max_files=settings.ingest_commit_max_files,
+        parallel_rounds=settings.ingest_parallel_commits,
+    )
+    rounds = RoundBounds(
+        ingests=settings.ingest_commit_max_ingests,
+        byte_count=settings.ingest_commit_max_bytes,
+        joined_rows=settings.ingest_upsert_joined_rows,
+        joined_files=settings.ingest_upsert_joined_files,
+    )
+    outage = Outage(settings.metrics_store_failover_s, clock)
+    log = PostgresIngestLog(
+        store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds, outage=outage
+    )
+    stack.callback(log.close)
+    bounds = WriteBounds(
+        settings.ingest_buffered_bytes,
+        settings.ingest_open_files,
+        settings.ingest_upsert_bytes,
+        settings.ingest_max_files,
+        settings.ingest_writers,
+    )
+    tables = PyIcebergWritableTables(catalogs)
+    sync = sync_files if settings.ingest_fsync else not_synced
+    data_files = ParquetDataFiles(bounds, sync)
+    rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
+    commits = PyIcebergTableCommits(
+        catalogs,
+        data_file,
+        row_deltas=row_deltas,
+        sync=sync,
+        upsert_listed_files=settings.ingest_upsert_listed_files,
+    )
+    committer = Committer(log, commits, clock, pace, meters.ingests, rewriting, lineage)
+    stack.callback(committer.close, 0)
+    spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
+    stack.callback(spools.close)
+    ports = IngestPorts(
+        tables,
+        data_files,
+        PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
+        log,
+        clock,
+        settings.ingest_tables,
+        body_bounds(settings),
+        large=large,
+        meters=meters.ingests,
+        turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
+        changes=PyIcebergTableChanges(catalogs),
+        spools=spools,
+        lineage=lineage,
+        change_rules=ChangeRules(
+            settings.ingest_created_tables,
+            settings.ingest_evolved_tables,
+            settings.ingest_max_fields,
+            settings.ingest_max_sort_orders,
+        ),
+    )
+    history = PostgresIngestHistory(store_url)
+    stack.callback(history.close)
+    retention = IngestRetention(history, clock, timedelta(days=settings.ingest_retention_days))
+    stack.callback(retention.close)
+    retention.start()
+    meters.pools.add("ingest_log", lambda: log.pool)
+    meters.pools.add("commit_rounds", lambda: log.rounds_pool)
+    meters.pools.add("ingest_history", lambda: history.pool)
+    meters.caches.add("spooled_bodies", lambda: spools.use)
+    return Ingests(ports, committer, schema_from_json, history, settings.ingest_max_waiting)

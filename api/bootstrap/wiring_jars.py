@@ -1,0 +1,79 @@
+"""The jars that the engine and the demo's data are run with, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from api.bootstrap.settings import Settings
+from service.adapters.catalogs.store_region import with_region
+from spark_session.jars import kept_jars, resolve
+from spark_session.kafka_jars import KAFKA_JARS, names_connector
+from spark_session.object_store_jars import is_pinned, missing_bundle, object_store_jars
+from spark_session.pinned_jars import pinned_jars
+
+TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
+IN_S3 = {"warehouse": "s3://any"}
+"""What a catalog has to say, for S3's jar to be fetched."""
+
+
+def jars_path(settings: Settings) -> Path:
+    """Where jars are looked for; the folder is not made."""
+    given = settings.data_dir / "jars" if settings.jars_dir is None else settings.jars_dir
+    return given.expanduser().absolute()
+
+
+def engine_jars(
+    settings: Settings, catalogs: Iterable[Mapping[str, str]], into: Path, *, is_reading_kafka: bool
+) -> tuple[Path, ...]:
+    """The jars of the engine: the operator's own, or those that the packages stand for.
+
+    Raises:
+        CannotStart: one cannot be fetched or kept.
+    """
+    if settings.spark_jars:
+        return tuple(map(Path, settings.spark_jars))
+    packages = settings.spark_packages + settings.spark_extra_packages
+    jars = resolve(packages, into) + object_store_jars(packages, catalogs, into)
+    if not is_reading_kafka or names_connector(packages):
+        return jars
+    return (*jars, *pinned_jars(KAFKA_JARS, into))
+
+
+def unfetched(
+    settings: Settings, catalogs: Iterable[Mapping[str, str]], into: Path, *, is_reading_kafka: bool
+) -> tuple[str, ...]:
+    """The packages for which `engine_jars` would ask a registry; asks none, and writes nothing."""
+    packages = settings.spark_packages + settings.spark_extra_packages
+    bundle = missing_bundle(packages, catalogs)
+    kafka = tuple(KAFKA_JARS) if is_reading_kafka and not names_connector(packages) else ()
+    bundles = () if bundle is None else (bundle,)
+    sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (kafka, False))
+    return tuple(
+        each
+        for coordinates, is_whole in sets
+        if coordinates and kept_jars(coordinates, into, with_dependencies=is_whole) is None
+        for each in coordinates
+    )
+
+
+def demo_jars(into: Path) -> tuple[Path, ...]:
+    """The jars that make the demo's data.
+
+    Raises:
+        CannotStart: one cannot be fetched or kept.
+    """
+    return resolve(TPCDS_PACKAGES, into)
+
+
+def fetched_jars(settings: Settings, into: Path, *, is_all: bool) -> tuple[Path, ...]:
+    """What these settings will ask for, so that no start has to fetch it; or what any settings may ask for.
+
+    Raises:
+        CannotStart: one cannot be fetched or kept.
+    """
+    catalogs = [with_region(each) for each in settings.catalogs.values()]
+    if not is_all:
+        is_reading_kafka = bool(settings.stream_kafka_servers)
+        return engine_jars(settings, catalogs, into, is_reading_kafka=is_reading_kafka)
+    return engine_jars(settings, [*catalogs, IN_S3], into, is_reading_kafka=True) + demo_jars(into)

@@ -1,0 +1,53 @@
+"""Brings the parts of maintenance together, as `api.bootstrap.wiring` does with all others."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import timedelta
+
+from api.bootstrap.settings import Settings
+from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
+from service.adapters.telemetry.meters import RecordMeters
+from service.lineage_ports import Lineage
+from service.maintenance.maintenances import MaintenancePlan, Maintenances
+from service.maintenance.run import MaintenancePorts
+from service.maintenance_ports import TableUpkeep
+from service.model.operations.maintenance import MaintenanceBounds
+from service.ports import Catalogs, Clock
+
+
+def build_maintenances(
+    settings: Settings,
+    catalogs: Catalogs,
+    upkeep: TableUpkeep,
+    store_url: str,
+    clock: Clock,
+    stack: ExitStack,
+    lineage: Lineage,
+    meters: RecordMeters,
+) -> Maintenances:
+    """Begins to run what is open; the log's table must be there."""
+    log = PostgresMaintenanceLog(store_url)
+    stack.callback(log.close)
+    meters.pools.add("maintenance", lambda: log.pool)
+    ports = MaintenancePorts(upkeep, log, log, log, catalogs, clock, lineage, meters.maintenances)
+    made = Maintenances(ports, _plan(settings))
+    stack.callback(made.close, 0)
+    made.start()
+    return made
+
+
+def _plan(settings: Settings) -> MaintenancePlan:
+    return MaintenancePlan(
+        timedelta(seconds=settings.maintenance_interval_s),
+        settings.maintenance_operations,
+        MaintenanceBounds(
+            timedelta(hours=settings.maintenance_snapshot_age_h),
+            settings.maintenance_snapshots_kept,
+            timedelta(hours=settings.maintenance_orphan_age_h),
+        ),
+        settings.ingest_tables,
+        timedelta(days=settings.metrics_retention_days),
+        appended_files=settings.maintenance_appended_files,
+        idle=timedelta(seconds=settings.maintenance_idle_s),
+    )

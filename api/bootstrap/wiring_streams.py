@@ -1,0 +1,115 @@
+"""Brings the parts of large inputs and of streams together, as `wiring` does with all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from api.bootstrap.settings import Settings
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.catalogs.store_region import with_region
+from service.adapters.postgres.streams.stream_store import PostgresStreamStore
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.open import SplitsOfStorage
+from service.adapters.sources.storage import SourceAccess
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.task_spools import TaskSpools
+from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.stream_meters import StreamCollector
+from service.ingest.decoding.streams.read_bounds import ReadBounds
+from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
+from service.ingest.ingests import Ingests, ReadSchema
+from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
+from service.model.ingest.sources import SourceBounds
+from service.model.ingest.streams import StreamDefinition
+from service.ports import Clock
+from spark_session.engine import SparkEngine
+from spark_session.executors import SparkExecutors
+from spark_session.settings import is_local
+from spark_session.stream_queries import SparkStreamQueries
+
+ReadStream = Callable[[Mapping[str, Any], ReadSchema], StreamDefinition]
+"""Reads a stream's definition from the body that was kept, perhaps of an earlier version."""
+
+_ENTRIES_A_FILE = 20
+_STEPS_AN_ENTRY = 10
+
+
+def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
+    """What files that lie somewhere, and large bodies, are written with."""
+    access = _access(settings)
+    bounds = LargeBounds(
+        settings.ingest_split_bytes,
+        settings.ingest_executed_body_bytes,
+        settings.ingest_upsert_bytes,
+        # Where a page begins in a file far away, each look at one would be a request.
+        replace(body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False),
+        body_bounds(settings),
+    )
+    bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
+    executors = SparkExecutors(lambda: engine.session)
+    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, TaskSpools(), bounds)
+
+
+def body_bounds(settings: Settings) -> ReadBounds:
+    """What bodies may unfold to, whoever reads them."""
+    return ReadBounds(
+        settings.ingest_max_decompressed_bytes,
+        settings.ingest_max_batch_bytes,
+        settings.ingest_max_line_bytes,
+    )
+
+
+def build_streams(
+    settings: Settings,
+    engine: SparkEngine,
+    ingests: Ingests,
+    store_url: str,
+    checkpoints: Path,
+    clock: Clock,
+    stack: ExitStack,
+    meters: RecordMeters,
+    read_stream: ReadStream,
+) -> Streams:
+    """Begins to run what is to be run; the store's tables must be there."""
+    store = PostgresStreamStore(store_url)
+    stack.callback(store.close)
+    queries = SparkStreamQueries(
+        lambda: engine.session,
+        settings.stream_checkpoints or checkpoints.as_uri(),
+        settings.stream_kafka_options,
+    )
+    topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
+    sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
+    streams = Streams(
+        StreamPorts(store, queries, sources, clock, meters.streams),
+        ingests,
+        lambda kept: read_stream(kept, schema_from_json),
+        StreamPace(running_at_most=settings.stream_max_running),
+    )
+    stack.callback(streams.close, 0)
+    meters.pools.add("streams", lambda: store.pool)
+    meters.watch(StreamCollector(streams.standing))
+    streams.start()
+    return streams
+
+
+def _access(settings: Settings) -> SourceAccess:
+    return SourceAccess(settings.ingest_source_prefixes, with_region(settings.ingest_source_properties))
+
+
+def _sources(settings: Settings) -> FoundSources:
+    most = settings.ingest_source_max_files
+    bounds = SourceBounds(
+        files=most,
+        byte_count=settings.ingest_source_max_bytes,
+        entries=most * _ENTRIES_A_FILE,
+        steps=most * _ENTRIES_A_FILE * _STEPS_AN_ENTRY,
+        listing_ms=settings.ingest_source_listing_timeout_s * 1000,
+        untagged_bytes=settings.ingest_split_bytes,
+    )
+    return FoundSources(_access(settings), bounds)

@@ -1,0 +1,10 @@
+"""The `sluice` command: what an operator types, and what each command does.
+
+`command_line` reads the arguments and imports a command when it runs. `serve` builds the gateway with
+`bootstrap` and runs the server of `http`; `doctor` and `checks` look at a machine and its stores before a
+start; `demonstration` shows one query and one ingest. This room may import all others of `api`.
+"""
+
+from api.cli.command_line import main
+
+__all__ = ["main"]

@@ -1,0 +1,5 @@
+"""`python -m api.cli` is `sluice`."""
+
+from api.cli import main
+
+main()

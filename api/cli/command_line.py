@@ -1,0 +1,144 @@
+"""The `sluice` command. What a command needs is imported when it runs: `--help` answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"sluice {version('sluice-gateway')}")
+        raise typer.Exit
+
+
+@app.callback()
+def sluice(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """A query gateway for lakehouses."""
+
+
+@app.command()
+def serve() -> None:
+    """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/settings.md."""
+    with _one_sentence_errors():
+        from api.cli.commands.serve import serve as run
+
+        run()
+
+
+@app.command()
+def check() -> None:
+    """Tries each part that `serve` needs, within seconds, and prints what was found. Starts nothing."""
+    with _one_sentence_errors():
+        from api.cli.commands.check import check as run
+
+        run()
+
+
+@app.command()
+def doctor(
+    is_json: Annotated[bool, typer.Option("--json", help="one JSON document instead of a table")] = False,
+    is_without_engine: Annotated[
+        bool, typer.Option("--no-engine", help="leave out what needs Spark")
+    ] = False,
+) -> None:
+    """Says why it does not work here: tries every part for real, one query and one ingest among them.
+
+    Leaves with status 1 if a part failed. A gateway that runs is left alone.
+    """
+    with _one_sentence_errors():
+        from api.cli.commands.doctor import doctor as run
+
+        run(is_json=is_json, has_engine=not is_without_engine)
+
+
+@app.command()
+def demo() -> None:
+    """Makes the demo lakehouse once, asks one question and sends one ingest over HTTP, and shows both."""
+    with _one_sentence_errors():
+        from api.cli.commands.demo import demo as run
+
+        run()
+
+
+@app.command("demo-data")
+def demo_data(
+    scale: Annotated[float, typer.Option(help="TPC-DS scale factor; 1 is about 1 GB of text")] = 0.1,
+    schema: Annotated[str, typer.Option(help="schema of the default catalog that gets the tables")] = "tpcds",
+    is_all: Annotated[bool, typer.Option("--all", help="all 24 tables, not just the first six")] = False,
+) -> None:
+    """Loads real TPC-DS data, and makes the log table; what is there stays, an interrupted load goes on."""
+    with _one_sentence_errors():
+        from api.cli.commands.demo import demo_data as run
+
+        run(schema, scale=scale, is_all=is_all)
+
+
+@app.command()
+def migrate(
+    revision: Annotated[
+        str | None,
+        typer.Option("--to", help="this schema instead, such as 0017: before an earlier version takes over"),
+    ] = None,
+) -> None:
+    """Brings the metrics store's schema to what this version needs. May be run again."""
+    with _one_sentence_errors():
+        from api.cli.commands.migrate import migrate as run
+
+        run(revision)
+
+
+@app.command()
+def jars(
+    is_all: Annotated[
+        bool, typer.Option("--all", help="also those for tables in S3, for Kafka, and for the demo's data")
+    ] = False,
+) -> None:
+    """Fetches what `serve` would fetch at its first start, into SLUICE_JARS_DIR. May be run again."""
+    with _one_sentence_errors():
+        from api.cli.commands.jars import jars as run
+
+        run(is_all=is_all)
+
+
+@app.command()
+def config(
+    is_describing: Annotated[bool, typer.Option("--describe", help="every setting with its meaning")] = False,
+) -> None:
+    """Prints the settings as this environment gives them, secrets masked."""
+    with _one_sentence_errors():
+        from api.cli.commands.config import config as run
+
+        run(is_describing=is_describing)
+
+
+def main() -> None:
+    """The console script."""
+    app()
+
+
+@contextmanager
+def _one_sentence_errors() -> Iterator[None]:
+    from service.errors import GatewayError
+
+    try:
+        yield
+    except GatewayError as error:
+        typer.echo(f"sluice: {error.detail}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("sluice: interrupted", err=True)
+        raise typer.Exit(130) from None

@@ -1,0 +1,41 @@
+"""`sluice check`: what stands between these settings and a gateway that runs."""
+
+from __future__ import annotations
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from api.bootstrap.settings_loading import load_settings
+from api.cli.checks import Finding, State
+from api.cli.wiring_checks import findings
+
+_MARKS = {
+    State.OK: "[green]ok[/]",
+    State.WARNING: "[yellow]warns[/]",
+    State.FAILED: "[red]fails[/]",
+    State.SKIPPED: "skipped",
+}
+
+
+def check() -> None:
+    """Tries each part, and prints what was found; leaves with status 1 if anything fails.
+
+    Raises:
+        CannotStart: the settings do not fit, so that no part can be tried.
+    """
+    console = Console(stderr=True)
+    settings = load_settings()
+    table = Table("part", "", "what was found", box=None, pad_edge=False)
+    found: list[Finding] = []
+    with console.status("Looking at the parts …"):
+        for each in findings(settings):
+            found.append(each)
+            table.add_row(each.part, _MARKS[each.state], Text(each.text))
+    console.print(table)
+    faults = sum(each.state is State.FAILED for each in found)
+    if faults:
+        console.print(f"sluice: {faults} of {len(found)} parts would keep the gateway from working.")
+        raise typer.Exit(1)
+    console.print("The gateway can start.")

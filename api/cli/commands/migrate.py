@@ -1,0 +1,23 @@
+"""`sluice migrate`: the metrics store's schema."""
+
+from __future__ import annotations
+
+import typer
+
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings_loading import load_settings
+from api.bootstrap.wiring import migrate as migrate_store
+
+
+def migrate(revision: str | None) -> None:
+    """Brings the schema to what this version needs, or to the revision that is named.
+
+    Raises:
+        MetricsStoreDown: PostgreSQL did not answer in time.
+        CannotStart: there is no such revision.
+    """
+    settings = load_settings()
+    configure_logging(settings.log_level, settings.log_format)
+    migrate_store(settings, revision)
+    is_newest = revision is None
+    typer.echo(f"The metrics store's schema is {'up to date' if is_newest else f'at {revision}'}.")

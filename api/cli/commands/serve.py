@@ -1,0 +1,43 @@
+"""`sluice serve`: the gateway, until it is told to stop."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import typer
+
+from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings_loading import load_settings
+from api.bootstrap.tracing import traced
+from api.bootstrap.wiring import build_gateway
+from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
+from api.http.requests.stream_request import stream_definition
+from api.http.server import serve as serve_until_stopped
+
+
+def serve() -> None:
+    """Serves until SIGINT or SIGTERM.
+
+    Raises:
+        CannotStart: the settings do not fit, or a part does not start.
+    """
+    settings = load_settings()
+    configure_logging(settings.log_level, settings.log_format)
+    deadline = StopDeadline(settings.shutdown_delay_s + settings.shutdown_timeout_s + STOPPED_WITHIN_S)
+    stopping = threading.Event()
+
+    def begin_stop() -> None:
+        stopping.set()
+        deadline.begin()
+
+    with traced(settings):
+        serve_until_stopped(
+            settings, lambda: build_gateway(settings, stream_definition, stopping), _say_listening, begin_stop
+        )
+
+
+def _say_listening(url: str) -> None:
+    # The one line on standard output: scripts that start the server read its address here.
+    typer.echo(f"sluice listens on {url}")
+    sys.stdout.flush()

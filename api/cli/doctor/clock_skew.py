@@ -1,0 +1,43 @@
+"""How far the clocks of this machine and of its stores are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from api.cli.checks import Found, State
+from service.model.operations.store_answer import StoreAnswer
+
+WARNED_MS = 2_000
+FAILED_MS = 30_000
+_CURE = "Let NTP or chrony set the clocks of both machines."
+
+
+def clock_skew(answers: Mapping[str, StoreAnswer]) -> Found:
+    """Compares this machine's clock with those of the stores that answered, by their names.
+
+    What a skew harms: replicas and the store put queries and ingests in order by time, and keep records for
+    days that one clock counts and the other one ends; the newest filters are found by the time that they were
+    stored. `current_timestamp` differs between what the gateway folds and what an executor says. From 30 s
+    on, bearer tokens and signed requests to object stores begin to be refused, as they are valid for minutes.
+    Half of the round trip is not known to be skew, and is not counted as such.
+    """
+    if not answers:
+        return Found("No store answered, so there is no clock to compare with.", State.SKIPPED)
+    told = "; ".join(f"{name} is {_said(answer.ahead_ms)}" for name, answer in answers.items())
+    worst_ms = max(abs(each.ahead_ms) - each.round_trip_ms / 2 for each in answers.values())
+    if worst_ms >= FAILED_MS:
+        return Found(told, State.FAILED, _CURE)
+    if worst_ms >= WARNED_MS:
+        return Found(told, State.WARNING, _CURE)
+    return Found(told)
+
+
+def _said(ahead_ms: float) -> str:
+    """In words, to a tenth of a second.
+
+    >>> _said(-61_040), _said(1_500), _said(20)
+    ('61.0 s behind', '1.5 s ahead', 'less than 0.1 s away')
+    """
+    if abs(ahead_ms) < 100:
+        return "less than 0.1 s away"
+    return f"{abs(ahead_ms) / 1000:.1f} s {'ahead' if ahead_ms > 0 else 'behind'}"

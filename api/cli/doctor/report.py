@@ -1,0 +1,54 @@
+"""What was found, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from api.cli.checks import Finding, State
+
+FORMAT = 1
+_STYLES = {State.OK: "green", State.WARNING: "yellow", State.FAILED: "red", State.SKIPPED: "dim"}
+
+
+def worst_of(findings: Sequence[Finding]) -> State:
+    """FAILED if anything failed, else WARNING if anything warns, else OK; what was skipped does not count."""
+    states = {each.state for each in findings}
+    return next((each for each in (State.FAILED, State.WARNING) if each in states), State.OK)
+
+
+def as_table(findings: Sequence[Finding]) -> Table:
+    """A line for each part."""
+    table = Table("part", "state", "ms", "what was found", "what to do", box=None, pad_edge=False)
+    table.columns[2].justify = "right"
+    for column in table.columns[3:]:
+        # A path that is cut off says nothing.
+        column.overflow = "fold"
+    for each in findings:
+        state = Text(each.state, style=_STYLES[each.state])
+        table.add_row(Text(each.part), state, str(each.elapsed_ms), Text(each.text), Text(each.cure))
+    return table
+
+
+def as_document(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The same as plain JSON values. Fields are added only; one that changes its meaning raises `version`."""
+    return {
+        "version": FORMAT,
+        "sluice": version("sluice-gateway"),
+        "state": worst_of(findings),
+        "counts": {state.value: sum(each.state is state for each in findings) for state in State},
+        "checks": [
+            {
+                "part": each.part,
+                "state": each.state,
+                "detail": each.text,
+                "cure": each.cure or None,
+                "elapsedMs": each.elapsed_ms,
+            }
+            for each in findings
+        ],
+    }

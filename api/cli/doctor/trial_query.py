@@ -1,0 +1,62 @@
+"""Queries that cost next to nothing, through the engine that answers callers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from uuid import uuid4
+
+from api.cli.checks import Found, State
+from service.model.tables.tables import TableAt, TableFacts, TableName
+from service.ports import Catalogs, Engine, EngineResult, Statement
+
+TABLES_LOOKED_AT = 200
+COUNTED_ROWS = 1_000
+
+
+def trial_query(engine: Engine, within_s: float) -> str:
+    """`SELECT 1`.
+
+    Raises:
+        GatewayError: the engine does not answer it.
+    """
+    result = _run(engine, "SELECT 1", within_s)
+    return f"SELECT 1: {result.rows.num_rows} row, planned in {result.planning_ms} ms"
+
+
+def trial_table_query(engine: Engine, catalogs: Catalogs, down: Collection[str], within_s: float) -> Found:
+    """Counts some rows of the smallest table that has any, in a catalog that is not `down` in the engine.
+
+    Raises:
+        GatewayError: no catalog answers, or the engine does not.
+    """
+    names = [each for each in catalogs.tables().tables if each.catalog not in down]
+    facts = _smallest(catalogs, names[:TABLES_LOOKED_AT])
+    if facts is None:
+        return Found("There is no table that has rows.", State.SKIPPED)
+    quoted = ".".join(f"`{each.replace('`', '``')}`" for each in facts.name.parts)
+    sql = f"SELECT count(*) AS n FROM (SELECT 1 FROM {quoted} LIMIT {COUNTED_ROWS})"
+    rows = _run(engine, sql, within_s).rows
+    return Found(f"{facts.name}: counted {rows.column(0)[0].as_py()} rows of it")
+
+
+def _smallest(catalogs: Catalogs, names: Collection[TableName]) -> TableFacts | None:
+    facts = catalogs.facts_of([TableAt(each) for each in names]).values()
+    having_rows = (each for each in facts if each.record_count)
+    return min(having_rows, key=lambda each: each.total_bytes, default=None)
+
+
+def _run(engine: Engine, sql: str, within_s: float) -> EngineResult:
+    until_s = time.monotonic() + within_s
+    return engine.run(
+        Statement(
+            query_id=uuid4(),
+            sql=sql,
+            parameters=(),
+            catalog=None,
+            schema=None,
+            row_limit=10,
+            byte_limit=1024**2,
+            is_canceled=lambda: time.monotonic() > until_s,
+        )
+    )

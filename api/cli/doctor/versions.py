@@ -1,0 +1,41 @@
+"""The versions that answer together."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib.metadata import version
+
+from api.bootstrap.settings import Settings
+from api.cli.checks import Found, State
+from spark_session.spark_version import check_spark_version
+
+_RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-(?P<spark>[\d.]+)_[\d.]+:(?P<version>\S+)")
+
+
+def versions(settings: Settings | None) -> Found:
+    """Sluice, Python, Spark, PyIceberg, and Iceberg's runtime as `spark_packages` names it.
+
+    Raises:
+        CannotStart: this Spark may run no queries here.
+    """
+    spark = version("pyspark")
+    check_spark_version(spark)
+    packages = () if settings is None or settings.spark_jars else settings.spark_packages
+    runtime = next((found for each in packages if (found := _RUNTIME.fullmatch(each))), None)
+    named = {
+        "Sluice": version("sluice-gateway"),
+        "Python": platform.python_version(),
+        "Spark": spark,
+        "Iceberg": "of spark_jars" if runtime is None else runtime["version"],
+        "PyIceberg": version("pyiceberg"),
+    }
+    text = ", ".join(f"{name} {number}" for name, number in named.items())
+    if runtime is not None and not spark.startswith(f"{runtime['spark']}."):
+        told = f"{text}. Iceberg's runtime is made for Spark {runtime['spark']}."
+        return Found(told, State.WARNING, "Name the runtime of this Spark in spark_packages.")
+    if "SPARK_HOME" in os.environ:
+        told = f"{text}. SPARK_HOME may lead to another Spark."
+        return Found(told, State.WARNING, "Unset SPARK_HOME.")
+    return Found(text)

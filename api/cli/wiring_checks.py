@@ -1,0 +1,137 @@
+"""How each part is tried before a start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import migrations
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_jars import jars_path, unfetched
+from api.cli.checks import Check, Finding, Found, State, tried
+from api.cli.doctor.folders import GIB, folder, permissions
+from api.http.server import bind
+from service.adapters.catalogs.catalogs import PyIcebergCatalogs
+from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
+from service.adapters.catalogs.store_region import with_region
+from service.adapters.clock import SystemClock
+from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
+from service.errors import CannotStart, FilterCacheDown
+from service.model.operations.health import PartState
+from spark_session.catalog_watch import missing_driver
+from spark_session.jars import java_and_version
+
+ROOM_BYTES = GIB
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """What is found of each part that `serve` would start or reach. Nothing is started or changed."""
+    return tried(
+        [
+            *machine_checks(settings),
+            Check("metrics store", partial(_metrics_store, settings)),
+            Check("filter cache", partial(_filter_cache, settings)),
+            *(Check(f"catalog {name}", partial(_catalog, settings, name)) for name in settings.catalogs),
+        ]
+    )
+
+
+def machine_checks(settings: Settings) -> list[Check]:
+    """What this machine has to have, whatever is outside of it; `sluice doctor` begins with the same."""
+    return [
+        Check("java", java),
+        Check("jars", partial(_jars, settings)),
+        Check("spark", partial(_spark, settings)),
+        Check("address", partial(_address, settings)),
+        Check("data folder", partial(_data_folder, settings)),
+    ]
+
+
+def java() -> str:
+    """Which Java, of which version.
+
+    Raises:
+        CannotStart: there is none that fits.
+    """
+    path, number = java_and_version()
+    return f"{path}, version {number}"
+
+
+def check_driver(settings: Settings, name: str) -> None:
+    """Returns where Spark has the JDBC driver that a catalog needs, or needs none.
+
+    Raises:
+        CannotStart: the catalog's properties are not possible, or the driver is missing.
+    """
+    spark = spark_catalog_properties(name, with_region(settings.catalogs[name]))
+    packages = (*settings.spark_packages, *settings.spark_extra_packages)
+    driver = missing_driver(spark.get(f"spark.sql.catalog.{name}.uri", ""), packages)
+    if driver is not None and not settings.spark_jars:
+        raise CannotStart(f"Spark has no JDBC driver for it: add {driver} to spark_extra_packages.")
+
+
+def _jars(settings: Settings) -> Found:
+    if settings.spark_jars:
+        for jar in settings.spark_jars:
+            if not Path(jar).is_file():
+                raise CannotStart(f"There is no jar {jar}: mend spark_jars.")
+        return Found(f"{len(settings.spark_jars)} of spark_jars are there")
+    path = jars_path(settings)
+    catalogs = [with_region(each) for each in settings.catalogs.values()]
+    missing = unfetched(settings, catalogs, path, is_reading_kafka=bool(settings.stream_kafka_servers))
+    if not missing:
+        return Found(f"all are in {path}, nothing is to be fetched")
+    allowed = permissions(path, "SLUICE_JARS_DIR")
+    text = f"The start fetches {', '.join(missing)} into {path}."
+    if allowed.state is State.FAILED:
+        return Found(f"{text} {allowed.text}", State.FAILED, "Set SLUICE_JARS_DIR to a folder that has them.")
+    return Found(text, State.WARNING, "Run `sluice jars` to fetch them now.")
+
+
+def _spark(settings: Settings) -> str:
+    return f"Spark {version('pyspark')} on {settings.spark_master}, time zone {settings.session_time_zone}"
+
+
+def _address(settings: Settings) -> str:
+    bind(settings.host, settings.port).close()
+    return f"{settings.host}, port {settings.port or 'any'}"
+
+
+def _data_folder(settings: Settings) -> Found:
+    path = settings.data_dir.expanduser().absolute()
+    return folder(path, "the data", "SLUICE_DATA_DIR", wanted_bytes=ROOM_BYTES, least_bytes=ROOM_BYTES)
+
+
+def _metrics_store(settings: Settings) -> str:
+    if settings.metrics_store_url is None:
+        return "embedded, starts with the gateway"
+    revisions = migrations.revisions(settings.metrics_store_url.get_secret_value())
+    if not revisions.is_usable:
+        raise CannotStart("Its schema is not this version's: run `sluice migrate`.")
+    return f"answers, and has {'a newer' if revisions.is_newer else 'this'} version's schema"
+
+
+def _filter_cache(settings: Settings) -> str:
+    if settings.filter_cache_url is None:
+        return "embedded, starts with the gateway"
+    cache = RedisFilterCache(settings.filter_cache_url.get_secret_value(), SystemClock(), FilterCacheBounds())
+    try:
+        health = cache.health()
+    finally:
+        cache.close()
+    if health.state is not PartState.UP:
+        raise FilterCacheDown(health.detail)
+    return "answers"
+
+
+def _catalog(settings: Settings, name: str) -> str:
+    check_driver(settings, name)
+    properties = with_region(settings.catalogs[name])
+    catalogs = PyIcebergCatalogs({name: properties}, SystemClock())
+    try:
+        catalogs.ask(name, lambda catalog: catalog.list_namespaces())
+    finally:
+        catalogs.close()
+    return f"type {properties['type']}, answers"

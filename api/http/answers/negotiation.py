@@ -1,0 +1,41 @@
+"""Chooses what to serve by the header Accept (RFC 9110, section 12.5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from api.http.problems.errors import NotAcceptable
+
+
+def choose(accept: str | None, offered: Sequence[str]) -> str:
+    """The offered media type that the caller likes best; of equals, the first.
+
+    >>> choose("text/*;q=0.5, application/json", ["text/plain", "application/json"])
+    'application/json'
+    >>> choose(None, ["application/json", "text/plain"])
+    'application/json'
+
+    Raises:
+        NotAcceptable: the caller takes none of them.
+    """
+    ranges = list(_ranges(accept or "*/*"))
+    best = max(offered, key=lambda each: _quality(each, ranges))
+    if _quality(best, ranges) <= 0:
+        raise NotAcceptable(f"Only {', '.join(offered)} can be served here.")
+    return best
+
+
+def _ranges(accept: str) -> Iterator[tuple[str, float]]:
+    for part in accept.split(","):
+        media, *parameters = (each.strip().lower() for each in part.split(";"))
+        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        yield media, float(quality) if quality.replace(".", "", 1).isdecimal() else 1.0
+
+
+def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
+    # The most specific range decides, so that `text/csv;q=0, */*` refuses CSV.
+    for candidate in (media, media.split("/")[0] + "/*", "*/*"):
+        found = [quality for each, quality in ranges if each == candidate]
+        if found:
+            return max(found)
+    return 0.0

@@ -1,0 +1,181 @@
+"""From a query's status to the one shape of answer. Everything here may block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from api.http.problems.problems import errors_of
+from api.http.rendering.formats import render
+from api.http.schemas.explanation import selection_answer
+from api.http.schemas.problem import ProblemError
+from api.http.schemas.query_answer import (
+    ColumnAnswer,
+    LinksAnswer,
+    ManifestAnswer,
+    PruningAnswer,
+    QueryAnswer,
+    QueryErrorAnswer,
+    StatusAnswer,
+)
+from service.errors import ResultExpired
+from service.gateway import Gateway, ResultChunk
+from service.model.filters.filtering import FilterSource
+from service.model.query.pruning import Selection
+from service.model.query.query import QueryRecord, QueryStatus
+from service.model.query.results import Manifest, ResultFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A status, and its answer as JSON; the status has a manifest exactly when the answer has."""
+
+    status: QueryStatus
+    body: bytes
+
+
+def answer(
+    gateway: Gateway,
+    query_id: UUID,
+    caller: str,
+    wanted: ResultFormat | None,
+    is_reused: bool = False,
+) -> Answered:
+    """The query as it stands, with its first rows if they are there and wanted as JSON.
+
+    `wanted` is the query's own format unless it is given.
+
+    Raises:
+        QueryNotFound: this caller has no such query.
+    """
+    status = gateway.status(query_id, caller)
+    format = wanted or status.format  # noqa: A001
+    manifest = status.manifest
+    result = None
+    if manifest is not None:
+        try:
+            result = _result(gateway, query_id, caller, manifest, format, status.format)
+        except ResultExpired:
+            # Its time ended between the two calls.
+            manifest, status = None, replace(status, manifest=None)
+    envelope = _envelope(status, manifest, format, is_reused).model_dump(mode="json", by_alias=True)
+    return Answered(status, orjson.dumps(envelope | {"result": result}))
+
+
+def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
+    """One chunk with its rows, in the wire's words."""
+    chunk = found.chunk
+    return {
+        "chunkIndex": chunk.index,
+        "rowOffset": chunk.row_offset,
+        "rowCount": chunk.row_count,
+        "rows": orjson.Fragment(render(found.rows, ResultFormat.JSON)),
+        "nextChunkLink": next_chunk_link(query_id, found, ResultFormat.JSON),
+    }
+
+
+def next_chunk_link(query_id: UUID, found: ResultChunk, format: ResultFormat) -> str | None:  # noqa: A002
+    """Where the next chunk is; None after the last."""
+    following = found.chunk.index + 1
+    if following >= len(found.manifest.chunks):
+        return None
+    return chunk_link(query_id, following, format, found.format)
+
+
+def chunk_link(
+    query_id: UUID,
+    index: int,
+    format: ResultFormat,  # noqa: A002
+    own_format: ResultFormat,
+) -> str:
+    """Where a chunk is, in this format; `own_format` is the one that its query asked for."""
+    return f"/query/{query_id}/chunks/{index}{_query_string(format, own_format)}"
+
+
+def _query_string(format: ResultFormat, own_format: ResultFormat) -> str:  # noqa: A002
+    return "" if format is own_format is ResultFormat.JSON else f"?format={format.value}"
+
+
+def _result(
+    gateway: Gateway,
+    query_id: UUID,
+    caller: str,
+    manifest: Manifest,
+    format: ResultFormat,  # noqa: A002
+    own_format: ResultFormat,
+) -> dict[str, Any]:
+    if manifest.chunks and format is ResultFormat.JSON:
+        return chunk_wire(query_id, gateway.chunk(query_id, 0, caller))
+    link = chunk_link(query_id, 0, format, own_format) if manifest.chunks else None
+    return {"chunkIndex": None, "rowOffset": 0, "rowCount": 0, "rows": [], "nextChunkLink": link}
+
+
+def _envelope(
+    status: QueryStatus,
+    manifest: Manifest | None,
+    format: ResultFormat,  # noqa: A002
+    is_reused: bool,
+) -> QueryAnswer:
+    record = status.record
+    path = f"/query/{record.query_id}"
+    return QueryAnswer(
+        query_id=record.query_id,
+        status=StatusAnswer(
+            state=record.state,
+            error=_error(status),
+            queued_ms=record.queued_ms,
+            elapsed_ms=status.elapsed_ms,
+        ),
+        reused=is_reused,
+        manifest=_manifest(manifest, format) if manifest else None,
+        result=None,
+        pruning=_pruning(record) if record.state.is_final else None,
+        links=LinksAnswer(
+            self=path + _query_string(format, status.format),
+            explain=f"/explain/{record.query_id}",
+            cancel=path,
+        ),
+    )
+
+
+def _error(status: QueryStatus) -> QueryErrorAnswer | None:
+    failure, recorded = status.failure, status.record.error
+    if failure is not None:
+        known = [ProblemError.model_validate(each) for each in errors_of(failure)]
+        return QueryErrorAnswer(code=failure.code, detail=failure.detail, errors=known)
+    return QueryErrorAnswer(code=recorded.code, detail=recorded.detail, errors=[]) if recorded else None
+
+
+def _manifest(manifest: Manifest, format: ResultFormat) -> ManifestAnswer:  # noqa: A002
+    return ManifestAnswer(
+        format=format,
+        columns=[
+            ColumnAnswer(name=each.name, type=each.type_name, nullable=each.is_nullable)
+            for each in manifest.columns
+        ],
+        total_row_count=manifest.row_count,
+        total_byte_count=manifest.byte_count,
+        chunk_count=len(manifest.chunks),
+        truncated=manifest.is_truncated,
+    )
+
+
+def _pruning(record: QueryRecord) -> PruningAnswer:
+    metrics = [each.metrics for each in record.scans]
+    applied = [each for each in record.filters if each.is_applied]
+    return PruningAnswer(
+        filters=sum(each.is_candidate for each in record.filters),
+        applied=len(applied),
+        cached=sum(each.source is FilterSource.CACHED for each in applied),
+        data_files=selection_answer(_sum(each.data_files for each in metrics)),
+        bytes=selection_answer(_sum(each.bytes for each in metrics)),
+    )
+
+
+def _sum(selections: Iterable[Selection]) -> Selection:
+    each = list(selections)
+    return Selection(sum(one.total for one in each), sum(one.selected for one in each))

@@ -1,0 +1,137 @@
+"""The app: routes, the layers around them, and the gateway's life. Nothing happens at import."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from fastapi import FastAPI
+from fastapi_swagger import patch_fastapi
+
+from api.bootstrap.settings import Settings
+from api.bootstrap.version import version_of
+from api.http.bodies.body_limit import BodyLimit
+from api.http.bodies.body_pace import BodyPace
+from api.http.bodies.bytes_in_flight import BodyAccount, BytesInFlight
+from api.http.bodies.decoded_body import DecodedBody
+from api.http.connections.caller_shares import CallerShares, FairShares
+from api.http.door import Door, DoorBounds, GatewayFactory, OnFailedStart
+from api.http.edge import Edge
+from api.http.middleware.callers import Authentication, Callers
+from api.http.middleware.hosts import KnownHosts
+from api.http.middleware.process_metrics import ProcessMetrics
+from api.http.middleware.request_log import RequestLog
+from api.http.middleware.request_meter import RequestMeter
+from api.http.openapi import describe
+from api.http.problems.problems import install_problems
+from api.http.routes import (
+    chunks,
+    explain,
+    filters,
+    health,
+    ingest,
+    ingest_history,
+    maintenance,
+    metrics,
+    pruning,
+    query,
+    query_list,
+    streams,
+    tables,
+)
+from api.http.waiting import Waiting
+from service.errors import CannotStart
+
+_log = structlog.stdlib.get_logger("api.app")
+
+
+def create_app(
+    settings: Settings, gateway_factory: GatewayFactory, on_failed_start: OnFailedStart | None = None
+) -> FastAPI:
+    """The app over the gateway that the factory builds.
+
+    Args:
+        settings: of this process.
+        gateway_factory: called once, in a thread, when the app starts; until it returns, `/readyz` says
+            STARTING and all that needs the gateway is a 503.
+        on_failed_start: called on the event loop with the one sentence when the factory fails; has to end
+            the process.
+    """
+    door = Door(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
+    app = FastAPI(
+        title="Sluice",
+        version=version_of(),
+        description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
+        lifespan=functools.partial(_life, door=door, is_awaited=settings.listen_when_ready),
+        docs_url=None,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,
+    )
+    metrics_of_process = ProcessMetrics()
+    metrics_of_process.http.watch_lanes(door.lanes)
+    app.state.edge = Edge(settings, door, Waiting(), metrics_of_process)
+    # Before the one for JSON, which takes every content type to say that it is none.
+    app.include_router(ingest.records_router)
+    # Each request tries the routes one after the other, and most requests are these.
+    app.include_router(ingest.json_router)
+    for routes in (
+        *(query, query_list, chunks, explain),
+        # Before the ingests by their id: a summary is none.
+        *(ingest_history, ingest, streams),
+        *(pruning, tables, maintenance, filters, health, metrics),
+    ):
+        app.include_router(routes.router)
+    # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
+    patch_fastapi(app, redirect_from_root_to_docs=False)
+    install_problems(app)
+    # The last one added is the outermost.
+    held = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
+    spooled = _account(settings, settings.ingest_max_spooled_bytes, settings.ingest_max_body_bytes)
+    app.add_middleware(BytesInFlight, held=held, spooled=spooled, is_within_decoding=True)
+    app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(BytesInFlight, held=held, spooled=spooled)
+    app.add_middleware(
+        BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
+    )
+    app.add_middleware(
+        BodyPace, idle_s=settings.body_idle_timeout_s, min_bytes_per_s=settings.body_min_bytes_per_s
+    )
+    if settings.api_tokens:
+        shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
+        app.add_middleware(FairShares, shares=shares)
+    app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
+    app.add_middleware(KnownHosts, settings=settings)
+    app.add_middleware(RequestLog)
+    app.add_middleware(RequestMeter, http=metrics_of_process.http)
+    app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
+    return app
+
+
+def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:
+    # Without tokens all callers are one.
+    share = max(max_bytes // 2, max_body_bytes) if settings.api_tokens else max_bytes
+    return BodyAccount(max_bytes, share)
+
+
+@asynccontextmanager
+async def _life(_app: FastAPI, door: Door, *, is_awaited: bool) -> AsyncIterator[None]:
+    door.open()
+    if is_awaited:
+        await door.opened()
+    yield
+    await door.close()
+
+
+def _log_failed_start(error: CannotStart) -> None:
+    _log.error("cannot_start", detail=error.detail)
+
+
+def _door_bounds(settings: Settings) -> DoorBounds:
+    return DoorBounds(
+        long_calls=settings.ingest_parallel_bodies,
+        wait_s=settings.request_max_wait_s,
+        long_wait_s=settings.ingest_max_wait_s,
+    )

@@ -1,0 +1,110 @@
+"""How much of all bodies is here at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.http.bodies.record_types import record_format
+from api.http.middleware.callers import ANONYMOUS
+from api.http.middleware.request_log import caller_in
+from api.http.problems.errors import TooManyBodies
+from api.http.problems.problems import problem_response
+from service.errors import GatewayError, TooManyIngests
+
+_INGEST = "/ingest"
+
+
+class BodyAccount:
+    """The bytes of the bodies of one kind. Belongs to the event loop's thread.
+
+    One caller may take its share of them, so that the rest is there for others.
+    """
+
+    def __init__(self, max_bytes: int, max_bytes_per_caller: int) -> None:
+        self._max_bytes = max_bytes
+        self._max_bytes_per_caller = max_bytes_per_caller
+        self._taken_bytes = 0
+        self._taken_by: Counter[str] = Counter()
+
+    def has_room(self, caller: str, byte_count: int) -> bool:
+        """Whether so much more would fit now."""
+        of_caller = self._taken_by[caller] + byte_count
+        return of_caller <= self._max_bytes_per_caller and self._taken_bytes + byte_count <= self._max_bytes
+
+    def take(self, caller: str, byte_count: int) -> None:
+        """So much more has come."""
+        self._taken_bytes += byte_count
+        self._taken_by[caller] += byte_count
+
+    def give_back(self, caller: str, byte_count: int) -> None:
+        """So much is gone again."""
+        self._taken_bytes -= byte_count
+        self._taken_by[caller] -= byte_count
+        if not self._taken_by[caller]:
+            del self._taken_by[caller]
+
+
+class BytesInFlight:
+    """ASGI middleware: 429 for bodies that would be more than the bounds allow, with all others.
+
+    Bodies of records lie on the disk, others in memory; each kind has an account. A body counts as it comes,
+    until it is answered: what is only announced takes nothing from others, but is refused at once where there
+    is no room for it. Put around `DecodedBody` it counts what is sent, and within it what that unfolds to.
+    """
+
+    def __init__(
+        self, app: ASGIApp, held: BodyAccount, spooled: BodyAccount, is_within_decoding: bool = False
+    ) -> None:
+        self._app = app
+        self._held = held
+        self._spooled = spooled
+        self._is_within_decoding = is_within_decoding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        if scope["type"] != "http" or (self._is_within_decoding and not _is_decoded(scope)):
+            await self._app(scope, receive, send)
+            return
+        account = self._held if record_format(scope) is None else self._spooled
+        entry = _Entry(account, caller_in(scope) or ANONYMOUS, receive)
+        announced = Headers(scope=scope).get("Content-Length", "0")
+        if not account.has_room(entry.caller, int(announced) if announced.isdecimal() else 0):
+            await problem_response(_too_many(scope["path"]), scope["path"])(scope, receive, send)
+            return
+        try:
+            await self._app(scope, entry.receive, send)
+        finally:
+            account.give_back(entry.caller, entry.taken_bytes)
+
+
+def _is_decoded(scope: Scope) -> bool:
+    is_encoded = Headers(scope=scope).get("Content-Encoding", "").strip().lower() not in ("", "identity")
+    return is_encoded and record_format(scope) is None
+
+
+def _too_many(path: str) -> GatewayError:
+    return TooManyIngests() if path == _INGEST else TooManyBodies()
+
+
+class _Entry:
+    """What one request has taken of an account."""
+
+    def __init__(self, account: BodyAccount, caller: str, receive: Receive) -> None:
+        self.caller = caller
+        self.taken_bytes = 0
+        self._account = account
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        byte_count = len(message.get("body", b""))
+        if byte_count and not self._account.has_room(self.caller, byte_count):
+            # As for a body that is too large: the one exception that FastAPI lets through.
+            raise HTTPException(429)
+        self._account.take(self.caller, byte_count)
+        self.taken_bytes += byte_count
+        return message

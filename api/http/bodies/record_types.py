@@ -1,0 +1,60 @@
+"""Content types of bodies that are records and nothing else."""
+
+from __future__ import annotations
+
+from email.message import Message
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from api.http.problems.errors import UnsupportedMediaType
+from service.model.ingest.record_formats import Compression, RecordFormat
+
+RECORD_TYPES = {
+    "application/x-ndjson": RecordFormat.NDJSON,
+    "application/jsonl": RecordFormat.NDJSON,
+    "text/csv": RecordFormat.CSV,
+    "application/vnd.apache.arrow.stream": RecordFormat.ARROW_STREAM,
+    "application/vnd.apache.parquet": RecordFormat.PARQUET,
+}
+_CHARSETS = ("utf-8", "utf8", "us-ascii")
+_ENCODINGS = {
+    "": Compression.NONE,
+    "identity": Compression.NONE,
+    "gzip": Compression.GZIP,
+    "x-gzip": Compression.GZIP,
+    "zstd": Compression.ZSTD,
+}
+
+
+def record_format(scope: Scope) -> RecordFormat | None:
+    """The format of a request whose body is records alone; None for all others."""
+    if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", "/ingest"):
+        return None
+    content_type = Headers(scope=scope).get("Content-Type", "").split(";")[0].strip().lower()
+    return RECORD_TYPES.get(content_type)
+
+
+def check_charset(scope: Scope) -> None:
+    """Text is UTF-8 here, and nothing else.
+
+    Raises:
+        UnsupportedMediaType: the content type says otherwise.
+    """
+    header = Message()
+    header["Content-Type"] = Headers(scope=scope).get("Content-Type", "")
+    charset = header.get_content_charset("utf-8")
+    if charset not in _CHARSETS:
+        raise UnsupportedMediaType(f"The character set {charset[:60]!r} is not known: send UTF-8.")
+
+
+def compression(scope: Scope) -> Compression:
+    """How the body is compressed.
+
+    Raises:
+        UnsupportedMediaType: in a way that is not known here.
+    """
+    encoding = Headers(scope=scope).get("Content-Encoding", "").strip().lower()
+    if encoding not in _ENCODINGS:
+        raise UnsupportedMediaType(f"The content encoding {encoding[:60]!r} is not known: use gzip or zstd.")
+    return _ENCODINGS[encoding]

@@ -1,0 +1,65 @@
+"""The body of a request on its way into a spool."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.requests import ClientDisconnect, Request
+
+from api.http.waiting import ClientGone
+from service.ingest_ports import Spool
+
+_PART_BYTES = 1024**2
+
+
+class InThread(Protocol):
+    """Runs what may block."""
+
+    def __call__(self, function: Callable[[bytearray], None], part: bytearray, /) -> Awaitable[None]:
+        """Returns when it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledBody:
+    """A body as it was sent, and the SHA-256 (hex) of what makes it another one."""
+
+    spool: Spool
+    digest: str
+
+
+@asynccontextmanager
+async def spooled_body(
+    request: Request, spool: Spool, prefix: bytes | None, in_thread: InThread
+) -> AsyncIterator[SpooledBody]:
+    """The whole body, and no more than a part of it in memory; gone when the context is left.
+
+    `prefix` goes into the digest before the body; without one, there is no digest.
+
+    Raises:
+        StorageDown: there is no room for it.
+        ClientGone: the client hung up before its end.
+    """
+    digest = None if prefix is None else hashlib.sha256(prefix)
+
+    def keep(part: bytearray) -> None:
+        if digest is not None:
+            digest.update(part)
+        spool.write(part)
+
+    try:
+        part = bytearray()
+        async for chunk in request.stream():
+            part += chunk
+            if len(part) >= _PART_BYTES:
+                await in_thread(keep, part)
+                part = bytearray()
+        await in_thread(keep, part)
+        yield SpooledBody(spool, "" if digest is None else digest.hexdigest())
+    except ClientDisconnect:
+        raise ClientGone from None
+    finally:
+        spool.close()

@@ -1,0 +1,28 @@
+"""What a head may not say, though the parser lets it through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from api.http.problems.errors import NotHttp
+
+_VERSIONS = ("1.0", "1.1")
+
+
+def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Refuses what a proxy in front might read as another request than this gateway does.
+
+    Both lengths at once, two of one kind, and folded lines are the parser's own errors.
+
+    Raises:
+        NotHttp: the version is none of HTTP/1; `Host` is missing or stands there twice (RFC 9112, 3.2); the
+            transfer coding is not `chunked` alone, or in HTTP/1.0 (RFC 9112, 6.1).
+    """
+    if version not in _VERSIONS:
+        raise NotHttp(f"HTTP/{version} is not served: use HTTP/1.1.")
+    hosts = sum(name == b"host" for name, _ in headers)
+    if hosts > 1 or (hosts == 0 and version == "1.1"):
+        raise NotHttp("The request has no header Host." if hosts == 0 else "The header Host is there twice.")
+    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    if codings and (codings != [b"chunked"] or version == "1.0"):
+        raise NotHttp("The transfer coding is not served: use chunked, in HTTP/1.1, or Content-Length.")

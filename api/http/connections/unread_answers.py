@@ -1,0 +1,86 @@
+"""Answers that lie in memory because their clients do not read them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from contextlib import suppress
+
+from api.http.connections.bounds import ConnectionBounds
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+
+
+def reset(transport: asyncio.Transport) -> None:
+    """Ends a connection, and what the kernel still holds for its client, too."""
+    with suppress(OSError):
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    transport.abort()
+
+
+class UnreadAnswers:
+    """All connections whose clients read too little for now. Belongs to the event loop's thread."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._transports: dict[asyncio.Transport, None] = {}
+
+    def add(self, transport: asyncio.Transport) -> None:
+        """One more; where all together hold too much, those that have been here longest are aborted."""
+        self._transports[transport] = None
+        held = {each: each.get_write_buffer_size() for each in self._transports}
+        total = sum(held.values())
+        for each, byte_count in held.items():
+            if total <= self._max_bytes or each is transport:
+                return
+            total -= byte_count
+            self.discard(each)
+            reset(each)
+
+    def discard(self, transport: asyncio.Transport) -> None:
+        """Its client has read on, or is gone."""
+        self._transports.pop(transport, None)
+
+
+class UnreadAnswer:
+    """One connection's answer: aborts the connection when it is read too slowly."""
+
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        bounds: ConnectionBounds,
+        all_unread: UnreadAnswers,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._transport = transport
+        self._interval_s = bounds.unread_timeout_s
+        self._least_bytes = max(1, int(bounds.min_bytes_per_s * bounds.unread_timeout_s))
+        self._all = all_unread
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """The client reads less than it is sent."""
+        self._all.add(self._transport)
+        self._look_again()
+
+    def end(self) -> None:
+        """It has read nearly all of it, or is gone."""
+        self._all.discard(self._transport)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look_again(self) -> None:
+        # Nothing is written while so much is unread: what is less in the buffer has been read.
+        held = self._transport.get_write_buffer_size()
+        self._timer = self._loop.call_later(self._interval_s, self._look, held)
+
+    def _look(self, held_before: int) -> None:
+        held = self._transport.get_write_buffer_size()
+        if held_before - held < self._least_bytes:
+            self.end()
+            reset(self._transport)
+        else:
+            self._look_again()

@@ -1,0 +1,42 @@
+"""A card for each scan, with a bar for each level: selected of total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from api.http.explain.explain_html.names import breakable
+from api.http.explain.explain_html.numbers import count, percentage, size
+from service.model.query.pruning import ScanRecord, Selection
+
+
+def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: bool = True) -> str:
+    """The cards of all scans; what was only planned has read no rows that could be shown."""
+    if not scans:
+        return f'<p class="none">{"No table was scanned" if has_ended else "Not known yet"}.</p>'
+    return f'<div class="scans">{"".join(_card(each, has_run) for each in scans)}</div>'
+
+
+def _card(scan: ScanRecord, has_run: bool) -> str:
+    metrics = scan.metrics
+    bars = [
+        _bar("partitions", metrics.partitions, count),
+        _bar("manifests", metrics.manifests, count),
+        _bar("data files", metrics.data_files, count),
+        _bar("bytes", metrics.bytes, size),
+    ]
+    if has_run:
+        bars.append(_bar("rows", metrics.rows, count))
+    how = "" if scan.has_run else ", not run"
+    native = ", pruned by Spark too" if scan.is_native else ""
+    note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
+    title = f'<h3>{breakable(scan.table)}</h3><p class="note">{note}</p>'
+    return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
+
+
+def _bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:
+    exact = f"{selection.selected} of {selection.total} {level}"
+    fill = f'<div class="fill" style="width:{percentage(selection)}%"></div>'
+    bar = f'<div class="track" title="{exact}">{fill}</div>'
+    return (
+        f"<dt>{level}</dt><dd>{bar}<span>{shown(selection.selected)} of {shown(selection.total)}</span></dd>"
+    )

@@ -1,0 +1,98 @@
+"""Numbers of HTTP: requests by their route, connections, and the threads that requests wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.types import Scope
+
+from api.http.lane import LaneUse
+
+BOUNDS_S = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0)
+NO_ROUTE, OTHER_METHOD = "none", "OTHER"
+GONE = "gone"
+"""The client hung up before an answer began."""
+
+
+class HttpMetrics:
+    """Labels are bounded: routes are templates, and methods those that their route serves.
+
+    Belongs to the event loop's thread.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._requests = Counter(
+            "sluice_http_requests",
+            "Requests that have ended, by the template of their route.",
+            ["route", "method", "status"],
+            registry=registry,
+        )
+        self._durations = Histogram(
+            "sluice_http_request_duration_seconds",
+            "From a request's head to the end of its answer; waiting for a result is part of it.",
+            ["route", "method"],
+            buckets=BOUNDS_S,
+            registry=registry,
+        )
+        self._open = Gauge("sluice_http_requests_open", "Requests that are served now.", registry=registry)
+        self._connections = Gauge("sluice_http_connections", "Connections that are open.", registry=registry)
+        self._max_connections = Gauge(
+            "sluice_http_connections_max", "Connections that may be open.", registry=registry
+        )
+
+    def begun(self) -> None:
+        """Counts a request that is served from now on."""
+        self._open.inc()
+
+    def ended(self, scope: Scope, status: int | None, seconds: float) -> None:
+        """Counts its end; without a status, its client has hung up."""
+        route, method = named(scope)
+        self._open.dec()
+        self._requests.labels(route, method, GONE if status is None else f"{status // 100}xx").inc()
+        self._durations.labels(route, method).observe(seconds)
+
+    def watch_connections(self, count: Callable[[], int], at_most: int) -> None:
+        """Tells how many connections are open, whenever somebody asks."""
+        self._connections.set_function(count)
+        self._max_connections.set(at_most)
+
+    def watch_lanes(self, lanes: Callable[[], Mapping[str, LaneUse]]) -> None:
+        """Tells how many threads are taken, whenever somebody asks."""
+        self._registry.register(_Lanes(lanes))
+
+
+class _Lanes(Collector):
+    def __init__(self, lanes: Callable[[], Mapping[str, LaneUse]]) -> None:
+        self._lanes = lanes
+
+    def collect(self) -> Iterable[Metric]:
+        busy = GaugeMetricFamily(
+            "sluice_lane_busy", "Calls of requests that run in threads now.", labels=["lane"]
+        )
+        size = GaugeMetricFamily("sluice_lane_size", "Calls that run at most.", labels=["lane"])
+        waiting = GaugeMetricFamily(
+            "sluice_lane_waiting", "Calls of requests that wait for a thread now.", labels=["lane"]
+        )
+        for name, use in self._lanes().items():
+            busy.add_metric([name], use.busy)
+            size.add_metric([name], use.size)
+            waiting.add_metric([name], use.waiting)
+        return busy, size, waiting
+
+
+def named(scope: Scope) -> tuple[str, str]:
+    """The template of a request's route, and its method, each as a label.
+
+    >>> named({"method": "GET", "path": "/no/such/thing"})
+    ('none', 'OTHER')
+    """
+    route = scope.get("route")
+    template = getattr(route, "path_format", None)
+    if template is None:
+        return NO_ROUTE, OTHER_METHOD
+    method = str(scope["method"])
+    return str(template), method if method in (getattr(route, "methods", None) or ()) else OTHER_METHOD

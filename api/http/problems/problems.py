@@ -1,0 +1,277 @@
+"""Turns errors into problem+json answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from api.http.problems.errors import (
+    BodyTooLarge,
+    BodyTooSlow,
+    Fault,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotJson,
+    RouteNotFound,
+    TooManyBodies,
+    TooManyConnections,
+    TooManyRequests,
+    Unauthenticated,
+    status_of,
+    status_of_code,
+)
+from api.http.problems.faults import faults_of
+from api.http.schemas.evolutions import evolution_answer
+from api.http.schemas.ingest_answer import FAILED_ALONE, LETTERS_APART, commit_answer
+from service.errors import (
+    CallerError,
+    ColumnNotFound,
+    GatewayError,
+    IngestInvalid,
+    PartDown,
+    QueryQuarantined,
+    SqlSyntaxError,
+    TableNotFound,
+    TableUnreadable,
+    TooManyIngests,
+    TooManyQueries,
+)
+from service.model.ingest.ingest import BadRecord, IngestRecord, Violation, WriteFault
+from service.model.query.query import QueryError
+from service.model.tables.schema_changes import SchemaDifference, TableEvolution
+from service.model.tables.table_creation import CreationFault
+from service.tracing import trace_id
+
+MEDIA_TYPE = "application/problem+json"
+_ACRONYMS = frozenset({"http", "id", "json", "sql", "url"})
+RETRY_AFTER_S = 5
+
+
+def errors_of(error: GatewayError) -> list[dict[str, Any]]:
+    """What an error knows beyond its sentence: places and nearest names."""
+    match error:
+        case InvalidRequest():
+            return [{"detail": each.detail, "pointer": each.pointer} for each in error.faults]
+        case SqlSyntaxError():
+            entry: dict[str, Any] = {"line": error.line, "column": error.column}
+        case ColumnNotFound():
+            entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
+        case IngestInvalid():
+            return [_violation(each) for each in error.violations]
+        case TableNotFound():
+            missing = (error, *error.others)
+            return [{"detail": each.detail, "nearest": list(each.nearest)} for each in missing]
+        case _:
+            return []
+    return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
+
+
+def _violation(violation: object) -> dict[str, Any]:
+    match violation:
+        case Violation(column, rule, detail, place, is_of_equality_fields):
+            pointer = f"{place}/{'equalityFields' if is_of_equality_fields else 'writeSchema'}"
+            return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
+        case SchemaDifference(column, kind, detail, place):
+            return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}
+        case CreationFault(place, reason) | WriteFault(place, reason):
+            return {"detail": reason, "pointer": place}
+        case BadRecord():
+            return bad_record(violation)
+        case (str(place), str(reason)):
+            # Of a schema in Iceberg's JSON, which may stand in one write of many.
+            return {"detail": f"{place}: {reason}"}
+        case _:
+            return {"detail": str(violation)}
+
+
+def bad_record(bad: BadRecord) -> dict[str, Any]:
+    """Where the record stands, in as many words as are known, and what is wrong with it."""
+    numbers = {"line": bad.line, "column": bad.column, "row": bad.row}
+    entry: dict[str, Any] = {"detail": bad.reason}
+    if all(each is None for each in numbers.values()):
+        entry["pointer"] = bad.place
+    return entry | {name: value for name, value in numbers.items() if value is not None}
+
+
+def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
+    """The answer for an error; `instance` is the path that was asked for."""
+    ids: dict[str, object] = {} if query_id is None else {"queryId": query_id}
+    more = ids | _evolutions(error.evolutions)
+    return _respond(
+        status_of(error), error.code, error.detail, instance, errors_of(error), more, headers_of(error)
+    )
+
+
+def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) -> Response:
+    """The answer for an error of which only the record is left."""
+    status = status_of_code(error.code)
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
+    return _respond(status, error.code, error.detail, instance, [], {"queryId": query_id}, headers)
+
+
+def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
+    """The answer for an ingest that was taken in, and of which a table at least did not take its part."""
+    failed = [each for each in record.commits if each.error_code is not None]
+    code, detail = failed[0].error_code or "", failed[0].error_detail or ""
+    status = status_of_code(code)
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
+    errors = [{"detail": f"{each.key.table}: {each.error_code}: {each.error_detail}"} for each in failed]
+    ids: dict[str, object] = {"ingestId": record.ingest_id}
+    more = ids | _parts(record) | _evolutions(record.evolutions)
+    return _respond(status, code, detail, instance, errors, more, headers)
+
+
+def _parts(record: IngestRecord) -> dict[str, object]:
+    """All parts of a failed ingest, unless none of them is in its table or will be."""
+    if all(each.error_code is not None for each in record.commits):
+        return {}
+    # Whoever sends the whole request again, since it failed, would write these parts twice.
+    commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
+    note = f"{FAILED_ALONE} {LETTERS_APART}" if record.rejected.count else FAILED_ALONE
+    return {"commits": commits, "note": note}
+
+
+def _evolutions(made: Sequence[object]) -> dict[str, object]:
+    """What was committed before the error, in the words of the ingest's answer."""
+    told = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
+    return {"evolutions": [each.model_dump(by_alias=True) for each in told]} if told else {}
+
+
+def headers_of(error: GatewayError) -> dict[str, str]:
+    """The headers that an error asks for."""
+    match error:
+        case TooManyQueries() | TooManyIngests() | QueryQuarantined():
+            return {"Retry-After": str(error.retry_after_s)}
+        case TooManyBodies() | TooManyRequests():
+            return {"Retry-After": "1"}
+        case TableUnreadable():
+            return {}
+        case PartDown():
+            return {"Retry-After": str(RETRY_AFTER_S)}
+        case TooManyConnections():
+            return {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"}
+        case BodyTooSlow():
+            # The rest of the body must not be taken for the next request.
+            return {"Connection": "close"}
+        case Unauthenticated():
+            return {"WWW-Authenticate": 'Bearer realm="sluice"'}
+        case _:
+            return {}
+
+
+def _title(code: str) -> str:
+    """The code as people write it.
+
+    >>> _title("SQL_TOO_DEEP"), _title("NOT_JSON")
+    ('SQL too deep', 'Not JSON')
+    """
+    words = code.capitalize().split("_")
+    return " ".join(each.upper() if each.lower() in _ACRONYMS else each for each in words)
+
+
+def _respond(
+    status: int,
+    code: str,
+    detail: str,
+    instance: str,
+    errors: Sequence[Mapping[str, Any]],
+    more: Mapping[str, object],
+    headers: Mapping[str, str],
+) -> Response:
+    problem: dict[str, object] = {
+        "type": f"urn:sluice:error:{code}",
+        "title": _title(code),
+        "status": int(status),
+        "detail": detail,
+        "code": code,
+        "instance": instance,
+        "errors": errors,
+        **more,
+    }
+    if (traced := trace_id()) is not None:
+        problem["traceId"] = traced
+    return Response(_json(problem), int(status), dict(headers), MEDIA_TYPE)
+
+
+def _json(problem: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(problem)
+    except orjson.JSONEncodeError:
+        # JSON can spell a lone surrogate ("\ud800") that UTF-8 cannot; it came in with a name or a value.
+        return orjson.dumps(_encodable(problem))
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case Mapping():
+            return {name: _encodable(each) for name, each in value.items()}
+        case list():
+            return [_encodable(each) for each in value]
+        case _:
+            return value
+
+
+def install_problems(app: FastAPI) -> None:
+    """Makes every error of this app a problem+json answer."""
+    app.add_exception_handler(GatewayError, _gateway_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _gateway_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, GatewayError)
+    return problem_response(error, request.url.path)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    if not isinstance(error.body, dict) and any(each["loc"][0] == "body" for each in error.errors()):
+        # Not JSON, or nothing, or not an object: no field can be named.
+        return problem_response(_no_object(error), request.url.path)
+    return problem_response(InvalidRequest(faults_of(error)), request.url.path)
+
+
+def _no_object(error: RequestValidationError) -> GatewayError:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return NotJson(f"The body is not JSON: {first['ctx']['error']} (character {first['loc'][1]}).")
+    if first["type"] == "missing":
+        return NotJson("The body is empty. Send one JSON object.")
+    return InvalidRequest([Fault("The body is JSON, but no object. Send one JSON object.", "")])
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    response = problem_response(_named(error, request.url.path), request.url.path)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _named(error: HTTPException, path: str) -> GatewayError:
+    match error.status_code:
+        case 400:
+            # FastAPI's own answer to a body that cannot be decoded or is nested too deeply, or ours.
+            return NotJson(error.detail if error.detail.startswith("The body") else None)
+        case 404:
+            return RouteNotFound()
+        case 405:
+            return MethodNotAllowed()
+        case 408:
+            return BodyTooSlow()
+        case 413:
+            return BodyTooLarge()
+        case 422:
+            return InvalidRequest([Fault(error.detail, "")])
+        case 429:
+            return TooManyIngests() if path == "/ingest" else TooManyBodies()
+        case _:
+            return CallerError(str(error.detail))

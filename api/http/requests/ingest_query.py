@@ -1,0 +1,55 @@
+"""The query string beside a body of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.datastructures import QueryParams
+
+from api.http.problems.errors import Fault, InvalidRequest
+from api.http.schemas.ingest_request import StreamedRoute, StreamedWrite
+from service.ingest.decoding.values.exact_json import exact_json
+
+_LISTS = ("writeSchema", "equalityFields")
+"""Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
+_INFER = ("writeSchema", "infer")
+_JSON = ("route", "schema", "evolve", "dropRequired", "create", "sortOrder")
+
+
+def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:
+    """What the parameters ask for; a route, a schema and what comes with it are JSON, as in a body of JSON.
+
+    Raises:
+        InvalidRequest: a parameter is there twice, or is no JSON.
+        RequestValidationError: they are not what is expected here.
+    """
+    values = _values(parameters)
+    model = StreamedRoute if "route" in values else StreamedWrite
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        found = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(found, body=values) from None
+
+
+def _values(parameters: QueryParams) -> Mapping[str, Any]:
+    values: dict[str, Any] = {}
+    for name, text in parameters.multi_items():
+        if name in values:
+            raise InvalidRequest([Fault("stands there twice", f"/query/{name}")])
+        values[name] = _value(name, text)
+    return values
+
+
+def _value(name: str, text: str) -> object:
+    if name in _JSON or (name in _LISTS and text.startswith(("[", "{"))):
+        try:
+            return exact_json(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidRequest([Fault(f"is no JSON: {error}", f"/query/{name}")]) from None
+    if name in _LISTS and (name, text) != _INFER:
+        return text.split(",")
+    return text

@@ -1,0 +1,90 @@
+"""From the body of POST /query to what the gateway takes: bounds checked, defaults filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from api.bootstrap.settings import Settings
+from api.http.problems.errors import Fault, InvalidRequest
+from api.http.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
+from api.http.schemas.query_request import Parameter as ParameterBody
+from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
+
+
+def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
+    """The request, with every bound resolved.
+
+    Raises:
+        InvalidRequest: a bound is above the operator's maximum.
+    """
+    faults = list(_faults(body, settings))
+    if faults:
+        raise InvalidRequest(faults)
+    default_schema = settings.default_schema if body.catalog is None else None
+    return QueryRequest(
+        sql=body.sql,
+        parameters=_parameters(body),
+        catalog=body.catalog or settings.default_catalog,
+        schema=body.schema_ or default_schema,
+        timeout_ms=body.timeout or settings.query_timeout_s * 1000,
+        row_limit=body.row_limit or settings.row_limit,
+        byte_limit=body.byte_limit or settings.byte_limit,
+        request_id=body.request_id,
+        tags=body.tags,
+        pruning=_pruning(body.dynamic_filtering),
+        format=body.format,
+    )
+
+
+def _pruning(asked: DynamicFiltering) -> PruningRequest:
+    return PruningRequest(
+        is_enabled=asked.enabled,
+        is_verified=asked.verify,
+        min_table_bytes=asked.min_table_bytes,
+        max_filter_bytes=asked.max_filter_bytes,
+        collect_timeout_ms=asked.collect_timeout,
+        max_in_list=asked.max_in_list,
+        max_ranges=asked.max_ranges,
+        rewrites=None if asked.rewrites is None else frozenset(asked.rewrites),
+    )
+
+
+def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
+    if body.timeout == 0:
+        yield Fault("a timeout is at least 1ms", "/timeout")
+    filtering = body.dynamic_filtering
+    timeout_ms = settings.dynamic_filtering_collect_timeout_s * 1000
+    max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
+    bounds = [
+        ("timeout", body.timeout, settings.max_query_timeout_s * 1000, "ms"),
+        ("rowLimit", body.row_limit, settings.max_row_limit, " rows"),
+        ("byteLimit", body.byte_limit, settings.max_byte_limit, " bytes"),
+        ("parameters", len(body.parameters), settings.max_parameters, " parameters"),
+        ("dynamicFiltering/maxFilterBytes", filtering.max_filter_bytes, max_filter_bytes, " bytes"),
+        ("dynamicFiltering/collectTimeout", filtering.collect_timeout, timeout_ms, "ms"),
+        (
+            "dynamicFiltering/maxInList",
+            filtering.max_in_list,
+            settings.dynamic_filtering_max_in_list,
+            " keys",
+        ),
+        (
+            "dynamicFiltering/maxRanges",
+            filtering.max_ranges,
+            settings.dynamic_filtering_max_ranges,
+            " ranges",
+        ),
+    ]
+    for name, value, maximum, unit in bounds:
+        if value is not None and value > maximum:
+            yield Fault(f"this gateway allows {maximum}{unit} at most", f"/{name}")
+
+
+def _parameters(body: QueryBody) -> Parameters:
+    if isinstance(body.parameters, dict):
+        return {name: _parameter(each) for name, each in body.parameters.items()}
+    return tuple(_parameter(each) for each in body.parameters)
+
+
+def _parameter(sent: ParameterBody) -> Parameter:
+    return Parameter(sent.value, sent.type) if isinstance(sent, TypedParameter) else Parameter(sent)

@@ -1,0 +1,27 @@
+"""A table's full name, in its parts."""
+
+from __future__ import annotations
+
+from api.http.problems.errors import Fault, InvalidRequest
+from service.model.kept_texts import text_fault
+from service.model.tables.tables import TableName
+
+FULL_NAME = r"^[^.\x00]+(\.[^.\x00]+){2,}$"
+"""Described only: `table_name` refuses others in better words."""
+
+
+def table_name(dotted: str, pointer: str = "/path/name") -> TableName:
+    """The name in its parts; between catalog and table, a schema may have several levels.
+
+    >>> table_name("lake.sales.eu.orders")
+    TableName(catalog='lake', schema='sales.eu', table='orders')
+
+    Raises:
+        InvalidRequest: it has fewer than three parts, or an empty one, or what no catalog can be asked for.
+    """
+    if fault := text_fault(dotted):
+        raise InvalidRequest([Fault(f"a table's name {fault}", pointer)])
+    parts = dotted.split(".")
+    if len(parts) < 3 or not all(parts):
+        raise InvalidRequest([Fault("a table's full name is catalog.schema.table", pointer)])
+    return TableName(parts[0], ".".join(parts[1:-1]), parts[-1])

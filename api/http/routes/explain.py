@@ -1,0 +1,105 @@
+"""What a query did, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+
+from api.http.answers.negotiation import choose
+from api.http.bodies.json_request import StrictJsonRoute
+from api.http.edge import Caller, Edge, EdgeOfApp, gone, require_json
+from api.http.explain.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
+from api.http.explain.explain_text import explain_text
+from api.http.requests.query_request import query_request
+from api.http.routes.documented import problems, success
+from api.http.schemas.explanation import ExplanationAnswer, explanation_answer
+from api.http.schemas.query_request import QueryBody
+from api.http.schemas.tables import NoQuery
+from api.http.waiting import ClientGone
+from service.errors import QueryTimedOut
+from service.model.query.explanation import Explanation
+from service.model.query.query import QueryRequest
+
+router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)
+
+_HEADERS = {
+    "Vary": "Accept",
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+}
+
+_JSON, _TEXT, _HTML = "application/json", "text/plain", "text/html"
+_ANSWER: dict[str, Any] = {
+    "model": ExplanationAnswer,
+    "description": "By Accept: JSON; text, or a page with a picture, for people.",
+    "content": {_TEXT: {"schema": {"type": "string"}}, _HTML: {"schema": {"type": "string"}}},
+}
+
+
+@router.get(
+    "/explain/{query_id}",
+    responses=success(_ANSWER) | problems(404, 406, 422, 503),
+    response_model=ExplanationAnswer,
+)
+async def explain(
+    query_id: UUID,
+    _: Annotated[NoQuery, Query()],
+    edge: EdgeOfApp,
+    caller: Caller,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """The SQL, the plans, every filter and every scan as selected of total; also of a query that failed."""
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    media_type = choose(accept, [_JSON, _TEXT, _HTML])
+    explanation = await edge.door.call(edge.door.gateway.explain, query_id, caller)
+    content = await edge.door.call(_content, explanation, media_type)
+    return Response(content, headers=_HEADERS, media_type=media_type)
+
+
+@router.post(
+    "/explain",
+    responses=success(_ANSWER) | problems(400, 403, 404, 406, 408, 413, 415, 422, 429, 503, 504),
+    response_model=ExplanationAnswer,
+    dependencies=[Depends(require_json)],
+)
+async def explain_before(
+    body: QueryBody,
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """What POST /query would run for this body now: the filters, the rewritten text, and the files to read.
+
+    Keys are collected as for a run, and cached; the query itself is planned and not run. Nothing of it is
+    kept: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait mean nothing here.
+    """
+    media_type = choose(accept, [_JSON, _TEXT, _HTML])
+    explanation = await _planned(edge, query_request(body, edge.settings), caller, request)
+    content = await edge.door.call(_content, explanation, media_type)
+    return Response(content, headers=_HEADERS, media_type=media_type)
+
+
+async def _planned(edge: Edge, asked: QueryRequest, caller: str, request: Request) -> Explanation:
+    gateway = edge.door.gateway
+    planning = gateway.plan(asked, caller)
+    seconds = asked.timeout_ms / 1000
+    try:
+        is_there = await edge.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
+    except ClientGone:
+        await edge.door.call(gateway.stop_planning, planning)
+        raise
+    if not is_there:
+        await edge.door.call(gateway.stop_planning, planning)
+        raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
+    return planning.explanation()
+
+
+def _content(explanation: Explanation, media_type: str) -> bytes:
+    if media_type == _JSON:
+        return explanation_answer(explanation).model_dump_json(by_alias=True).encode()
+    text = explain_html(explanation) if media_type == _HTML else explain_text(explanation)
+    return text.encode(errors="replace")

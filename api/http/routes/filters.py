@@ -1,0 +1,42 @@
+"""The filter cache: what it holds, and forgetting it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from api.bootstrap.spelling import Spelled
+from api.http.edge import EdgeOfApp
+from api.http.routes.documented import problems
+from api.http.schemas.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
+from api.http.schemas.tables import NoQuery
+
+router = APIRouter(tags=["filters"])
+
+Fingerprint = Annotated[
+    str,
+    Path(max_length=128),
+    Spelled(r"^[0-9A-Za-z_-]+$", "it is no fingerprint: GET /filters lists those that there are"),
+]
+
+
+@router.get("/filters", responses=problems(422, 503))
+async def list_filters(query: Annotated[FiltersQuery, Query()], edge: EdgeOfApp) -> FiltersAnswer:
+    """The filter sets that queries share now."""
+    found = await edge.door.call(edge.door.gateway.filters, query.limit)
+    return FiltersAnswer(filters=[filter_answer(each) for each in found])
+
+
+@router.delete("/filters", responses=problems(422, 503))
+async def delete_filters(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> DeletedAnswer:
+    """Forgets all filter sets; the next queries collect them anew."""
+    return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters))
+
+
+@router.delete("/filters/{fingerprint}", responses=problems(422, 503))
+async def delete_filter(
+    fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], edge: EdgeOfApp
+) -> DeletedAnswer:
+    """Forgets one filter set; it is no error if there is none."""
+    return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters, fingerprint))

@@ -1,0 +1,43 @@
+"""Probes: is the process alive, and can it answer queries?"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from api.http.edge import EdgeOfApp
+from api.http.schemas.health import (
+    HealthAnswer,
+    LivenessAnswer,
+    ReadinessAnswer,
+    liveness_answer,
+    readiness_answer,
+)
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz")
+async def healthz() -> HealthAnswer:
+    """The process answers, whatever its parts do."""
+    return HealthAnswer()
+
+
+@router.get(
+    "/livez", responses={503: {"model": LivenessAnswer, "description": "Nothing but a restart helps."}}
+)
+async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
+    """Whether the process should go on; 503 when its engine was down for too long and was not replaced."""
+    # Only memory is looked at: the engine is not asked.
+    liveness = edge.door.liveness()
+    response.status_code = 200 if liveness.is_alive else 503
+    return liveness_answer(liveness)
+
+
+@router.get(
+    "/readyz", responses={503: {"model": ReadinessAnswer, "description": "Queries cannot be answered."}}
+)
+async def readyz(edge: EdgeOfApp, response: Response) -> ReadinessAnswer:
+    """How every part is doing, by name; 200 when queries can be answered."""
+    readiness = await edge.door.readiness()
+    response.status_code = 200 if readiness.is_ready else 503
+    return readiness_answer(readiness)

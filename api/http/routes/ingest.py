@@ -1,0 +1,178 @@
+"""Records in, snapshots out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+
+from api.http.answers.access_fields import note_ingest
+from api.http.bodies.json_request import LARGE_BYTES, JsonRequest
+from api.http.bodies.quick_body import quick_body, quick_request
+from api.http.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
+from api.http.bodies.records_route import RecordsRoute
+from api.http.bodies.spooled_body import spooled_body
+from api.http.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, is_json, media_type
+from api.http.problems.errors import UnsupportedMediaType
+from api.http.problems.problems import failed_ingest_response
+from api.http.requests.ingest_query import ingest_query
+from api.http.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
+from api.http.routes.documented import Responses, problems
+from api.http.routes.ingest_openapi import BODIES
+from api.http.schemas.ingest_answer import IngestAnswer, ingest_answer
+from api.http.schemas.ingest_request import IngestBody, IngestWait
+from service.errors import GatewayError
+from service.ingest.ingests import Accepted, Ingests
+from service.model.ingest.ingest import IngestRecord, IngestState
+from service.tracing import step
+
+
+async def require_known_type(request: Request) -> None:
+    """Raises UnsupportedMediaType unless the body is JSON: bodies of records go to the other route."""
+    if not is_json(request):
+        taken = ", ".join(("application/json", *RECORD_TYPES))
+        raise UnsupportedMediaType(f"The body's content type is not known here. Send one of {taken}.")
+
+
+class QuickFirst(APIRoute):
+    """Takes bodies without taking their records apart, where that can be; all others go the usual way."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        usual = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            exact = JsonRequest(request.scope, request.receive)
+            quick = await _quickly(exact)
+            return await usual(exact) if quick is None else quick
+
+        return handle
+
+
+router = APIRouter(tags=["ingest"])
+json_router = APIRouter(tags=["ingest"], route_class=QuickFirst)
+records_router = APIRouter(route_class=RecordsRoute)
+
+_log = structlog.stdlib.get_logger("api.ingest")
+
+COMMIT_WAIT_S = 50.0
+"""After so long an answer says ACCEPTED: the commit goes on."""
+
+_ANSWERS: Responses = {
+    200: {"model": IngestAnswer, "description": "All of it is in the tables."},
+    202: {"model": IngestAnswer, "description": "It is durable, and will be committed."},
+}
+
+_FOUND: Responses = _ANSWERS | {
+    200: {"model": IngestAnswer, "description": "All of it is in the tables, or will never be."}
+}
+
+
+@records_router.post("/ingest", include_in_schema=False)
+async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+    """The same for a body that is records alone: it is read from the disk, and never held whole."""
+    asked = ingest_query(request.query_params)
+    check_charset(request.scope)
+    kind, packed = record_format(request.scope), compression(request.scope)
+    assert kind is not None
+    gateway = edge.door.gateway
+    # Only who sends a requestId can send the same again.
+    prefix = parameters(asked) + f"{kind}/{packed}".encode() if asked.request_id else None
+    spool = gateway.ingests.new_spool()
+    async with spooled_body(request, spool, prefix, edge.door.call) as body:
+        wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.ingests.read_schema)
+        wanted = streamed_records(wanted, spool.open, kind, packed)
+        accepted = await edge.door.call_long(
+            lambda is_canceled: gateway.ingests.accept(wanted, caller, is_canceled), lambda: gone(request)
+        )
+    return await _answered(edge, gateway.ingests, caller, request, accepted, asked.wait)
+
+
+@json_router.post(
+    "/ingest",
+    responses=_ANSWERS | problems(400, 403, 404, 408, 409, 413, 415, 422, 429, 503),
+    response_model=IngestAnswer,
+    dependencies=[Depends(require_known_type)],
+    openapi_extra=BODIES,
+)
+async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+    """Writes records into data files that hold the write schema's columns, and commits them once.
+
+    A request that was refused (4xx) has written nothing, unless the problem has an `ingestId`: then it was
+    taken in, and `GET /ingest/{id}` tells table by table what became of it. Where it has `commits`, too, send
+    only what was for those with an `error` again, under a new `requestId`. After a 5xx, or no answer, the
+    same `requestId` tells, and never writes twice.
+
+    Large input is a body of records alone, as NDJSON, CSV, an Arrow stream or Parquet; the query string then
+    has what else a body of JSON would say.
+    """
+    gateway = edge.door.gateway
+    # Large bodies take their time here, and others wait for the event loop.
+    asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
+    if asked.executed is None:
+        accepted = await edge.door.call(gateway.ingests.accept, asked, caller)
+    else:
+        accepted = await edge.door.call_long(
+            lambda is_canceled: gateway.ingests.accept(asked, caller, is_canceled), lambda: gone(request)
+        )
+    return await _answered(edge, gateway.ingests, caller, request, accepted, body.wait)
+
+
+async def _quickly(request: Request) -> Response | None:
+    if media_type(request) != "application/json":
+        return None
+    try:
+        data = await request.body()
+    except ClientDisconnect:
+        return None
+    edge, caller = await edge_of(request), await caller_of(request)
+    quick = quick_body(data) if len(data) <= LARGE_BYTES else await edge.door.read(quick_body, data)
+    if quick is None:
+        return None
+    ingests = edge.door.gateway.ingests
+    accepted = await edge.door.call(lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller))
+    return await _answered(edge, ingests, caller, request, accepted, quick.body.wait)
+
+
+@router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
+async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
+    """Where the ingest stands. A failed one is a 200, too."""
+    structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
+    record = await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller)
+    note_ingest(record)
+    return _response(record)
+
+
+async def _answered(
+    edge: Edge, ingests: Ingests, caller: str, request: Request, accepted: Accepted, wait: IngestWait
+) -> Response:
+    """What became of it by then. `ingests` are those that accepted it: the door may be closing meanwhile."""
+    record = accepted.record
+    note_ingest(record)
+    if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
+        with step("sluice.ingest.await_commit"):
+            await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
+        record = await edge.door.call(_newest, ingests, record, caller)
+    if record.state is IngestState.FAILED:
+        return failed_ingest_response(record, request.url.path)
+    return _response(record)
+
+
+def _newest(ingests: Ingests, accepted: IngestRecord, caller: str) -> IngestRecord:
+    try:
+        return ingests.find(accepted.ingest_id, caller)
+    except GatewayError as down:
+        # It is durable, whatever cannot be asked now: after an error, the caller would send it again.
+        _log.warning("accepted_ingest_not_found", reason=down.detail)
+        return accepted
+
+
+def _response(record: IngestRecord) -> Response:
+    status = 202 if record.state is IngestState.ACCEPTED else 200
+    content = ingest_answer(record).model_dump_json(by_alias=True)
+    return Response(content, status, media_type="application/json")

@@ -1,0 +1,51 @@
+"""What was ingested: a caller's ingests, and what all of them cost, table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.http.answers.page_token import page_token, position_of
+from api.http.edge import Caller, EdgeOfApp
+from api.http.routes.documented import problems
+from api.http.schemas.ingest_list import IngestsAnswer, IngestsQuery, listed_ingest
+from api.http.schemas.ingest_summary import IngestSummaryAnswer, IngestSummaryQuery, ingest_summary_answer
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.ingest_history import IngestListing, IngestPosition
+from service.model.query.history import QueryPosition
+
+router = APIRouter(tags=["ingest"])
+
+
+@router.get("/ingest", responses=problems(422, 503))
+async def list_ingests(
+    query: Annotated[IngestsQuery, Query()], edge: EdgeOfApp, caller: Caller
+) -> IngestsAnswer:
+    """The caller's own ingests, the newest first, for as long as the log has them."""
+    before = None if query.page_token is None else _position(query.page_token)
+    # One more than asked for tells whether there is another page.
+    listing = IngestListing(caller, query.limit + 1, query.state, before)
+    return _page(await edge.door.call(edge.door.gateway.ingests.list, listing), query.limit)
+
+
+@router.get("/ingest/summary", responses=problems(422, 503))
+async def ingest_summary(
+    query: Annotated[IngestSummaryQuery, Query()], edge: EdgeOfApp
+) -> IngestSummaryAnswer:
+    """Per table: what was written, what waits or failed, and what the commit rounds took."""
+    found = await edge.door.call(edge.door.gateway.ingests.summary, query.since, query.table)
+    return ingest_summary_answer(found)
+
+
+def _page(found: Sequence[IngestRecord], limit: int) -> IngestsAnswer:
+    shown = found[:limit]
+    last = shown[-1] if len(found) > limit else None
+    token = None if last is None else page_token(QueryPosition(last.accepted_at, last.ingest_id))
+    return IngestsAnswer(ingests=[listed_ingest(each) for each in shown], next_page_token=token)
+
+
+def _position(token: str) -> IngestPosition:
+    position = position_of(token)
+    return IngestPosition(position.submitted_at, position.query_id)

@@ -1,0 +1,76 @@
+"""Keeping tables in order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from api.http.bodies.json_request import StrictJsonRoute
+from api.http.edge import Caller, EdgeOfApp, require_json
+from api.http.requests.table_name import FULL_NAME, table_name
+from api.http.routes.documented import Responses, problems
+from api.http.schemas.maintenance import (
+    MaintenanceAnswer,
+    MaintenanceBody,
+    MaintenancesAnswer,
+    maintenance_answer,
+    maintenance_request,
+    schedule_answer,
+)
+from api.http.schemas.tables import NoQuery
+from service.model.operations.maintenance import MaintenanceRecord
+
+router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
+
+Name = Annotated[
+    str, Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME})
+]
+_WAITS: Responses = {202: {"model": MaintenanceAnswer, "description": "It waits or runs."}}
+_ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has ended, as `state` says."}}
+
+
+@router.post(
+    "/tables/{name}/maintenance",
+    responses=_WAITS | problems(400, 403, 404, 408, 409, 413, 415, 422, 503),
+    status_code=202,
+    response_model=MaintenanceAnswer,
+    dependencies=[Depends(require_json)],
+)
+async def maintain_table(name: Name, body: MaintenanceBody, edge: EdgeOfApp, caller: Caller) -> Response:
+    """Rewrites files, forgets snapshots, removes files; beside the queries, one table at a time.
+
+    Rows stay what they are. It goes on after a restart, and another replica may run it.
+    """
+    gateway = edge.door.gateway
+    request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
+    return _response(await edge.door.call(gateway.maintenances.ask, request, caller))
+
+
+@router.get("/tables/{name}/maintenance", responses=problems(422, 503))
+async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> MaintenancesAnswer:
+    """The table's maintenance, the newest first, and what is done without anybody asking."""
+    gateway = edge.door.gateway
+    found = await edge.door.call(gateway.maintenances.latest, table_name(name))
+    return MaintenancesAnswer(
+        schedule=schedule_answer(gateway.maintenances.plan),
+        maintenances=[maintenance_answer(each) for each in found],
+    )
+
+
+@router.get(
+    "/tables/{name}/maintenance/{maintenance_id}",
+    responses=_ENDED | _WAITS | problems(404, 422, 503),
+    response_model=MaintenanceAnswer,
+)
+async def get_maintenance(name: Name, maintenance_id: UUID, edge: EdgeOfApp) -> Response:
+    """Where one stands. A failed one is a 200, too."""
+    found = edge.door.gateway.maintenances.find
+    return _response(await edge.door.call(found, table_name(name), maintenance_id))
+
+
+def _response(record: MaintenanceRecord) -> Response:
+    status = 202 if record.ended_at is None else 200
+    content = maintenance_answer(record).model_dump_json(by_alias=True)
+    return Response(content, status, media_type="application/json")

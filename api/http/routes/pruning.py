@@ -1,0 +1,22 @@
+"""What pruning has brought, table by table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.http.edge import EdgeOfApp
+from api.http.routes.documented import problems
+from api.http.schemas.pruning_summary import PruningSummaryAnswer, PruningSummaryQuery, pruning_summary_answer
+
+router = APIRouter(tags=["pruning"])
+
+
+@router.get("/pruning/summary", responses=problems(422, 503))
+async def pruning_summary(
+    query: Annotated[PruningSummaryQuery, Query()], edge: EdgeOfApp
+) -> PruningSummaryAnswer:
+    """Per table: what was read of how much, and what became of the filters that could narrow it."""
+    found = await edge.door.call(edge.door.gateway.pruning_summary, query.since, query.table)
+    return pruning_summary_answer(found)

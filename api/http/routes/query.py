@@ -1,0 +1,160 @@
+"""A query's life over HTTP: send it, wait for it, read its rows, cancel it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+
+from api.http.answers.access_fields import note_query
+from api.http.answers.rows_answer import accepted_format, query_response
+from api.http.bodies.json_request import StrictJsonRoute
+from api.http.edge import Caller, Edge, EdgeOfApp, gone, require_json
+from api.http.problems.problems import problem_response, recorded_problem_response
+from api.http.requests.query_request import query_request
+from api.http.routes.documented import Responses, problems
+from api.http.schemas.query_answer import QueryAnswer
+from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
+from service.errors import ResultExpired
+from service.gateway import Gateway, Submission
+from service.model.query.query import QueryRequest, QueryState, QueryStatus
+
+router = APIRouter(tags=["query"], route_class=StrictJsonRoute)
+
+_CANCEL_GRACE_MS = 5_000
+"""How long an answer waits for a cancelled query to stop."""
+
+_RESULT_GONE = "The query succeeded, but its result is gone. Send the query under a new requestId."
+
+Accept = Annotated[str | None, Header(include_in_schema=False)]
+
+_ANSWERS: Responses = {
+    200: {
+        "model": QueryAnswer,
+        "description": "The query is final. Where Accept asks for rows, its first ones alone: the header Link"
+        ' has `rel="next"` until the last chunk.',
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.arrow.stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+    },
+    202: {"model": QueryAnswer, "description": "The query is queued or runs."},
+}
+
+
+@router.post(
+    "/query",
+    responses=_ANSWERS | problems(400, 403, 404, 406, 408, 409, 410, 413, 415, 422, 429, 503, 504),
+    response_model=QueryAnswer,
+    dependencies=[Depends(require_json)],
+)
+async def send_query(
+    body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
+) -> Response:
+    """Runs a query and answers with its first rows, or with where it stands when the wait ends.
+
+    A query that fails within the wait is a problem with the status of its cause and the member `queryId`; so
+    is one that succeeded, but whose result is gone: a requestId sent again after the result's time to live.
+    """
+    accepted = accepted_format(accept)
+    gateway = edge.door.gateway
+    submission = await _submit(edge, gateway, query_request(body, edge.settings), caller)
+    query_id = submission.query_id
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    if submission.is_reused:
+        # A requestId of long ago: its query may be known to the metrics store alone.
+        is_final = await _wait(edge, gateway, query_id, caller, body.wait_timeout, request)
+    else:
+        is_final = await _finished_within(edge, gateway, query_id, body.wait_timeout, request)
+    if not is_final and body.on_wait_timeout is OnWaitTimeout.CANCEL:
+        await edge.door.call(gateway.cancel, query_id, caller)
+        await _finished_within(edge, gateway, query_id, _CANCEL_GRACE_MS, request)
+    answered, response = await edge.door.call(
+        query_response, gateway, query_id, caller, body.format, accepted, submission.is_reused
+    )
+    note_query(answered.status.record)
+    return _problem_response(answered.status, request) or response
+
+
+@router.get(
+    "/query/{query_id}", responses=_ANSWERS | problems(404, 406, 422, 503), response_model=QueryAnswer
+)
+async def get_query(
+    query_id: UUID,
+    query: Annotated[QueryQuery, Query()],
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Accept = None,
+) -> Response:
+    """Where the query stands; with `waitTimeout`, as soon as it is final. A failed one is a 200, too."""
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    gateway = edge.door.gateway
+    if query.wait_timeout:
+        await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
+    answered, response = await edge.door.call(
+        query_response, gateway, query_id, caller, query.format, accepted_format(accept)
+    )
+    note_query(answered.status.record)
+    return response
+
+
+@router.delete(
+    "/query/{query_id}", responses=_ANSWERS | problems(404, 406, 422, 503), response_model=QueryAnswer
+)
+async def cancel_query(
+    query_id: UUID,
+    query: Annotated[QueryQuery, Query()],
+    edge: EdgeOfApp,
+    caller: Caller,
+    request: Request,
+    accept: Accept = None,
+) -> Response:
+    """Cancels the query, if it is not final yet; doing so twice is fine."""
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    gateway = edge.door.gateway
+    await edge.door.call(gateway.cancel, query_id, caller)
+    if query.wait_timeout:
+        await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
+    _, response = await edge.door.call(
+        query_response, gateway, query_id, caller, query.format, accepted_format(accept)
+    )
+    return response
+
+
+async def _submit(edge: Edge, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
+    if asked.request_id is None:
+        return gateway.submit(asked, caller)
+    # Whether the id was used before may be a question to the metrics store.
+    return await edge.door.call(gateway.submit, asked, caller)
+
+
+async def _wait(
+    edge: Edge, gateway: Gateway, query_id: UUID, caller: str, wait_ms: int, request: Request
+) -> bool:
+    status = await edge.door.call(gateway.status, query_id, caller)
+    if status.record.state.is_final:
+        return True
+    return await _finished_within(edge, gateway, query_id, wait_ms, request)
+
+
+async def _finished_within(
+    edge: Edge, gateway: Gateway, query_id: UUID, wait_ms: int, request: Request
+) -> bool:
+    finished = gateway.finished(query_id)
+    return await edge.waiting.until_finished(finished, wait_ms / 1000, lambda: gone(request))
+
+
+def _problem_response(status: QueryStatus, request: Request) -> Response | None:
+    path, query_id = request.url.path, status.record.query_id
+    if status.record.state is QueryState.SUCCEEDED and status.manifest is None:
+        return problem_response(ResultExpired(_RESULT_GONE), path, query_id)
+    if status.record.state is not QueryState.FAILED:
+        return None
+    if status.failure is not None:
+        return problem_response(status.failure, path, query_id)
+    if status.record.error is not None:
+        return recorded_problem_response(status.record.error, path, query_id)
+    return None

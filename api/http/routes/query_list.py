@@ -1,0 +1,35 @@
+"""A caller's queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.http.answers.page_token import page_token, position_of
+from api.http.edge import Caller, EdgeOfApp
+from api.http.routes.documented import problems
+from api.http.schemas.query_list import QueriesAnswer, QueriesQuery, listed_query
+from service.model.query.history import QueryListing, QuerySummary
+
+router = APIRouter(tags=["query"])
+
+
+@router.get("/query", responses=problems(422, 503))
+async def list_queries(
+    query: Annotated[QueriesQuery, Query()], edge: EdgeOfApp, caller: Caller
+) -> QueriesAnswer:
+    """The caller's own queries, the newest first; one that has just ended may be missing for a moment."""
+    before = None if query.page_token is None else position_of(query.page_token)
+    if query.principal not in (None, caller):
+        return QueriesAnswer(queries=[], next_page_token=None)
+    # One more than asked for tells whether there is another page.
+    listing = QueryListing(caller, query.limit + 1, query.state, before)
+    return _page(await edge.door.call(edge.door.gateway.list_queries, listing), query.limit)
+
+
+def _page(found: Sequence[QuerySummary], limit: int) -> QueriesAnswer:
+    shown = found[:limit]
+    token = page_token(shown[-1].position) if len(found) > limit else None
+    return QueriesAnswer(queries=[listed_query(each) for each in shown], next_page_token=token)

@@ -1,0 +1,62 @@
+"""Ingests that go on by themselves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query
+
+from api.http.bodies.json_request import StrictJsonRoute
+from api.http.edge import Caller, EdgeOfApp, require_json
+from api.http.requests.stream_request import kept_body
+from api.http.routes.documented import problems
+from api.http.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_answer
+from api.http.schemas.tables import NoQuery
+from service.model.ingest.streams import StreamState
+
+router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
+
+
+@router.post(
+    "/streams",
+    status_code=201,
+    responses=problems(400, 403, 404, 408, 409, 413, 415, 422, 503),
+    dependencies=[Depends(require_json)],
+)
+async def create_stream(body: StreamBody, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
+    """Begins to read what comes into a folder or a topic, and to write it, exactly once, until it is stopped.
+
+    Each micro-batch is an ingest of its own, with one commit for each table. After a 5xx, or no answer, send
+    it again with the same `requestId`: without one, there would be a second stream.
+    """
+    streams = edge.door.gateway.streams
+    asked = body.name, kept_body(body), caller, body.request_id
+    return stream_answer(await edge.door.call(streams.create, *asked))
+
+
+@router.get("/streams", responses=problems(422, 503))
+async def list_streams(_: Annotated[NoQuery, Query()], edge: EdgeOfApp, caller: Caller) -> StreamList:
+    """The caller's streams, the newest first; stopped and failed ones too."""
+    found = await edge.door.call(edge.door.gateway.streams.list, caller)
+    return StreamList(streams=[stream_answer(each) for each in found])
+
+
+@router.get("/streams/{stream_id}", responses=problems(404, 422, 503))
+async def get_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
+    """Where the stream stands. A failed one is a 200, too."""
+    return stream_answer(await edge.door.call(edge.door.gateway.streams.find, stream_id, caller))
+
+
+@router.delete("/streams/{stream_id}", responses=problems(404, 422, 503))
+async def stop_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
+    """Stops the stream within moments; what it has read stays known. Stopping it twice is fine."""
+    move = edge.door.gateway.streams.move
+    return stream_answer(await edge.door.call(move, stream_id, StreamState.STOPPED, caller))
+
+
+@router.post("/streams/{stream_id}/resume", responses=problems(404, 422, 503))
+async def resume_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
+    """Has a stopped or failed stream go on where it was."""
+    move = edge.door.gateway.streams.move
+    return stream_answer(await edge.door.call(move, stream_id, StreamState.RUNNING, caller))

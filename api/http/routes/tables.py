@@ -1,0 +1,35 @@
+"""What can be queried."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from api.http.edge import EdgeOfApp
+from api.http.requests.table_name import FULL_NAME, table_name
+from api.http.routes.documented import problems
+from api.http.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
+
+router = APIRouter(tags=["tables"])
+
+
+@router.get("/tables", responses=problems(422, 503))
+async def list_tables(query: Annotated[TablesQuery, Query()], edge: EdgeOfApp) -> TablesAnswer:
+    """Every table of the catalogs, in order of name. A catalog that does not answer is named instead."""
+    found = await edge.door.call(edge.door.gateway.tables, query.catalog, query.schema_)
+    entries = [table_entry(each) for each in found.tables]
+    return TablesAnswer(tables=entries, missing_catalogs=list(found.missing))
+
+
+@router.get("/tables/{name}", responses=problems(404, 409, 422, 503))
+async def get_table(
+    name: Annotated[
+        str,
+        Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME}),
+    ],
+    _: Annotated[NoQuery, Query()],
+    edge: EdgeOfApp,
+) -> TableAnswer:
+    """One table: its columns, partition spec, sort order and snapshots."""
+    return table_answer(await edge.door.call(edge.door.gateway.table, table_name(name)))

@@ -1,0 +1,115 @@
+"""One filter as an explanation tells it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.http.schemas.wire import WireModel
+from service.model.filters.filtering import (
+    Build,
+    FilterForm,
+    FilterRecord,
+    FilterSource,
+    JoinType,
+    Probe,
+    Reason,
+)
+
+
+class ProbeAnswer(WireModel):
+    """The scan that may be narrowed."""
+
+    table: str
+    columns: list[str]
+    snapshot_id: int | None
+    alias: Annotated[
+        str | None,
+        Field(description="what the text calls the table there; null: no one mention of it is meant"),
+    ]
+    mention: Annotated[
+        int | None,
+        Field(description="which mention of a table in the text, its views opened, it is; counted from 1"),
+    ]
+
+
+class BuildAnswer(WireModel):
+    """What the keys are collected from; snapshots are in the order of the tables."""
+
+    tables: list[str]
+    columns: list[str]
+    predicate: str
+    snapshot_ids: list[int | None]
+    union: Annotated[
+        bool, Field(description="the keys of several build sides count, and the tables are not joined")
+    ]
+
+
+class FilterAnswer(WireModel):
+    """One candidate, applied or not."""
+
+    filter_id: str
+    join_type: JoinType
+    probe: ProbeAnswer
+    build: BuildAnswer
+    source: FilterSource
+    values: Annotated[int, Field(description="how many keys there are, a NULL among them")]
+    bytes: Annotated[int, Field(description="of the keys, as they are cached")]
+    form: FilterForm
+    ranges: Annotated[
+        list[tuple[int | str, int | str]],
+        Field(description="inclusive; of a composite key, those of its first column"),
+    ]
+    exceeds_threshold: bool
+    collect_ms: int
+    applied: bool
+    reason: Reason
+    cache_note: Annotated[str, Field(description="why the filter cache was of no use, if so")]
+    detail: Annotated[str, Field(description="which of the reason's causes it was, in words; may be empty")]
+
+
+def filter_answer(record: FilterRecord) -> FilterAnswer:
+    """The filter in the wire's words."""
+    return FilterAnswer(
+        filter_id=record.filter_id,
+        join_type=record.join_type,
+        probe=_probe(record.probe),
+        build=_build(record.build),
+        source=record.source,
+        values=record.value_count,
+        bytes=record.byte_count,
+        form=record.form,
+        ranges=_ranges(record),
+        exceeds_threshold=record.exceeds_threshold,
+        collect_ms=record.collection_ms,
+        applied=record.is_applied,
+        reason=record.reason,
+        cache_note=record.cache_note,
+        detail=record.detail,
+    )
+
+
+def _probe(probe: Probe) -> ProbeAnswer:
+    return ProbeAnswer(
+        table=str(probe.table),
+        columns=list(probe.columns),
+        snapshot_id=probe.snapshot_id,
+        alias=probe.alias or None,
+        mention=probe.mention,
+    )
+
+
+def _build(build: Build) -> BuildAnswer:
+    return BuildAnswer(
+        tables=[str(each) for each in build.tables],
+        columns=list(build.columns),
+        predicate=build.predicate,
+        snapshot_ids=list(build.snapshot_ids),
+        union=build.is_union,
+    )
+
+
+def _ranges(record: FilterRecord) -> list[tuple[int | str, int | str]]:
+    read = int if record.probe.type_names[:1] in (("int",), ("long",)) else str
+    return [(read(low), read(high)) for low, high in record.ranges]

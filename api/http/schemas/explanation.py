@@ -1,0 +1,188 @@
+"""What GET /explain/{id} says in JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.rendering.plan_texts import plan_texts
+from api.http.schemas.explained_filter import FilterAnswer, filter_answer
+from api.http.schemas.query_answer import SelectionAnswer
+from api.http.schemas.wire import WireModel
+from service.model.query.explanation import Explanation
+from service.model.query.pruning import ScanRecord, Selection
+from service.model.query.query import QueryState
+from service.model.query.rewrites import RewriteKind
+from service.model.query.verification import Verification
+
+
+class ExplainedError(WireModel):
+    """Why the query did not succeed."""
+
+    code: str
+    detail: str
+
+
+class RowsRead(WireModel):
+    """How many rows left the scan, of how many the table has."""
+
+    total: int
+    read: Annotated[int | None, Field(description="null: the query was only planned")]
+
+
+class ScanAnswer(WireModel):
+    """One scan of one table at one snapshot, level by level."""
+
+    table: str
+    snapshot_id: Annotated[int | None, Field(description="null: the table is empty, or has no snapshots")]
+    partitions: SelectionAnswer
+    manifests: SelectionAnswer
+    data_files: SelectionAnswer
+    bytes: SelectionAnswer
+    rows: RowsRead
+    planning_ms: int
+    has_run: Annotated[
+        bool,
+        Field(
+            description="false: it was spared, or planned and then not needed; nothing of its total was read."
+            " Of a query that was only planned: false if it is spared"
+        ),
+    ]
+    native: Annotated[
+        bool | None,
+        Field(description="Spark pruned it by keys of its own while it ran; null: it was only planned"),
+    ]
+    columns: Annotated[
+        list[str],
+        Field(description="those that it reads, of more than 200 the first; empty: none, or it was spared"),
+    ]
+
+
+class RewriteAnswer(WireModel):
+    """One change of the text besides its filters, as the setting `SLUICE_REWRITES` names it."""
+
+    rewrite: RewriteKind
+    table: Annotated[str | None, Field(description="null: the rewrite is of the whole query")]
+    detail: str
+    mention: Annotated[
+        int | None, Field(description="of the table in the text, as `probe.mention` of a filter says it")
+    ]
+    filter_id: Annotated[
+        str | None, Field(description="the filter that stands for the join that was dropped")
+    ]
+
+
+class Plans(WireModel):
+    """The query as it was asked, with its filters, with what is made only once; the engine's own plans."""
+
+    ast: str
+    optimized_physical: str
+    execution: str
+    spark: str
+
+
+class Timings(WireModel):
+    """Where the time went. One after the other; together they are the time from submission to end."""
+
+    queued_ms: int
+    parse_ms: int
+    detect_ms: int
+    filters_ms: int
+    plan_ms: int
+    run_ms: int
+
+
+class ExplanationAnswer(WireModel):
+    """The SQL, every candidate filter, the plans, and every scan as selected of total."""
+
+    query_id: Annotated[UUID | None, Field(description="null: the query was only planned")]
+    sql: str
+    rewritten_sql: Annotated[str | None, Field(description="null: the query ran as it was sent")]
+    state: QueryState | Literal["PLANNED"]
+    error: ExplainedError | None
+    filters: list[FilterAnswer]
+    rewrites: list[RewriteAnswer]
+    verification: Annotated[
+        Verification | None, Field(description="null: nobody asked for it, or the query did not get that far")
+    ]
+    scans: list[ScanAnswer]
+    plans: Plans
+    timings: Timings
+    trace_id: Annotated[
+        str | None, Field(description="of the request that sent the query; null: nobody traced it")
+    ]
+
+
+def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
+    """The explanation in the wire's words."""
+    error = explanation.error
+    return ExplanationAnswer(
+        query_id=explanation.query_id,
+        sql=explanation.sql,
+        state=explanation.state,
+        error=ExplainedError(code=error.code, detail=error.detail) if error else None,
+        rewritten_sql=explanation.rewritten_sql,
+        filters=[filter_answer(each) for each in explanation.filters],
+        rewrites=[
+            RewriteAnswer(
+                rewrite=each.kind,
+                table=each.table or None,
+                detail=each.detail,
+                mention=each.mention,
+                filter_id=each.filter_id or None,
+            )
+            for each in explanation.rewrites
+        ],
+        verification=explanation.verification,
+        scans=[_scan(each, explanation.has_run) for each in explanation.scans],
+        plans=_plans(explanation),
+        timings=timings(explanation),
+        trace_id=explanation.trace_id,
+    )
+
+
+def _plans(explanation: Explanation) -> Plans:
+    texts = plan_texts(explanation.plans)
+    return Plans(
+        ast=texts.abstract_syntax_tree,
+        optimized_physical=texts.optimized_physical,
+        execution=texts.optimized_execution,
+        spark=explanation.spark_plan,
+    )
+
+
+def timings(explanation: Explanation) -> Timings:
+    """The times of a query's stages, as they follow one another."""
+    pruning_ms = explanation.parse_ms + explanation.detect_ms + explanation.filters_ms
+    return Timings(
+        queued_ms=explanation.queued_ms,
+        parse_ms=explanation.parse_ms,
+        detect_ms=explanation.detect_ms,
+        filters_ms=explanation.filters_ms,
+        plan_ms=max(explanation.planning_ms - pruning_ms, 0),
+        run_ms=explanation.running_ms,
+    )
+
+
+def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
+    metrics = scan.metrics
+    return ScanAnswer(
+        table=scan.table,
+        snapshot_id=scan.snapshot_id,
+        partitions=selection_answer(metrics.partitions),
+        manifests=selection_answer(metrics.manifests),
+        data_files=selection_answer(metrics.data_files),
+        bytes=selection_answer(metrics.bytes),
+        rows=RowsRead(total=metrics.rows.total, read=metrics.rows.selected if has_run else None),
+        planning_ms=metrics.planning_ms,
+        has_run=scan.has_run,
+        native=scan.is_native,
+        columns=list(scan.columns),
+    )
+
+
+def selection_answer(selection: Selection) -> SelectionAnswer:
+    """The selection in the wire's words."""
+    return SelectionAnswer(total=selection.total, selected=selection.selected)

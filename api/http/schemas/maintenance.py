@@ -1,0 +1,172 @@
+"""What POST and GET /tables/{name}/maintenance take and say."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+
+from api.http.schemas.ingest_answer import CommitError
+from api.http.schemas.ingest_request import Branch
+from api.http.schemas.wire import StrictModel, WireModel
+from service.maintenance.maintenances import MaintenancePlan
+from service.model.ingest.writing import TableKey
+from service.model.operations.maintenance import (
+    MaintenanceBounds,
+    MaintenanceOperation,
+    MaintenanceRecord,
+    MaintenanceRequest,
+    MaintenanceState,
+    OperationResult,
+)
+from service.model.tables.tables import TableName
+
+_YEARS = 24 * 3650
+
+
+def _whole(value: object) -> object:
+    # To JSON Schema 7.0 is a whole number, too.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_WHOLE = BeforeValidator(_whole)
+Operation = Annotated[MaintenanceOperation, Field(strict=False)]
+
+
+class MaintenanceBody(StrictModel):
+    """What is to be done: compact first, removeOrphans last. What is left out, the operator has set."""
+
+    operations: Annotated[
+        list[Operation],
+        Field(
+            min_length=1,
+            max_length=3,
+            description="compact: files are rewritten until none has deletes; expire: old snapshots are "
+            "forgotten; removeOrphans: old files are deleted that no snapshot has",
+        ),
+    ]
+    branch: Annotated[Branch, Field(description="of compact")] = "main"
+    snapshots_older_than_hours: Annotated[
+        Annotated[int, Field(ge=0, le=_YEARS), _WHOLE] | None,
+        Field(description="of expire: younger ones stay"),
+    ] = None
+    retain_last: Annotated[
+        Annotated[int, Field(ge=1, le=100_000), _WHOLE] | None,
+        Field(description="of expire: so many of the newest stay"),
+    ] = None
+    orphans_older_than_hours: Annotated[
+        Annotated[int, Field(ge=24, le=_YEARS), _WHOLE] | None,
+        Field(description="of removeOrphans: younger ones stay"),
+    ] = None
+
+
+class OperationAnswer(WireModel):
+    """What one operation did."""
+
+    operation: MaintenanceOperation
+    counts: Annotated[dict[str, int], Field(description="such as rewrittenDataFiles, expiredSnapshots")]
+    took_ms: int
+
+
+class MaintenanceLinks(WireModel):
+    """Where to look again."""
+
+    self: str
+
+
+class MaintenanceAnswer(WireModel):
+    """A maintenance as it stands. Times are null until they have come."""
+
+    maintenance_id: UUID
+    table: str
+    branch: str
+    state: MaintenanceState
+    operations: list[MaintenanceOperation]
+    requested_by: Annotated[str, Field(description="a caller, or `schedule`")]
+    requested_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    results: Annotated[list[OperationAnswer], Field(description="of the operations that are done")]
+    error: CommitError | None
+    links: MaintenanceLinks
+
+
+class ScheduleAnswer(WireModel):
+    """What is done without anybody asking."""
+
+    is_on: bool
+    interval_s: Annotated[
+        int, Field(description="how long after an upsert through this gateway, and how often at most")
+    ]
+    appended_files: Annotated[
+        int, Field(description="so many files, ingested through it, are compacted as often; 0: they are not")
+    ]
+    idle_s: Annotated[
+        int, Field(description="how long after an ingest all is done, if it was not since; 0: never")
+    ]
+    operations: list[MaintenanceOperation]
+
+
+class MaintenancesAnswer(WireModel):
+    """The table's maintenance, the newest first."""
+
+    schedule: ScheduleAnswer
+    maintenances: list[MaintenanceAnswer]
+
+
+def maintenance_request(
+    body: MaintenanceBody, table: TableName, default: MaintenanceBounds
+) -> MaintenanceRequest:
+    """What is wanted of the table."""
+    return MaintenanceRequest(
+        TableKey(table, body.branch),
+        tuple(dict.fromkeys(body.operations)),
+        MaintenanceBounds(
+            _hours(body.snapshots_older_than_hours, default.snapshot_age),
+            default.snapshots_kept if body.retain_last is None else body.retain_last,
+            _hours(body.orphans_older_than_hours, default.orphan_age),
+        ),
+    )
+
+
+def _hours(hours: int | None, default: timedelta) -> timedelta:
+    return default if hours is None else timedelta(hours=hours)
+
+
+def maintenance_answer(record: MaintenanceRecord) -> MaintenanceAnswer:
+    """The record on the wire."""
+    key = record.request.key
+    error = (
+        CommitError(code=record.error_code, detail=record.error_detail or "") if record.error_code else None
+    )
+    return MaintenanceAnswer(
+        maintenance_id=record.maintenance_id,
+        table=str(key.table),
+        branch=key.branch,
+        state=record.state,
+        operations=list(record.request.operations),
+        requested_by=record.requested_by,
+        requested_at=record.requested_at,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        results=[_operation(each) for each in record.results],
+        error=error,
+        links=MaintenanceLinks(self=f"/tables/{key.table}/maintenance/{record.maintenance_id}"),
+    )
+
+
+def schedule_answer(plan: MaintenancePlan) -> ScheduleAnswer:
+    """The schedule on the wire."""
+    return ScheduleAnswer(
+        is_on=plan.is_scheduled,
+        interval_s=int(plan.interval.total_seconds()),
+        appended_files=plan.appended_files,
+        idle_s=int(plan.idle.total_seconds()),
+        operations=list(plan.operations),
+    )
+
+
+def _operation(result: OperationResult) -> OperationAnswer:
+    return OperationAnswer(operation=result.operation, counts=dict(result.counts), took_ms=result.took_ms)

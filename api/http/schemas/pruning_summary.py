@@ -1,0 +1,90 @@
+"""What GET /pruning/summary takes and says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime, BeforeValidator, Field
+
+from api.http.schemas.explanation import selection_answer
+from api.http.schemas.query_answer import SelectionAnswer
+from api.http.schemas.wire import StrictModel, WireModel
+from service.model.filters.filtering import FilterSource, Reason
+from service.model.query.history import PruningSummary, TablePruning
+
+
+def _spelled_out(value: object) -> object:
+    # A bare number would be taken as seconds since 1970.
+    if not isinstance(value, str) or "T" not in value.upper():
+        raise ValueError('a moment is spelled like "2026-01-01T00:00:00Z"')
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_spelled_out)]
+
+
+class PruningSummaryQuery(StrictModel):
+    """The query string of GET /pruning/summary."""
+
+    since: Annotated[
+        Moment | None,
+        Field(strict=False, description="queries submitted from then on; unset: those of the last 24 hours"),
+    ] = None
+    table: Annotated[
+        str | None, Field(max_length=1024, description="only this table: catalog.schema.table")
+    ] = None
+
+
+class FilterCounts(WireModel):
+    """How many filters could have narrowed scans of the table, and what became of them.
+
+    A query that read it and had no candidate on it counts as one, with its reason.
+    """
+
+    total: int
+    applied: int
+    by_reason: dict[Reason, int]
+    by_source: dict[FilterSource, int]
+    collect_ms: Annotated[int, Field(description="what collecting their keys took, together")]
+
+
+class TablePruningAnswer(WireModel):
+    """One table, over all queries of all callers."""
+
+    table: str
+    queries: Annotated[int, Field(description="that scanned the table")]
+    scans: int
+    data_files: SelectionAnswer
+    bytes: SelectionAnswer
+    filters: FilterCounts
+
+
+class PruningSummaryAnswer(WireModel):
+    """Every table that was scanned or could have been narrowed, in order of name."""
+
+    since: datetime
+    tables: list[TablePruningAnswer]
+
+
+def pruning_summary_answer(summary: PruningSummary) -> PruningSummaryAnswer:
+    """The summary in the wire's words."""
+    tables = [_table(each) for each in summary.tables]
+    return PruningSummaryAnswer(since=summary.since, tables=tables)
+
+
+def _table(pruning: TablePruning) -> TablePruningAnswer:
+    return TablePruningAnswer(
+        table=pruning.table,
+        queries=pruning.query_count,
+        scans=pruning.scan_count,
+        data_files=selection_answer(pruning.data_files),
+        bytes=selection_answer(pruning.bytes),
+        filters=FilterCounts(
+            total=sum(pruning.filters_by_reason.values()),
+            applied=pruning.applied_count,
+            by_reason=dict(pruning.filters_by_reason),
+            by_source=dict(pruning.filters_by_source),
+            collect_ms=pruning.collection_ms,
+        ),
+    )

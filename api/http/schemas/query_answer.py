@@ -1,0 +1,101 @@
+"""The one shape of every answer about a query, whatever its state."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.schemas.problem import ProblemError
+from api.http.schemas.wire import WireModel
+from service.model.query.query import QueryState
+from service.model.query.results import ResultFormat
+
+_NULL_WITHOUT_RESULT = (
+    "null until there is a result, if the query failed or was canceled, and once the result is gone: its "
+    "time to live ended, newer results needed its room, or the gateway was restarted"
+)
+
+
+class QueryErrorAnswer(WireModel):
+    """Why a query did not succeed."""
+
+    code: str
+    detail: str
+    errors: list[ProblemError]
+
+
+class StatusAnswer(WireModel):
+    """Where a query stands. Times are milliseconds."""
+
+    state: QueryState
+    error: QueryErrorAnswer | None
+    queued_ms: int
+    elapsed_ms: int
+
+
+class ColumnAnswer(WireModel):
+    """One column; `type` is SQL."""
+
+    name: str
+    type: str
+    nullable: bool
+
+
+class ManifestAnswer(WireModel):
+    """The shape of the whole result. `totalByteCount` is of the rows in Arrow, not of any rendering."""
+
+    format: ResultFormat
+    columns: list[ColumnAnswer]
+    total_row_count: int
+    total_byte_count: int
+    chunk_count: int
+    truncated: Annotated[bool, Field(description="rows were left out: rowLimit or byteLimit was reached")]
+
+
+class ChunkAnswer(WireModel):
+    """One chunk of the rows. Follow `nextChunkLink` until it is null."""
+
+    chunk_index: Annotated[int | None, Field(description="null: no rows are in this answer")]
+    row_offset: int
+    row_count: int
+    rows: list[list[Any]]
+    next_chunk_link: str | None
+
+
+class SelectionAnswer(WireModel):
+    """How many were selected, of how many there are."""
+
+    total: int
+    selected: int
+
+
+class PruningAnswer(WireModel):
+    """How many filters the query could have, and what all its scans read together, of how much."""
+
+    filters: Annotated[int, Field(description="candidates, applied or not")]
+    applied: int
+    cached: Annotated[int, Field(description="applied, with keys from the filter cache")]
+    data_files: SelectionAnswer
+    bytes: SelectionAnswer
+
+
+class LinksAnswer(WireModel):
+    """Where to go on."""
+
+    self: str
+    explain: str
+    cancel: str
+
+
+class QueryAnswer(WireModel):
+    """A query as it stands."""
+
+    query_id: UUID
+    status: StatusAnswer
+    reused: Annotated[bool, Field(description="this requestId had been sent before; nothing ran again")]
+    manifest: Annotated[ManifestAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
+    result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
+    pruning: Annotated[PruningAnswer | None, Field(description="null until the query is final")]
+    links: LinksAnswer

@@ -1,0 +1,67 @@
+"""What GET /query takes and says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.schemas.query_answer import LinksAnswer
+from api.http.schemas.wire import StrictModel, WireModel
+from service.model.query.history import QuerySummary
+from service.model.query.query import QueryState
+
+
+class QueriesQuery(StrictModel):
+    """The query string of GET /query."""
+
+    state: Annotated[QueryState | None, Field(strict=False, description="only queries in this state")] = None
+    principal: Annotated[
+        str | None,
+        Field(max_length=255, description="only this caller's; of anybody else's, none are listed"),
+    ] = None
+    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="so many queries at most")] = 50
+    page_token: Annotated[
+        str | None, Field(max_length=255, description="`nextPageToken` of the page before")
+    ] = None
+
+
+class ListedQueryAnswer(WireModel):
+    """One query. Times are milliseconds."""
+
+    query_id: UUID
+    sql: Annotated[str, Field(description="the first 1,000 characters")]
+    state: QueryState
+    error_code: str | None
+    submitted_at: datetime
+    queued_ms: int
+    elapsed_ms: int
+    row_count: int
+    tags: dict[str, str]
+    links: LinksAnswer
+
+
+class QueriesAnswer(WireModel):
+    """The newest queries first."""
+
+    queries: list[ListedQueryAnswer]
+    next_page_token: Annotated[str | None, Field(description="null: there are no more")]
+
+
+def listed_query(summary: QuerySummary) -> ListedQueryAnswer:
+    """The query in the wire's words."""
+    path = f"/query/{summary.query_id}"
+    return ListedQueryAnswer(
+        query_id=summary.query_id,
+        sql=summary.sql,
+        state=summary.state,
+        error_code=summary.error_code,
+        submitted_at=summary.submitted_at,
+        queued_ms=summary.queued_ms,
+        elapsed_ms=summary.elapsed_ms,
+        row_count=summary.row_count,
+        tags=dict(summary.tags),
+        links=LinksAnswer(self=path, explain=f"/explain/{summary.query_id}", cancel=path),
+    )

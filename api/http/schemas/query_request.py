@@ -1,0 +1,162 @@
+"""The body of POST /query, and the query string of GET /query/{id}."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from api.bootstrap.spelling import NO_NUL, Spelled
+from api.http.schemas.durations import DurationMs, WaitMs
+from api.http.schemas.wire import StrictModel
+from service.model.query.query import JsonScalar
+from service.model.query.results import ResultFormat
+from service.model.query.rewrites import RewriteKind
+
+
+class OnWaitTimeout(StrEnum):
+    """What becomes of a query that is not done when the wait ends."""
+
+    CONTINUE = "CONTINUE"
+    CANCEL = "CANCEL"
+
+
+T = TypeVar("T")
+
+
+def _whole_characters(value: T) -> T:
+    # JSON can spell a lone surrogate ("\ud800"), which neither the engine nor any store could be given.
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError("the text has half of a character (a surrogate without its pair)") from None
+    return value
+
+
+SqlText = Annotated[str, AfterValidator(_whole_characters)]
+Scalar = Annotated[JsonScalar, AfterValidator(_whole_characters)]
+SqlType = Annotated[
+    str,
+    StringConstraints(max_length=64),
+    Spelled(
+        r"^[A-Za-z][A-Za-z_]{0,30}( ?\( ?[0-9]{1,2} ?(, ?[0-9]{1,2} ?)?\))?$",
+        "it is no type of a single value, such as DATE or DECIMAL(7,2)",
+    ),
+]
+ParameterName = Annotated[
+    str,
+    Spelled(
+        r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+        "a parameter's name has letters, digits and _, begins with no digit, and has 128 characters at most;"
+        " its colon stands in the SQL alone",
+    ),
+]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_NUL]
+TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+TagValue = Annotated[str, StringConstraints(max_length=256)]
+Format = Annotated[ResultFormat, Field(strict=False)]
+Rewrite = Annotated[RewriteKind, Field(strict=False)]
+
+
+class TypedParameter(StrictModel):
+    """A value with its SQL type."""
+
+    value: Scalar
+    type: Annotated[SqlType, Field(description="a SQL type, such as `DATE` or `DECIMAL(7,2)`")]
+
+
+Parameter = Scalar | TypedParameter
+
+_REQUEST_ID = "the same id from the same caller gives the same query, never a second run"
+_FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read from `nextChunkLink`"
+
+
+class DynamicFiltering(StrictModel):
+    """How far the scans of this query may be narrowed by the keys that it joins.
+
+    What is left out is as the operator has set it, and no bound is above the operator's.
+    """
+
+    enabled: Annotated[bool, Field(description="false: the query runs as it is written")] = True
+    verify: Annotated[
+        bool, Field(description="runs it as it is written too, and fails when the rows are not the same")
+    ] = False
+    min_table_bytes: Annotated[
+        int | None,
+        Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all, whatever it costs"),
+    ] = None
+    max_filter_bytes: Annotated[
+        int | None, Field(ge=0, le=2**53, description="larger sets of keys narrow by ranges, if at all")
+    ] = None
+    collect_timeout: Annotated[
+        DurationMs | None, Field(description="how long the query waits for its filters")
+    ] = None
+    max_in_list: Annotated[
+        int | None, Field(ge=0, le=2**53, description="keys in a list at most; 0: ranges only")
+    ] = None
+    max_ranges: Annotated[int | None, Field(ge=1, le=2**53, description="ranges of one filter at most")] = (
+        None
+    )
+    rewrites: Annotated[
+        list[Rewrite] | None,
+        Field(max_length=len(RewriteKind), description="what else may be changed in the text; []: nothing"),
+    ] = None
+
+
+class QueryBody(StrictModel):
+    """A query. `sql` alone is enough; the defaults of the others are the operator's, or stand here."""
+
+    sql: Annotated[SqlText, Field(description="one SELECT, with `:name` or `?` for parameters")]
+    parameters: Annotated[
+        dict[ParameterName, Parameter] | list[Parameter],
+        Field(description="by name or by position; typed by JSON, or as `{value, type}`"),
+    ] = Field(default_factory=dict)
+    catalog: Annotated[Identifier | None, Field(description="for names without a catalog")] = None
+    schema_: Annotated[Identifier | None, Field(alias="schema", description="for names without a schema")] = (
+        None
+    )
+    wait_timeout: Annotated[
+        WaitMs,
+        Field(
+            default="10s",
+            validate_default=True,
+            description="how long this answer may take: 0s to 50s; 0s answers at once",
+        ),
+    ]
+    on_wait_timeout: Annotated[
+        OnWaitTimeout, Field(strict=False, description="what becomes of the query when the wait ends")
+    ] = OnWaitTimeout.CONTINUE
+    timeout: Annotated[DurationMs | None, Field(description="ends the query itself")] = None
+    row_limit: Annotated[int | None, Field(ge=1, le=2**53, description="rows of the result at most")] = None
+    byte_limit: Annotated[
+        int | None, Field(ge=1, le=2**53, description="bytes of the result in Arrow at most")
+    ] = None
+    format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
+    request_id: Annotated[UUID | None, Field(strict=False, description=_REQUEST_ID)] = None
+    tags: Annotated[
+        dict[TagName, TagValue], Field(max_length=32, description="kept with the query's record")
+    ] = Field(default_factory=dict)
+    dynamic_filtering: Annotated[
+        DynamicFiltering, Field(description="dynamic partition pruning for this query")
+    ] = DynamicFiltering()
+
+
+class QueryQuery(StrictModel):
+    """The query string of GET and DELETE /query/{id}."""
+
+    wait_timeout: Annotated[
+        WaitMs,
+        Field(default="0s", validate_default=True, description="how long this answer may take: 0s to 50s"),
+    ]
+    format: Annotated[Format | None, Field(description=_FORMAT + "; the query's own unless given")] = None
+
+
+class ChunkQuery(StrictModel):
+    """The query string of GET /query/{id}/chunks/{n}."""
+
+    format: Annotated[
+        Format | None, Field(description="used when Accept leaves it open; the query's own unless given")
+    ] = None

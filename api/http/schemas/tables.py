@@ -1,0 +1,159 @@
+"""What GET /tables and GET /tables/{name} say."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.schemas.query_request import Identifier
+from api.http.schemas.wire import StrictModel, WireModel
+from service.model.tables.tables import TableFacts, TableName, TableSource
+
+
+class TablesQuery(StrictModel):
+    """The query string of GET /tables."""
+
+    catalog: Annotated[Identifier | None, Field(description="only tables of this catalog")] = None
+    schema_: Annotated[Identifier | None, Field(alias="schema", description="only tables of this schema")] = (
+        None
+    )
+
+
+class NoQuery(StrictModel):
+    """No query string: whatever is in it is refused."""
+
+
+class TableEntry(WireModel):
+    """One table's name. A schema of several levels is joined by dots."""
+
+    name: Annotated[str, Field(description="the full name, as GET /tables/{name} takes it")]
+    catalog: str
+    schema_: Annotated[str, Field(alias="schema")]
+    table: str
+
+
+class TablesAnswer(WireModel):
+    """Every table, in order of name."""
+
+    tables: list[TableEntry]
+    missing_catalogs: Annotated[
+        list[str], Field(description="catalogs that do not answer now, whose tables are left out")
+    ]
+
+
+class TableColumnAnswer(WireModel):
+    """One column; `type` is Iceberg's spelling."""
+
+    field_id: int
+    name: str
+    type: str
+    required: bool
+    doc: str | None
+
+
+class PartitionFieldAnswer(WireModel):
+    """One field of the partition spec, as Iceberg spells it."""
+
+    name: str
+    source: str
+    transform: str
+
+
+class SortFieldAnswer(WireModel):
+    """One field of the sort order, as Iceberg spells it."""
+
+    source: str
+    transform: str
+    direction: str
+    null_order: str
+
+
+class SnapshotAnswer(WireModel):
+    """One committed state of the table."""
+
+    snapshot_id: int
+    parent_id: int | None
+    committed_at: datetime
+    operation: str | None
+
+
+class TableAnswer(TableEntry):
+    """A table as its catalog describes it now. Counts are those of the current snapshot.
+
+    `recordCount` is what a reader finds. It is null where only reading tells, as with equality deletes;
+    `recordCountAtMost` counts all rows in data files then, deleted ones too.
+    """
+
+    table_uuid: UUID
+    source: TableSource
+    format_version: int
+    location: str
+    schema_id: int
+    spec_id: int
+    snapshot_id: int | None
+    columns: list[TableColumnAnswer]
+    partition_spec: list[PartitionFieldAnswer]
+    sort_order: list[SortFieldAnswer]
+    snapshots: list[SnapshotAnswer]
+    record_count: int | None
+    record_count_at_most: int | None
+    data_file_count: int
+    total_bytes: int
+
+
+def table_entry(name: TableName) -> TableEntry:
+    """The name in the wire's words."""
+    return TableEntry(name=str(name), catalog=name.catalog, schema_=name.schema, table=name.table)
+
+
+def table_answer(facts: TableFacts) -> TableAnswer:
+    """The table in the wire's words."""
+    return TableAnswer(
+        **table_entry(facts.name).model_dump(),
+        table_uuid=facts.table_uuid,
+        source=facts.source,
+        format_version=facts.format_version,
+        location=facts.location,
+        schema_id=facts.schema_id,
+        spec_id=facts.spec_id,
+        snapshot_id=facts.snapshot_id,
+        columns=[
+            TableColumnAnswer(
+                field_id=each.field_id,
+                name=each.name,
+                type=each.type_name,
+                required=each.is_required,
+                doc=each.doc,
+            )
+            for each in facts.columns
+        ],
+        partition_spec=[
+            PartitionFieldAnswer(name=each.name, source=each.source, transform=each.transform)
+            for each in facts.partition_fields
+        ],
+        sort_order=[
+            SortFieldAnswer(
+                source=each.source,
+                transform=each.transform,
+                direction=each.direction,
+                null_order=each.null_order,
+            )
+            for each in facts.sort_fields
+        ],
+        snapshots=[
+            SnapshotAnswer(
+                snapshot_id=each.snapshot_id,
+                parent_id=each.parent_id,
+                committed_at=each.committed_at,
+                operation=each.operation,
+            )
+            for each in facts.snapshots
+        ],
+        record_count=facts.live_record_count,
+        record_count_at_most=facts.most_records,
+        data_file_count=facts.data_file_count,
+        total_bytes=facts.total_bytes,
+    )

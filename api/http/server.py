@@ -1,0 +1,163 @@
+"""Runs the app until the process is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import cast
+
+import uvicorn
+from fastapi import FastAPI
+
+from api.bootstrap.memory import give_back_large_blocks
+from api.bootstrap.settings import Settings
+from api.http.app import create_app
+from api.http.connections.bounds import bounds_of
+from api.http.connections.census import Census
+from api.http.connections.descriptors import with_descriptors
+from api.http.connections.protocol import BoundedProtocol
+from api.http.connections.unread_answers import UnreadAnswers
+from api.http.door import GatewayFactory
+from api.http.stopping_server import ANSWERING_S, Server
+from service.errors import CannotStart
+
+_SWITCH_INTERVAL_S = 0.001
+"""How long a thread keeps the interpreter while others wait. The event loop may wait for each of some twenty
+threads that parse and render: with Python's 5 ms, a tenth of a second for each event."""
+_BACKLOG = 2048
+
+
+def serve(
+    settings: Settings,
+    gateway_factory: GatewayFactory,
+    on_listening: Callable[[str], None] = lambda _: None,
+    on_stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Serves until SIGINT or SIGTERM, then waits for what runs, within the operator's bound.
+
+    SIGTERM has it say that it is not ready first, and serve everything for a while; SIGINT does not.
+
+    Args:
+        settings: of this process.
+        gateway_factory: called once the address is bound, in a thread.
+        on_listening: called with the server's URL as soon as it accepts connections.
+        on_stopping: called as soon as the server begins to stop.
+
+    Raises:
+        CannotStart: the address cannot be bound, or the factory raised it.
+    """
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    give_back_large_blocks()
+    settings = settings.model_copy(update={"max_connections": with_descriptors(settings.max_connections)})
+    listening = bind(settings.host, settings.port, is_listening=not settings.listen_when_ready)
+    failures: list[CannotStart] = []
+
+    def stop(error: CannotStart) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    app = create_app(settings, gateway_factory, on_failed_start=stop)
+    server = server_of(settings, app, on_stopping)
+    with listening, signals_stop(server):
+        if settings.listen_when_ready:
+            server.on_started = lambda: on_listening(url_of(listening))
+        else:
+            on_listening(url_of(listening))
+        server.run(sockets=[listening])
+    if failures:
+        raise failures[0]
+
+
+def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] = lambda: None) -> Server:
+    """The server of an app, with the settings' bounds on connections."""
+    bounds = bounds_of(settings)
+    max_connections = with_descriptors(bounds.max_connections)
+    census = Census(max_connections, bounds.max_connections_per_peer)
+    app.state.edge.process_metrics.http.watch_connections(census.__len__, max_connections)
+    protocol = functools.partial(
+        BoundedProtocol,
+        bounds=bounds,
+        census=census,
+        unread=UnreadAnswers(bounds.max_unread_bytes),
+    )
+    config = uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", protocol),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_keep_alive=settings.keep_alive_timeout_s,
+        timeout_graceful_shutdown=settings.shutdown_timeout_s + ANSWERING_S,
+    )
+    return Server(
+        config, app.state.edge.door, settings.shutdown_delay_s, settings.shutdown_timeout_s, on_stopping
+    )
+
+
+@contextmanager
+def signals_stop(server: uvicorn.Server) -> Iterator[None]:
+    """SIGINT and SIGTERM stop the server and nothing else.
+
+    uvicorn raises a signal again once it has stopped, which would end the process before it has cleaned up.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:
+    """A socket that listens, or will: until then whoever connects is refused.
+
+    Raises:
+        CannotStart: the port is taken, or the address is not one of this machine.
+    """
+    bare = host.strip("[]")
+    listening: socket.socket | None = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(bare, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        if is_listening:
+            listening.listen(_BACKLOG)
+    except OSError as error:
+        if listening is not None:
+            listening.close()
+        raise CannotStart(_cure(error, host, port)) from None
+    return listening
+
+
+def _cure(error: OSError, host: str, port: int) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"Port {port} on {host} is taken: stop what listens there, or set SLUICE_PORT to another."
+        case errno.EACCES:
+            return f"Port {port} needs more rights than this process has: set SLUICE_PORT above 1023."
+        case _:
+            return f"The address {host} cannot be listened on ({error.strerror}): set SLUICE_HOST."
+
+
+def url_of(listening: socket.socket) -> str:
+    """Where the socket can be reached."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
