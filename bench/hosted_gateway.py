@@ -23,7 +23,7 @@ from api.http.stopping_server import Server
 from bench.gateway_process import POLL_S, is_ready
 from bench.lakehouse import Lake
 from service.gateway import Gateway
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 
 RECORDED_WITHIN_S = 10.0
 IDLE_FOR_S = 3.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.measurement import Row, spread
 from bench.stopwatch import Part, Stopwatch
 
-_RUN = "spark_session.run"
+_RUN = "spark_session.engine.run"
 
 WHOLE = "client"
 TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
@@ -17,16 +17,16 @@ PARTS = (
     Part(TAKE_IN, "service.gateway:Gateway.submit"),
     Part(VET, "service.query.lifecycle.run:vet"),
     Part(CHECK, "service.query.lifecycle.run:check_parameters"),
-    Part(ENGINE, "spark_session.engine:SparkEngine.run"),
-    Part("child session", "spark_session.child_sessions:ChildSessions._begin", 1),
-    Part("guard", "spark_session.guard:Guard.allow_queries_only", 1),
+    Part(ENGINE, "spark_session.engine.engine:SparkEngine.run"),
+    Part("child session", "spark_session.session.child_sessions:ChildSessions._begin", 1),
+    Part("guard", "spark_session.session.guard:Guard.allow_queries_only", 1),
     Part("parse and analyse", "pyspark.sql:SparkSession.sql", 1),
     Part("types for Arrow", f"{_RUN}:in_arrow_types", 1),
-    Part("limit", "spark_session.row_collector:RowCollector.limited", 1),
-    Part("plan", "spark_session.row_collector:RowCollector.is_short", 1),
-    Part("run and collect", "spark_session.row_collector:RowCollector.collect", 1),
+    Part("limit", "spark_session.results.row_collector:RowCollector.limited", 1),
+    Part("plan", "spark_session.results.row_collector:RowCollector.is_short", 1),
+    Part("run and collect", "spark_session.results.row_collector:RowCollector.collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
-    Part("scan metrics", "spark_session.scan_metrics:ScanReader.read", 1),
+    Part("scan metrics", "spark_session.results.scan_metrics:ScanReader.read", 1),
     Part(KEEP, "service.adapters.disk.result_store:LocalResultStore.put"),
     Part(ANSWER, "api.http.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),

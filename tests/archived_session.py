@@ -9,9 +9,9 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 
 from api.bootstrap.settings import Settings
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.class_archive import REPOSITORY
 
 PACKAGES: tuple[str, ...] = Settings.model_fields["spark_packages"].default

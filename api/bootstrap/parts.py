@@ -36,10 +36,10 @@ from service.errors import CannotStart, MetricsStoreDown
 from service.model.query.replicas import Replica
 from service.ports import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
-from spark_session.engine import SparkEngine
-from spark_session.parquet_tables import ParquetTable
-from spark_session.session_tables import SparkSessionTables
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.engine.session_tables import SparkSessionTables
+from spark_session.settings.parquet_tables import ParquetTable
+from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.verdict import EngineBounds
 
 EMBEDDED_CATALOG = "lake"

@@ -53,11 +53,11 @@ from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run import QueryPorts
-from spark_session.engine_relations import EngineRelations
-from spark_session.jars import check_java
-from spark_session.row_deltas import SparkRowDeltas
-from spark_session.table_upkeep import SparkTableUpkeep
-from spark_session.views import SparkViews
+from spark_session.engine.engine_relations import EngineRelations
+from spark_session.engine.row_deltas import SparkRowDeltas
+from spark_session.engine.table_upkeep import SparkTableUpkeep
+from spark_session.engine.views import SparkViews
+from spark_session.jars.jars import check_java
 
 RELATION_FETCHERS = 2
 COLLECTED_AFTER = 10_000

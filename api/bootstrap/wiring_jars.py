@@ -7,10 +7,10 @@ from pathlib import Path
 
 from api.bootstrap.settings import Settings
 from service.adapters.catalogs.store_region import with_region
-from spark_session.jars import kept_jars, resolve
-from spark_session.kafka_jars import KAFKA_JARS, names_connector
-from spark_session.object_store_jars import is_pinned, missing_bundle, object_store_jars
-from spark_session.pinned_jars import pinned_jars
+from spark_session.jars.jars import kept_jars, resolve
+from spark_session.jars.kafka_jars import KAFKA_JARS, names_connector
+from spark_session.jars.object_store_jars import is_pinned, missing_bundle, object_store_jars
+from spark_session.jars.pinned_jars import pinned_jars
 
 TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 IN_S3 = {"warehouse": "s3://any"}

@@ -27,10 +27,10 @@ from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.streams import StreamDefinition
 from service.ports import Clock
-from spark_session.engine import SparkEngine
-from spark_session.executors import SparkExecutors
-from spark_session.settings import is_local
-from spark_session.stream_queries import SparkStreamQueries
+from spark_session.engine.engine import SparkEngine
+from spark_session.settings.settings import is_local
+from spark_session.streaming.executors import SparkExecutors
+from spark_session.streaming.stream_queries import SparkStreamQueries
 
 ReadStream = Callable[[Mapping[str, Any], ReadSchema], StreamDefinition]
 """Reads a stream's definition from the body that was kept, perhaps of an earlier version."""

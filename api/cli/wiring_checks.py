@@ -20,8 +20,8 @@ from service.adapters.clock import SystemClock
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import CannotStart, FilterCacheDown
 from service.model.operations.health import PartState
-from spark_session.catalog_watch import missing_driver
-from spark_session.jars import java_and_version
+from spark_session.jars.jars import java_and_version
+from spark_session.session.catalog_watch import missing_driver
 
 ROOM_BYTES = GIB
 

@@ -19,7 +19,7 @@ from service.adapters.clock import SystemClock
 from service.adapters.embedded.embedded_valkey import URL_FILE, EmbeddedValkey
 from service.adapters.examining.store_answers import ask_filter_cache
 from service.errors import FilterCacheDown
-from spark_session.settings import is_local
+from spark_session.settings.settings import is_local
 
 LISTING_WITHIN_S = 20.0
 STOP_WITHIN_S = 10.0

@@ -44,7 +44,7 @@ public final class ScanReader {
     private final Map totalsOfName = bounded(SNAPSHOTS_KEPT);
     private final Map countsOfManifest = bounded(MANIFESTS_KEPT);
 
-    /** JSON, one row per scan, those that ran first; the columns are those of spark_session/scan_metrics.py. */
+    /** JSON, one row per scan, those that ran first; the columns are those of spark_session/results/scan_metrics.py. */
     public String read(Object queryExecution) throws Exception {
         List rows = new ArrayList();
         for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {

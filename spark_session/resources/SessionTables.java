@@ -79,7 +79,7 @@ public final class SessionTables {
     }
 
     /**
-     * JSON: what spark_session/session_tables.py takes it for, or "null" when there is no such table. The
+     * JSON: what spark_session/engine/session_tables.py takes it for, or "null" when there is no such table. The
      * columns are as they are now; files may be as they were `keptMs` ago. The values of their partitions are
      * told when they are listed now, if there are not more than `maxPartitions`.
      */
@@ -114,7 +114,7 @@ public final class SessionTables {
         return relation == null ? new String[0] : relation.partitionSchema().fieldNames();
     }
 
-    /** JSON, one row per scan of files, those that ran first; the columns are those of spark_session/file_scans.py. */
+    /** JSON, one row per scan of files, those that ran first; the columns are those of spark_session/results/file_scans.py. */
     public String scans(Object session, Object queryExecution, long keptMs) throws Exception {
         List rows = new ArrayList();
         for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {

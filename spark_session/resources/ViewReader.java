@@ -35,7 +35,7 @@ import org.apache.spark.sql.types.StructType;
 public final class ViewReader {
 
     /**
-     * JSON: what spark_session/views.py takes it for, or "null" when there is no such view, or its name, of the form
+     * JSON: what spark_session/engine/views.py takes it for, or "null" when there is no such view, or its name, of the form
      * `reserved`, is also that of a table's metadata: PlantedTables.java says so of the query.
      */
     public String view(Object session, String catalog, String schema, String name, String reserved)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from spark_session.jvm import UNREACHABLE
+from spark_session.java.jvm import UNREACHABLE
 
 log = structlog.get_logger(__name__)
 

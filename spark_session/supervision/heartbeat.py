@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from pyspark.errors import PySparkException
 
-from spark_session.jvm import UNREACHABLE
+from spark_session.java.jvm import UNREACHABLE
 
 
 class Heartbeat:

@@ -12,14 +12,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
-from spark_session.java_source import java_instance
-from spark_session.jvm import UNREACHABLE
+from spark_session.java.java_source import java_instance
+from spark_session.java.jvm import UNREACHABLE
 from spark_session.supervision.cancels import Cancels
 from spark_session.supervision.heartbeat import Heartbeat
 from spark_session.supervision.verdict import EngineBounds, Signs, Verdict, judge
 
 if TYPE_CHECKING:
-    from spark_session.warm_session import WarmSession
+    from spark_session.session.warm_session import WarmSession
 
 log = structlog.get_logger(__name__)
 

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from api.bootstrap.wiring_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.loader import Progress, load_tpcds
-from spark_session.jars import check_java, resolve
+from spark_session.jars.jars import check_java, resolve
 from tests.cluster.balancer import Balancer, balancer, free_port
 from tests.integration.running import REPOSITORY, RunningGateway, run_sluice, until
 from tests.integration.servers import Postgres, postgres, valkey

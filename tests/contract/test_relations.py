@@ -14,10 +14,10 @@ from service.model.filters.filtering import Build
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.query.query import Parameter
 from service.ports import Relations
-from spark_session.engine import SparkEngine
-from spark_session.engine_relations import EngineRelations
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_relations import EngineRelations
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.fakes.relations import FakeRelations
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG

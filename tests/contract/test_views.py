@@ -13,10 +13,10 @@ from service.errors import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewColumn, ViewReading
 from service.ports import Views
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
-from spark_session.views import SparkViews
+from spark_session.engine.engine import SparkEngine
+from spark_session.engine.views import SparkViews
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.fakes.views import FakeViews
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG

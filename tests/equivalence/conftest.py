@@ -14,7 +14,7 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.wiring import build_gateway
 from api.http.requests.stream_request import stream_definition
 from service.gateway import Gateway
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.folders import jdbc_url, make_folders, make_others
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import make_lakehouse

@@ -10,7 +10,7 @@ from sqlglot import parse_one
 
 from service.gateway import Gateway
 from service.pruning.conditions.is_faithful import is_faithful
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 
 CONDITIONS = (Path(__file__).parent / "fixtures" / "faithful_conditions.sql").read_text().splitlines()
 # Two ways of saying one thing, which the parser's tree still tells apart.

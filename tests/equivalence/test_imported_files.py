@@ -14,7 +14,7 @@ from pyiceberg.types import IcebergType, IntegerType, LongType, TimestampType, T
 
 from service.gateway import Gateway
 from service.model.filters.filtering import Reason
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import Layout, append, created
 

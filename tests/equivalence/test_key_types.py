@@ -15,7 +15,7 @@ from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import KEY_BYTES, EngineKeys
 from service.query.filtering.prune import Pruner
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.key_collector import FakeKeyCollector

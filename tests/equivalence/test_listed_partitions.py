@@ -13,7 +13,7 @@ from service.gateway import Gateway
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.filtering import FilterForm, Reason
 from service.model.tables.tables import TableName
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.folders import NUMBERED, write_file
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import Layout, created

@@ -38,7 +38,7 @@ from service.model.filters.relations import RelationBounds
 from service.model.query.rewrites import RewriteKind
 from service.query.filtering.prune import Pruner
 from service.query.filtering.pruned_query import PrunedQuery
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 

@@ -8,7 +8,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from service.gateway import Gateway
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import DIMENSIONS, FACTS

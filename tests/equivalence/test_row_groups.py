@@ -19,7 +19,7 @@ from service.errors import QueryFailed
 from service.gateway import Gateway
 from service.model.filters.filtering import FilterForm, Reason
 from service.ports import EngineResult
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 

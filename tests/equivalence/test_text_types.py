@@ -9,7 +9,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from service.gateway import Gateway
 from service.model.filters.filtering import Reason
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 
 FILES = "spark_catalog.files"

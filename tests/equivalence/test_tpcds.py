@@ -20,7 +20,7 @@ from service.adapters.demo_data.tpcds.generator import Generator
 from service.adapters.demo_data.tpcds.schemas import DATE_KEYS, table_schemas
 from service.adapters.demo_data.tpcds.text import read_text
 from service.gateway import Gateway
-from spark_session.jars import check_java, resolve
+from spark_session.jars.jars import check_java, resolve
 from tests.equivalence.harness import Harness
 from tests.equivalence.tpcds_texts import NAMES, tpcds_texts
 from tests.integration.running import REPOSITORY

@@ -11,7 +11,7 @@ from pyiceberg.types import IntegerType, LongType
 
 from service.errors import CallerError, QueryFailed, TableAmbiguous
 from service.gateway import Gateway
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import append, created
 from tests.equivalence.travelled import BY_K, Version, make_travelled

@@ -14,7 +14,7 @@ from pyiceberg.types import IntegerType, LongType, StringType
 from service.errors import GatewayError
 from service.gateway import Gateway
 from service.model.query.rewrites import RewriteKind
-from spark_session.engine import SparkEngine
+from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 

@@ -7,7 +7,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from spark_session.jars import check_java
+from spark_session.jars.jars import check_java
 from tests.integration.rest_catalog.jars import _ivy_dependency, _ivy_jar
 
 GROUP, ARTIFACT, VERSION, CLASSIFIER = "org.apache.spark", "spark-sql_2.13", "4.1.1", "tests"

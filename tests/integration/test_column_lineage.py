@@ -9,9 +9,9 @@ import pytest
 
 from service.model.query.lineage import ColumnLineage
 from service.ports import EngineResult
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG, prepare, run
 

@@ -38,9 +38,9 @@ from service.ingest.write_schema.resolve_write_schema import resolve_write_schem
 from service.model.ingest.ingest import ColumnNames, WriteRule
 from service.model.ingest.writing import TableKey, WritableTable, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 from tests.integration.test_engine import ICEBERG, run
 

@@ -21,7 +21,7 @@ from service.adapters.demo_data.tpcds.loader import LoadReport, Progress, Step, 
 from service.adapters.demo_data.tpcds.preconditions import SCALE_PROPERTY
 from service.adapters.demo_data.tpcds.schemas import partition_spec, table_schemas
 from service.errors import CallerError, TableNotFound
-from spark_session.jars import check_java, resolve
+from spark_session.jars.jars import check_java, resolve
 
 pytestmark = pytest.mark.integration
 

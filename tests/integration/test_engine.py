@@ -23,11 +23,11 @@ from service.errors import (
 from service.model.query.pruning import PruningMetrics, Selection
 from service.model.query.query import engine_run
 from service.ports import EngineResult, Statement
-from spark_session.engine import SparkEngine
-from spark_session.engine_terms import in_engine_terms
-from spark_session.jars import resolve
-from spark_session.served_batches import served_batches
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.engine.engine_terms import in_engine_terms
+from spark_session.jars.jars import resolve
+from spark_session.results.served_batches import served_batches
+from spark_session.settings.settings import SparkSettings
 from tests.integration.running import REPOSITORY, until
 from tests.integration.spark_server import datasets_that_give_up
 

@@ -23,9 +23,9 @@ from service.model.filters.filtering import Build, DynamicFilter, JoinType, Prob
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.tables.tables import TableName
 from service.ports import Statement
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 
 pytestmark = [

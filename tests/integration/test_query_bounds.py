@@ -12,9 +12,9 @@ import pytest
 from service.errors import QueryTooLarge, ReadOptionInvalid
 from service.model.query.query import Parameter, Parameters
 from service.ports import EngineResult, Statement
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from tests.integration.running import REPOSITORY
 
 pytestmark = pytest.mark.integration

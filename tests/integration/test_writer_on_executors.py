@@ -15,10 +15,10 @@ from service.adapters.data_files.writer.parquet_data_files import ParquetDataFil
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import ExecutorsFailed
 from service.ingest_ports import Executors
-from spark_session.engine import SparkEngine
-from spark_session.executors import SparkExecutors
-from spark_session.jars import resolve
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
+from spark_session.streaming.executors import SparkExecutors
 from tests.contract.data_files import test_data_files as contract
 from tests.contract.data_files.storages import DiskStorage, Storage
 from tests.fakes.executors import FakeExecutors

@@ -60,9 +60,13 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
-        ("service/errors.py", "import spark_session.guard", "The edge uses the session and the service"),
+        (
+            "service/errors.py",
+            "import spark_session.session.guard",
+            "The edge uses the session and the service",
+        ),
         ("api/http/problems/errors.py", "import pyspark", "Only spark_session imports pyspark"),
-        ("spark_session/run.py", "import service.gateway", "The session sees the service's ports"),
+        ("spark_session/engine/run.py", "import service.gateway", "The session sees the service's ports"),
         ("api/http/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
         ("service/query/filtering/prune.py", "import service.query.lifecycle.book", "A query's life asks"),
         ("service/ingest/write_schema/kept.py", "import service.ingest.run", "An ingest goes from its bytes"),
@@ -97,6 +101,11 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "api/http/schemas/wire.py",
             "import api.http.problems.faults",
             "A request passes from the connection",
+        ),
+        (
+            "spark_session/results/told_scan.py",
+            "import spark_session.session.warm_session",
+            "The engine stands on a session",
         ),
         (
             "service/pruning/candidates/inner_join.py",

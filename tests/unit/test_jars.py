@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from service.errors import CannotStart
-from spark_session.jars import check_java, resolve
+from spark_session.jars.jars import check_java, resolve
 
 COORDINATES = ["org.example:one:1.0", "org.example:two:2.0"]
 

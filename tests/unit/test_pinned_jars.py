@@ -9,8 +9,8 @@ import pytest
 
 import spark_session
 from service.errors import CannotStart
-from spark_session.kafka_jars import CONNECTOR, KAFKA_JARS
-from spark_session.pinned_jars import pinned_jars
+from spark_session.jars.kafka_jars import CONNECTOR, KAFKA_JARS
+from spark_session.jars.pinned_jars import pinned_jars
 from tests.unit.test_jars import publish
 
 ONE = "org.example:one:1.0"

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import BaseModel, Field, field_validator
 
 from api.bootstrap.settings.kinds import Words
-from spark_session.settings import refusal_of
+from spark_session.settings.settings import refusal_of
 
 _MASTER = re.compile(r"local(\[(\*|\d+)(, ?\d+)?\])?|local-cluster\[\d+, ?\d+, ?\d+\]|(spark|k8s)://\S+|yarn")
 _OFFSET = re.compile(r"(UTC|GMT|UT|Z)?([+-]\d{1,2}(:\d{2}){0,2})?")

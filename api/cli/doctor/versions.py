@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from api.bootstrap.settings import Settings
 from api.cli.checks import Found, State
-from spark_session.spark_version import check_spark_version
+from spark_session.settings.spark_version import check_spark_version
 
 _RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-(?P<spark>[\d.]+)_[\d.]+:(?P<version>\S+)")
 

@@ -61,12 +61,12 @@ from service.model.ingest.writing import (
 )
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
-from spark_session.engine import SparkEngine
-from spark_session.jars import resolve
-from spark_session.row_deltas import SparkRowDeltas
-from spark_session.settings import SparkSettings
+from spark_session.engine.engine import SparkEngine
+from spark_session.engine.row_deltas import SparkRowDeltas
+from spark_session.engine.table_upkeep import SparkTableUpkeep
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
-from spark_session.table_upkeep import SparkTableUpkeep
 from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
 from tests.fakes.ingests import ACCEPTED_AT

@@ -9,7 +9,7 @@ from typing import Any
 
 from py4j.java_gateway import GatewayParameters, JavaGateway
 
-from spark_session.jars import check_java
+from spark_session.jars.jars import check_java
 from tests.integration.kafka.jars import pyspark_jars
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from spark_session.pinned_jars import pinned_jars
+from spark_session.jars.pinned_jars import pinned_jars
 
 # So that it says why, if it does not start.
 _LOGGING = ("slf4j-api-*", "log4j-slf4j2-impl-*")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from spark_session.jars import check_java
+from spark_session.jars.jars import check_java
 from tests.integration.running import until
 
 HOST = "127.0.0.1"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from spark_session.jars import check_java
+from spark_session.jars.jars import check_java
 
 _ICEBERG = "1.11.0"
 _JETTY = "12.1.5"

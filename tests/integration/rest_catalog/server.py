@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import httpx
 
-from spark_session.jars import check_java
+from spark_session.jars.jars import check_java
 
 NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 _START_WITHIN_POLLS = 600

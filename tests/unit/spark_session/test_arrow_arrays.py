@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as t
 
-from spark_session.arrow_arrays import in_type
-from spark_session.arrow_rows import arrow_table
-from spark_session.arrow_schema import arrow_schema
+from spark_session.results.arrow_arrays import in_type
+from spark_session.results.arrow_rows import arrow_table
+from spark_session.results.arrow_schema import arrow_schema
 
 
 def without_offsets(kind: pa.DataType, *children: pa.Array) -> pa.Array:

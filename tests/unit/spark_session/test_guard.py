@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import StatementNotAllowed
-from spark_session.guard import QUERY_NODES, allow_nodes, allow_relations
+from spark_session.session.guard import QUERY_NODES, allow_nodes, allow_relations
 
 NOT_A_QUERY = [
     "AddJar", "AppendData", "CacheTableAsSelect", "Call", "CreateTable", "CreateView", "DeleteFromTable",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_session.object_store_jars import missing_bundle, object_store_jars
+from spark_session.jars.object_store_jars import missing_bundle, object_store_jars
 
 RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 BUNDLE = "org.apache.iceberg:iceberg-aws-bundle:1.12.0"

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 from service.errors import ParameterInvalid
 from service.model.query.query import JsonScalar, Parameter
-from spark_session.parameters import spark_arguments
+from spark_session.session.parameters import spark_arguments
 
 TYPES = [
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",

@@ -15,7 +15,7 @@ from spark_session.bounds.query_bounds import MIB, QueryBounds
 from spark_session.bounds.read_option_values import RANGES, SWITCHES, allow_option_values
 from spark_session.bounds.statement_bounds import allow_cube, allow_statement
 from spark_session.bounds.value_sizes import ValueSizes
-from spark_session.guard import READ_OPTIONS
+from spark_session.session.guard import READ_OPTIONS
 
 BOUNDS = QueryBounds()
 Node = dict[str, Any]

@@ -9,8 +9,8 @@ from pyspark.sql import types as t
 
 from service.model.query.pruning import Selection
 from service.model.query.results import Column
-from spark_session.result_types import result_columns, sql_type
-from spark_session.scan_metrics import scan_records
+from spark_session.results.result_types import result_columns, sql_type
+from spark_session.results.scan_metrics import scan_records
 
 TYPES = [
     (t.IntegerType(), "INT"),

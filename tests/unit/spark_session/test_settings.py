@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
-from spark_session.settings import HARDENING, SparkSettings, launch_properties, spark_properties
+from spark_session.settings.settings import HARDENING, SparkSettings, launch_properties, spark_properties
 
 SECRET = "s3cr3t-"
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)

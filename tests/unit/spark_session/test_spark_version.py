@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import CannotStart
-from spark_session.spark_version import check_spark_version
+from spark_session.settings.spark_version import check_spark_version
 
 ROOT = Path(__file__).parents[3]
 TOO_OLD = ("4.1.0", "4.1.1", "4.1.2", "4.1.3", "4.1.3-vendor.7", "4.1.4-preview1", "4.1.4-SNAPSHOT", "4.0.9")

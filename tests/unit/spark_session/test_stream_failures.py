@@ -9,7 +9,7 @@ from service.errors import StreamFailed, StreamSourceDown
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceRecords
 from service.model.ingest.streams import DirectorySource, KafkaSource
-from spark_session.stream_failures import NO_KAFKA, StreamFailures
+from spark_session.streaming.stream_failures import NO_KAFKA, StreamFailures
 
 TOPIC = KafkaSource("kafka:9092", "clicks")
 JAAS = 'a.b.PlainLoginModule required username="ann" password="hunter2";'

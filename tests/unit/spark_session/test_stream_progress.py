@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.model.ingest.stream_standing import StreamProgress
-from spark_session.stream_progress import stream_progress
+from spark_session.streaming.stream_progress import stream_progress
 
 IDLE = {"message": "Waiting for data to arrive", "isDataAvailable": False, "isTriggerActive": False}
 

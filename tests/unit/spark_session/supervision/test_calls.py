@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_session.supervision.calls import Calls
+from spark_session.java.calls import Calls
 
 
 def test_a_call_that_goes_on_after_its_cancellation_is_given_up_and_comes_back() -> None:

@@ -1,0 +1,324 @@
+"""The engine: one warm session, kept alive, and started anew when its JVM dies or cannot answer any more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+import structlog
+
+from service.errors import (
+    EngineLost,
+    EngineNotReady,
+    QueryCanceled,
+    QueryEnded,
+)
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.operations.engine_signs import EngineLoss, EngineSigns
+from service.model.operations.health import PartHealth, PartState
+from service.model.operations.usage import CacheUse
+from service.model.query.query import Parameters
+from service.ports import EngineResult, Statement
+from service.tracing import step
+from spark_session.engine.engine_terms import in_engine_terms
+from spark_session.engine.explain import explain
+from spark_session.engine.run import Attempt, run
+from spark_session.session.warm_session import WarmSession
+from spark_session.settings.settings import SparkSettings
+from spark_session.supervision.session_watch import SessionWatch
+from spark_session.supervision.suspects import Suspects
+from spark_session.supervision.verdict import EngineBounds
+
+log = structlog.get_logger(__name__)
+
+WATCH_INTERVAL_S = 0.25
+LOOK_AROUND_S = 0.2
+FIRST_RETRY_S = 0.5
+LONGEST_RETRY_S = 15.0
+
+
+class SparkEngine:
+    """Implements `service.ports.Engine`. One thread replaces the session when it has to be."""
+
+    def __init__(
+        self, settings: SparkSettings, bounds: EngineBounds | None = None, ready_timeout_s: float = 60.0
+    ) -> None:
+        self._settings = settings
+        self._bounds = bounds or EngineBounds()
+        self._ready_timeout_s = ready_timeout_s
+        self._session: WarmSession | None = None
+        self._watch: SessionWatch | None = None
+        self._suspects = Suspects(self._bounds.quarantine_s)
+        self._lost_because = ""
+        self._losses = dict.fromkeys(EngineLoss, 0)
+        self._last_up_s = time.monotonic()
+        self._has_failed_start = False
+        self._changed = threading.Condition()
+        self._closing = threading.Event()
+        self._watcher = threading.Thread(target=self._keep_alive, name="spark-watch", daemon=True)
+
+    def start(self) -> None:
+        """Returns once the session is warm.
+
+        Raises:
+            CannotStart: Spark does not come up with these settings.
+        """
+        self._start_session()
+        self._watcher.start()
+
+    @property
+    def session(self) -> WarmSession | None:
+        """The session that is warm now; None while there is none."""
+        session = self._session
+        return session if session is not None and session.is_alive() else None
+
+    @property
+    def slots(self) -> int:
+        """How many tasks run at once, when nothing else runs; 1 while there is no session."""
+        session = self.session
+        return 1 if session is None else max(int(session.context.defaultParallelism), 1)
+
+    def run(self, statement: Statement) -> EngineResult:
+        """See `service.ports.Engine`."""
+        with self._session_for(statement) as session, step("sluice.engine.run") as span:
+            attempt = Attempt()
+            try:
+                with self._called(session, statement), session.jobs.of(str(statement.query_id)):
+                    result = run(session, statement, attempt)
+            except QueryEnded as failure:
+                failure.run = attempt.so_far(session)
+                raise
+            span.note({"sluice.planning_ms": result.planning_ms, "sluice.running_ms": result.running_ms})
+        # A plan alone proves nothing.
+        self._suspects.note_success(statement.text_fingerprint())
+        return result
+
+    def explain(self, statement: Statement) -> EngineResult:
+        """See `service.ports.Engine`."""
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.plan"),
+            self._called(session, statement),
+        ):
+            return explain(session, statement)
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+    ) -> HeldRelation | None:
+        """Reads the rows of a relation into the engine's memory; None when they are too large.
+
+        Raises:
+            GatewayError: the engine failed, was lost, or took longer than `within_s`.
+        """
+        statement = _reading(query, parameters, bounds, within_s)
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.fetch"),
+            self._called(session, statement),
+            session.jobs.of(str(statement.query_id)),
+        ):
+            late = threading.Timer(within_s, self.cancel, [statement.query_id])
+            late.start()
+            try:
+                return session.relations.fetch(query, parameters, bounds, str(statement.query_id))
+            finally:
+                late.cancel()
+
+    def put(
+        self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds, within_s: float
+    ) -> HeldRelation | None:
+        """Takes rows into the engine's memory that were read elsewhere; None when they are too large.
+
+        Raises:
+            GatewayError: there is no engine within that time, it failed, or was lost.
+        """
+        statement = _reading(query, (), bounds, within_s)
+        with self._session_for(statement) as session, self._called(session, statement):
+            return session.relations.put(query, rows, bounds)
+
+    def cancel(self, query_id: UUID) -> None:
+        """See `service.ports.Engine`."""
+        watch = self._watch
+        if watch is not None:
+            watch.cancel(query_id)
+
+    def health(self) -> PartHealth:
+        """See `service.ports.Engine`."""
+        watch = self._watch
+        lost_count, down_s = sum(self._losses.values()), time.monotonic() - self._last_up_s
+        if watch is None or watch.is_gone:
+            detail = f"A new session is being started. {self._lost_because}".strip()
+            return PartHealth(
+                "engine", PartState.STARTING, detail, True, lost_count=lost_count, down_s=down_s
+            )
+        verdict = watch.verdict()
+        given_up_count = verdict.given_up_count
+        if verdict.is_up:
+            return PartHealth("engine", PartState.UP, verdict.detail, True, given_up_count, lost_count)
+        return PartHealth("engine", PartState.DOWN, verdict.detail, True, given_up_count, lost_count, down_s)
+
+    def signs(self) -> EngineSigns:
+        """What a monitor may want to know. At once: the JVM is not asked."""
+        watch = self._watch
+        if watch is None or watch.is_gone:
+            return EngineSigns(self._losses)
+        return watch.signs(self._losses)
+
+    def relations_use(self) -> CacheUse:
+        """How much of small tables is in the engine's memory. At once: the JVM is not asked."""
+        session = self._session
+        return CacheUse(0, 0, self._settings.max_relation_bytes) if session is None else session.relations.use
+
+    def catalog_faults(self) -> Mapping[str, str]:
+        """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
+        session = self.session
+        return {} if session is None else session.catalogs.faults()
+
+    def close(self) -> None:
+        """See `service.ports.Engine`."""
+        self._closing.set()
+        session = self._session
+        self._become(None)
+        if session is not None:
+            session.stop()
+        if self._watcher.is_alive():
+            # One that starts a session just now stops it itself.
+            self._watcher.join(WATCH_INTERVAL_S)
+
+    @contextmanager
+    def _session_for(self, statement: Statement) -> Iterator[WarmSession]:
+        """A session that may run the statement, in its turn.
+
+        Raises:
+            QueryQuarantined: it ran when engines were lost.
+            PartDown, QueryCanceled: there is no session in time.
+        """
+        text = statement.text_fingerprint()
+        self._suspects.check(text)
+        with self._suspects.turn(text, statement.is_canceled):
+            yield self._warm(statement)
+
+    @contextmanager
+    def _called(self, session: WarmSession, statement: Statement) -> Iterator[None]:
+        """Runs the block as a call on behalf of the statement's caller, in the engine's terms."""
+        text, is_canceled = statement.text_fingerprint(), statement.is_canceled
+        with session.calls.under_way(text, is_canceled, str(statement.query_id)):
+            try:
+                with in_engine_terms(session, is_canceled):
+                    yield
+            except EngineLost as lost:
+                if session.is_lost():
+                    self._note_loss(session)
+                raise self._suspects.of_loss(text) from lost
+
+    def _note_loss(self, session: WarmSession, culprits: Sequence[str] | None = None) -> None:
+        """Whoever notices first tells what ran: each does before its own call ends."""
+        calls = session.calls.lose()
+        if calls is not None:
+            self._suspects.note_loss([each.text for each in calls], culprits)
+
+    def _warm(self, statement: Statement) -> WarmSession:
+        def is_decided() -> bool:
+            is_warm = self._session is not None and self._session.is_alive()
+            return is_warm or self._closing.is_set() or statement.is_canceled()
+
+        deadline = time.monotonic() + self._ready_timeout_s
+        with self._changed:
+            # A start that goes on is worth the wait, as long as the query's own timeout says.
+            while not is_decided() and (not self._has_failed_start or time.monotonic() < deadline):
+                self._changed.wait(LOOK_AROUND_S)
+            session = self._session
+        if statement.is_canceled():
+            raise QueryCanceled
+        if session is None or self._closing.is_set():
+            raise EngineNotReady
+        return session
+
+    def _start_session(self) -> None:
+        session = WarmSession.start(self._settings)
+        try:
+            watch = SessionWatch.start(session, self._bounds)
+        except BaseException:
+            session.jvm.kill()
+            raise
+        self._become(watch)
+
+    def _become(self, watch: SessionWatch | None) -> None:
+        with self._changed:
+            before = self._watch
+            is_too_late = watch is not None and self._closing.is_set()
+            self._watch = None if is_too_late else watch
+            self._session = None if self._watch is None else self._watch.session
+            self._changed.notify_all()
+        if before is not None:
+            before.stop()
+        if watch is not None and is_too_late:
+            watch.stop()
+            watch.session.stop()
+
+    def _keep_alive(self) -> None:
+        pause_s = FIRST_RETRY_S
+        while not self._closing.is_set():
+            try:
+                self._look_after()
+                pause_s = FIRST_RETRY_S
+            except Exception as failure:  # the outermost edge of the watcher: without it no engine comes back
+                self._has_failed_start = True
+                log.exception("engine_restart_failed", error=type(failure).__name__, retry_in_s=pause_s)
+                self._closing.wait(pause_s)
+                pause_s = min(pause_s * 2, LONGEST_RETRY_S)
+
+    def _look_after(self) -> None:
+        watch = self._watch
+        if watch is None:
+            self._start_session()
+            self._has_failed_start = False
+            log.info("engine_warm_again")
+            return
+        watch.session.jvm.is_dead_within(WATCH_INTERVAL_S)
+        if watch.is_gone:
+            self._lose(watch, EngineLoss.PROCESS_ENDED, "Its process ended.")
+            return
+        verdict = watch.verdict()
+        if verdict.is_up:
+            # Here and nowhere else: a watcher that hangs lets the engine's time run out, too.
+            self._last_up_s = time.monotonic()
+        elif verdict.loss is not None:
+            # What hangs is why, and none of the queries beside it.
+            culprits = watch.given_up_texts() if verdict.given_up_count else None
+            self._note_loss(watch.session, culprits)
+            self._lose(watch, verdict.loss, verdict.detail)
+
+    def _lose(self, watch: SessionWatch, loss: EngineLoss, reason: str) -> None:
+        if self._closing.is_set():
+            return
+        session = watch.session
+        self._note_loss(session)
+        log.error("engine_lost", exit_code=session.jvm.process.poll(), reason=reason)
+        self._lost_because = reason
+        self._losses[loss] += 1
+        self._become(None)
+        session.children.close()
+        session.catalogs.close()
+        session.jvm.kill()
+
+
+def _reading(
+    query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+) -> Statement:
+    """The statement that a relation's rows come by, which nobody wants after that time."""
+    until_s = time.monotonic() + within_s
+    return Statement(
+        query_id=uuid4(),
+        sql=query.sql,
+        parameters=parameters,
+        catalog=None,
+        schema=None,
+        row_limit=bounds.max_rows,
+        byte_limit=bounds.max_bytes,
+        is_canceled=lambda: time.monotonic() > until_s,
+    )

@@ -1,0 +1,36 @@
+"""The relations of whichever session the engine has now."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.query.query import Parameters
+from spark_session.engine.engine import SparkEngine
+
+# Small tables only: what takes longer costs more than it saves, and holds a thread that others wait for.
+FETCH_WITHIN_S = 60.0
+# A query waits for it, and needs it less than its keys.
+PUT_WITHIN_S = 5.0
+
+
+class EngineRelations:
+    """Implements `service.ports.Relations`. A JVM that is lost takes its relations along."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
+
+    def held(self, fingerprint: str) -> HeldRelation | None:
+        """See `service.ports.Relations`."""
+        session = self._engine.session
+        return None if session is None else session.relations.held(fingerprint)
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+    ) -> HeldRelation | None:
+        """See `service.ports.Relations`."""
+        return self._engine.fetch(query, parameters, bounds, FETCH_WITHIN_S)
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        """See `service.ports.Relations`."""
+        return self._engine.put(query, rows, bounds, PUT_WITHIN_S)

@@ -1,0 +1,43 @@
+"""Failures of a session in the gateway's own terms, its loss among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from service.errors import EngineLost, GatewayError, QueryCanceled, QueryFailed
+from spark_session.errors import in_gateway_terms
+from spark_session.java.jvm import UNREACHABLE
+from spark_session.session.warm_session import WarmSession
+
+
+@contextmanager
+def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> Iterator[None]:
+    """Turns what Spark and its socket raise into what the caller may see."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as failure:
+        if session.is_lost():
+            raise EngineLost from failure
+        if is_canceled():
+            raise QueryCanceled from failure
+        raise _translated(failure) from failure
+    except (*UNREACHABLE, pa.ArrowException) as failure:
+        # First: waiting for the process to end lets `health` tell the truth at once.
+        if session.is_lost() or isinstance(failure, Py4JNetworkError):
+            raise EngineLost from failure
+        if isinstance(failure, AssertionError | AttributeError | TypeError):
+            raise
+        raise QueryFailed("The engine could not make sense of this query.") from failure
+
+
+def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:
+    """The error that the caller sees; its parts are asked of the JVM, which may go at that moment."""
+    try:
+        return in_gateway_terms(failure)
+    except (Py4JError, OSError):
+        return EngineLost()

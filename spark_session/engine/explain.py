@@ -1,0 +1,40 @@
+"""One statement in one child session, as far as its plan."""
+
+from __future__ import annotations
+
+import time
+
+from service.ports import EngineResult, Statement
+from spark_session.engine.run import analyzed, milliseconds, plan_text
+from spark_session.results.arrow_schema import arrow_schema
+from spark_session.results.result_types import in_arrow_types, result_columns
+from spark_session.session.warm_session import WarmSession
+
+
+def explain(session: WarmSession, statement: Statement) -> EngineResult:
+    """Plans the statement as `run` does: the same checks, the same frame, and no job.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        PySparkException: Spark refused it, or cannot plan it.
+    """
+    started = time.monotonic()
+    with session.children.taken(
+        statement.catalog, statement.schema, str(statement.query_id), statement.caller
+    ) as child:
+        asked = analyzed(session, child, statement)
+        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        session.rows.is_short(frame, statement.row_limit)
+        session.guard.allow_planned(frame)
+        scans = session.scan_reader.read(frame, has_run=False)
+        return EngineResult(
+            rows=arrow_schema(frame.schema).empty_table(),
+            columns=result_columns(asked.schema),
+            is_truncated=False,
+            planning_ms=milliseconds(started, time.monotonic()),
+            running_ms=0,
+            scans=scans,
+            plan_text=lambda: plan_text(frame),
+            planned_tables=lambda: session.planned_tables.read(frame),
+            with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
+        )

@@ -1,0 +1,135 @@
+"""One statement in one child session: parse, plan, run, collect, and what its scans read."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from service.errors import QueryCanceled
+from service.model.query.query import EngineRun
+from service.ports import EngineResult, Statement
+from spark_session.results.result_types import in_arrow_types, result_columns
+from spark_session.session.parameters import spark_arguments
+from spark_session.session.warm_session import WarmSession
+
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """How far a run has come, for the record of one that fails on the way."""
+
+    started: float = field(default_factory=time.monotonic)
+    planned: float | None = None
+    frame: DataFrame | None = None
+
+    def so_far(self, session: WarmSession) -> EngineRun | None:
+        """What the run had done when it ended; None if it was never planned."""
+        if self.frame is None or self.planned is None:
+            return None
+        return EngineRun(
+            planning_ms=milliseconds(self.started, self.planned),
+            running_ms=milliseconds(self.planned, time.monotonic()),
+            scans=session.scan_reader.read(self.frame),
+            plan_text=plan_text(self.frame),
+        )
+
+
+def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineResult:
+    """Runs the statement to its end, and notes in `attempt` how far it has come.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        QueryCanceled: between two steps, it turned out to be canceled.
+        QueryFailed: a relation that it reads is not held any more.
+        PySparkException: Spark refused it, or it failed or was canceled while it ran.
+    """
+    with session.children.taken(
+        statement.catalog, statement.schema, str(statement.query_id), statement.caller
+    ) as child:
+        asked = analyzed(session, child, statement)
+        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        is_short = session.rows.is_short(frame, statement.row_limit)
+        session.guard.allow_planned(frame)
+        attempt.frame, attempt.planned = frame, (planned := time.monotonic())
+        if statement.is_canceled():
+            raise QueryCanceled
+        rows, is_truncated = within(session.rows.collect(frame, is_short), statement)
+        return EngineResult(
+            rows=rows,
+            columns=result_columns(asked.schema),
+            is_truncated=is_truncated,
+            planning_ms=milliseconds(attempt.started, planned),
+            running_ms=milliseconds(planned, time.monotonic()),
+            scans=session.scan_reader.read(frame),
+            plan_text=lambda: plan_text(frame),
+            planned_tables=lambda: session.planned_tables.read(frame),
+            with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
+            lineage=lambda: session.column_lineage.read(asked),
+        )
+
+
+def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> DataFrame:
+    """The statement as Spark understands it, after all checks.
+
+    Raises:
+        CallerError: it is not a query, or a parameter does not fit its type.
+        QueryFailed: a relation that it reads is not held any more.
+        PySparkException: Spark refused it.
+    """
+    session.guard.allow_queries_only(child, statement.sql, statement.parameters)
+    session.relations.bind(child, statement.relations)
+    for name, value in statement.properties.items():
+        child._jconf.setConfString(name, _with_excluded(child, name, value))
+    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    session.guard.allow_reading_only(asked)
+    session.guard.allow_size(asked)
+    return asked
+
+
+def _with_excluded(child: SparkSession, name: str, value: str) -> str:
+    """Rules that are excluded for everybody stay so."""
+    before = child.conf.get(EXCLUDED_RULES, "") if name == EXCLUDED_RULES else ""
+    return f"{before},{value}" if before else value
+
+
+def milliseconds(start: float, end: float) -> int:
+    """Between two readings of the clock that never goes back.
+
+    >>> milliseconds(1.0, 1.25)
+    250
+    """
+    return round((end - start) * 1000)
+
+
+def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
+    """The rows within the statement's bounds, and whether some had to be left out.
+
+    One row is always kept: an empty answer would hide that there is one.
+    """
+    # A slice of a table without columns has as many rows as it is asked for.
+    kept = rows.slice(0, min(statement.row_limit, rows.num_rows))
+    if kept.nbytes > statement.byte_limit:
+        # Rows differ in size, so their number says nothing; what the first n take only grows with n.
+        counts = range(1, kept.num_rows + 1)
+        fitting = bisect_right(counts, statement.byte_limit, key=lambda count: kept.slice(0, count).nbytes)
+        kept = kept.slice(0, max(1, fitting))
+    return kept, kept.num_rows < rows.num_rows
+
+
+def plan_text(frame: DataFrame) -> str:
+    """Spark's plans as text: parsed, analyzed, optimized, and the physical one that really ran.
+
+    Empty when the JVM was lost after the answer.
+    """
+    try:
+        return str(frame._jdf.queryExecution().toString())
+    except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
+        # The last two: PySpark was made to forget the context meanwhile.
+        return ""

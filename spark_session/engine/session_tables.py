@@ -1,0 +1,130 @@
+"""The tables of Spark's own catalog, in the gateway's terms."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID, uuid5
+
+from pyspark.errors import PySparkException
+
+from service.errors import CatalogDown
+from service.model.tables.tables import PartitionField, TableColumn, TableFacts, TableName, TableSource
+from spark_session.java.jvm import UNREACHABLE
+from spark_session.results.session_table_reader import SessionTableReader
+from spark_session.session.warm_session import WarmSession
+
+CATALOG = "spark_catalog"
+_NAMESPACE = UUID("6f0a3c52-9a1f-4f0e-8f4c-0b1c6a7d2e55")
+_TYPES: Mapping[str, str] = {
+    # Numbers that Spark widens to INT before it compares them with any other.
+    "tinyint": "int",
+    "smallint": "int",
+    "bigint": "long",
+    "timestamp": "timestamptz",
+    "timestamp_ntz": "timestamp",
+}
+
+
+class SparkSessionTables:
+    """Implements `service.ports.SessionTables`; `session` gives the session of now, if there is one.
+
+    Whenever a table was listed anew, `on_listed` is told which values its partitions have in each column, as
+    text, or None for NULL: in no column, if there are more than `max_partitions`.
+    """
+
+    def __init__(
+        self,
+        session: Callable[[], WarmSession | None],
+        on_listed: Callable[[TableFacts, Mapping[str, Sequence[str | None]]], None],
+        max_partitions: int,
+    ) -> None:
+        self._session = session
+        self._on_listed = on_listed
+        self._max_partitions = max_partitions
+
+    def check(self) -> None:
+        """See `service.ports.SessionTables`."""
+        with self._asked() as reader:
+            reader.check()
+
+    def tables(self) -> Sequence[TableName]:
+        """See `service.ports.SessionTables`."""
+        with self._asked() as reader:
+            found = json.loads(reader.tables())
+        return [TableName(CATALOG, schema, table) for schema, table in found]
+
+    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
+        """See `service.ports.SessionTables`."""
+        with self._asked() as reader:
+            told = reader.table(name, kept_ms, self._max_partitions)
+        found = json.loads(told)
+        if found is None:
+            return None
+        facts = _facts(name, found)
+        if found["partitionValues"] is not None:
+            self._on_listed(facts, found["partitionValues"])
+        return facts
+
+    @contextmanager
+    def _asked(self) -> Iterator[SessionTableReader]:
+        session = self._session()
+        if session is None:
+            raise CatalogDown(f"The catalog {CATALOG} does not answer: there is no engine now.")
+        try:
+            yield session.tables
+        except (PySparkException, *UNREACHABLE) as failure:
+            raise CatalogDown(f"The catalog {CATALOG} does not answer.") from failure
+
+
+def type_name(spark_type: str) -> str:
+    """Iceberg's spelling of a type as Spark's catalog has it; a type that Iceberg has not stays as it is.
+
+    >>> type_name("bigint"), type_name("decimal(7,2)"), type_name("timestamp_ntz"), type_name("char(3)")
+    ('long', 'decimal(7, 2)', 'timestamp', 'char(3)')
+    """
+    if spark_type.startswith("decimal("):
+        return ", ".join(each.strip() for each in spark_type.split(","))
+    return _TYPES.get(spark_type, spark_type)
+
+
+def _is_read_alike(told: Mapping[str, Any]) -> bool:
+    """Whether a partition's value is the same to a predicate on it and to the rows.
+
+    Of a folder `price=2` in a DECIMAL(7, 2), Spark makes 2.00 to the one and 0.02 to the other, unless the
+    value comes from a metastore.
+    """
+    types = {column: spark_type for column, spark_type, _, _ in told["columns"]}
+    by_decimals = any(types[each].startswith("decimal") for each in told["partitionColumns"])
+    return bool(told["isTracked"]) or not by_decimals
+
+
+def _facts(name: TableName, told: Mapping[str, Any]) -> TableFacts:
+    columns = tuple(
+        TableColumn(position, column, type_name(spark_type), not is_nullable, comment)
+        for position, (column, spark_type, is_nullable, comment) in enumerate(told["columns"], start=1)
+    )
+    listing = told["listing"] if _is_read_alike(told) else None
+    _, files, size, state, _ = listing or (0, 0, 0, "", False)
+    shape = json.dumps([told["columns"], told["partitionColumns"], told["createdAt"]])
+    identity = json.dumps([str(name), told["location"], shape, state])
+    return TableFacts(
+        name=name,
+        table_uuid=uuid5(_NAMESPACE, identity),
+        format_version=0,
+        location=told["location"],
+        schema_id=zlib.crc32(shape.encode()),
+        spec_id=0,
+        snapshot_id=None,
+        columns=columns,
+        partition_fields=tuple(PartitionField(each, each, "identity") for each in told["partitionColumns"]),
+        sort_fields=(),
+        snapshots=(),
+        record_count=told["rows"],
+        data_file_count=files,
+        total_bytes=size,
+        source=TableSource.OTHER if listing is None else TableSource.FILES,
+    )

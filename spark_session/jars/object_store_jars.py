@@ -1,0 +1,66 @@
+"""The jar by which Iceberg reaches S3: a large one, so only for those whose tables lie there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from spark_session.jars.jars import resolve
+from spark_session.jars.pinned_jars import pinned_jars
+
+_BUNDLE = "org.apache.iceberg:iceberg-aws-bundle"
+# Of the runtime that is the default.
+_PINNED = MappingProxyType(
+    {f"{_BUNDLE}:1.12.0": "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957"}
+)
+_SCHEMES = frozenset({"s3", "s3a", "s3n"})
+_PREFIXES = ("s3.", "client.region", "client.access-key-id", "client.role-arn")
+# A bundle of another version than the runtime's lacks classes.
+_RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-[^:]+:(?P<version>[^:]+)")
+
+
+def object_store_jars(
+    packages: Sequence[str], catalogs: Iterable[Mapping[str, str]], into: Path
+) -> tuple[Path, ...]:
+    """The jar for S3, beside those of `packages`, if a catalog's properties name it.
+
+    Raises:
+        CannotStart: as `pinned_jars` does.
+    """
+    bundle = missing_bundle(packages, catalogs)
+    if bundle is None:
+        return ()
+    if is_pinned(bundle):
+        return pinned_jars({bundle: _PINNED[bundle]}, into)
+    return resolve([bundle], into)
+
+
+def is_pinned(bundle: str) -> bool:
+    """Whether every byte of this bundle is known beforehand, so that it comes alone."""
+    return bundle in _PINNED
+
+
+def missing_bundle(packages: Sequence[str], catalogs: Iterable[Mapping[str, str]]) -> str | None:
+    """The coordinate of Iceberg's bundle for S3, if it is needed and the operator has not named one.
+
+    >>> runtime = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+    >>> missing_bundle([runtime], [{"type": "sql", "warehouse": "s3://bucket/warehouse"}])
+    'org.apache.iceberg:iceberg-aws-bundle:1.12.0'
+    >>> missing_bundle([runtime], [{"type": "sql", "warehouse": "file:///warehouse"}])
+    """
+    version = next((found["version"] for each in packages if (found := _RUNTIME.fullmatch(each))), None)
+    is_named = any(each.startswith(f"{_BUNDLE}:") for each in packages)
+    if version is None or is_named or not any(map(_is_in_s3, catalogs)):
+        return None
+    return f"{_BUNDLE}:{version}"
+
+
+def _is_in_s3(properties: Mapping[str, str]) -> bool:
+    return (
+        properties.get("type") == "glue"
+        or urlsplit(properties.get("warehouse", "")).scheme in _SCHEMES
+        or any(each.startswith(_PREFIXES) for each in properties)
+    )

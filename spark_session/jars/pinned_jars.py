@@ -1,0 +1,44 @@
+"""Jars of which every byte is known beforehand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.errors import CannotStart
+from spark_session.jars.jars import resolve
+
+
+def pinned_jars(sums: Mapping[str, str], into: Path, ivy_settings: Path | None = None) -> tuple[Path, ...]:
+    """The jars of these coordinates and no others, each with the SHA-256 that stands with it.
+
+    Raises:
+        CannotStart: as `resolve` does, or a jar is another one than was pinned.
+    """
+    jars = resolve(tuple(sums), into, ivy_settings, with_dependencies=False)
+    wanted = {_file_name(coordinate): checksum for coordinate, checksum in sums.items()}
+    for jar in jars:
+        if wanted.get(jar.name) != _sha256(jar):
+            raise CannotStart(
+                f"{jar} is not the jar that belongs there: its checksum differs. Remove {jar.parent}, then"
+                " start again; should it come again, the jar registry gives out another file."
+            )
+    if len(jars) != len(wanted):
+        raise CannotStart(f"{jars[0].parent if jars else into} lacks jars: remove it and start again.")
+    return jars
+
+
+def _file_name(coordinate: str) -> str:
+    """As `resolve` calls it.
+
+    >>> _file_name("org.apache.kafka:kafka-clients:3.9.1")
+    'org.apache.kafka_kafka-clients-3.9.1.jar'
+    """
+    group, artifact, version = coordinate.split(":")
+    return f"{group}_{artifact}-{version}.jar"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as jar:
+        return hashlib.file_digest(jar, "sha256").hexdigest()

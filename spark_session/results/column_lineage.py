@@ -1,0 +1,60 @@
+"""Which columns of which tables are a result's columns made of?"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from service.model.query.lineage import ColumnLineage, ColumnSources, Influence, Source
+from spark_session.java.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+    from pyspark.sql import DataFrame
+
+log = structlog.get_logger(__name__)
+
+
+class ColumnLineageReader:
+    """Asks `ColumnLineage.java` in the driver's JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._gateway = gateway
+
+    def read(self, frame: DataFrame) -> ColumnLineage | None:
+        """What the frame's columns come from, by its text alone; None when that cannot be said."""
+        try:
+            return column_lineage(str(self._java.read(frame._jdf.queryExecution())))
+        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
+            # The last one: PySpark was made to forget the context meanwhile.
+            log.warning("column_lineage_not_read", error=type(failure).__name__)
+            return None
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        # Compiled when it is asked for: most gateways never do.
+        return java_instance(self._gateway, "ColumnLineage")
+
+
+def column_lineage(text: str) -> ColumnLineage | None:
+    """The reader's JSON as a value; None where the plan was too large.
+
+    >>> column_lineage("null")
+    >>> lineage = column_lineage('[[["n", [["lake.a.t", "id", "AGGREGATION", true]]]], []]')
+    >>> lineage.columns[0].sources
+    (Source(table='lake.a.t', column='id', influence=<Influence.AGGREGATION: 'AGGREGATION'>, is_masked=True),)
+    """
+    told = json.loads(text)
+    if told is None:
+        return None
+    columns, rows = told
+    return ColumnLineage(tuple(ColumnSources(name, _sources(each)) for name, each in columns), _sources(rows))
+
+
+def _sources(told: list[list[Any]]) -> tuple[Source, ...]:
+    return tuple(Source(table, column, Influence(kind), is_masked) for table, column, kind, is_masked in told)

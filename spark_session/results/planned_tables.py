@@ -1,0 +1,34 @@
+"""Of which tables does a query's plan leave something to read?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from spark_session.java.java_source import java_instance
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark.sql import DataFrame
+
+log = structlog.get_logger(__name__)
+
+
+class PlannedTables:
+    """Asks `PlannedTables.java` in the driver's JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._java = java_instance(gateway, "PlannedTables")
+
+    def read(self, frame: DataFrame) -> frozenset[str] | None:
+        """Full names in lower case; None when that cannot be said any more."""
+        try:
+            names = str(self._java.read(frame._jdf.queryExecution()))
+        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
+            # The last one: PySpark was made to forget the context meanwhile.
+            log.warning("planned_tables_not_read", error=type(failure).__name__)
+            return None
+        return frozenset(names.lower().splitlines())

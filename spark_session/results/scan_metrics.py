@@ -1,0 +1,112 @@
+"""What each scan of an executed plan read of how much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables.tables import TableName
+from spark_session.java.java_source import java_instance
+from spark_session.results.told_scan import told_scan
+from spark_session.table_sql_name import table_sql_name
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark.sql import DataFrame
+
+    from spark_session.results.session_table_reader import SessionTableReader
+
+log = structlog.get_logger(__name__)
+
+
+class ScanReader:
+    """Asks `ScanReader.java` in the driver's JVM after each run; scans of other tables follow Iceberg's."""
+
+    def __init__(self, gateway: JavaGateway, tables: SessionTableReader) -> None:
+        self._reader = java_instance(gateway, "ScanReader", "PlannedScans")
+        self._tables = tables
+
+    def read(self, frame: DataFrame, has_run: bool = True) -> tuple[ScanRecord, ...]:
+        """The scans of a frame that has run or was planned, in plan order; none, when they cannot be read.
+
+        Those that its plan began with and that turned out not to be needed come last, as nothing of their
+        total. An answer must not be lost over what was read for it.
+        """
+        try:
+            rows = self._reader.read(frame._jdf.queryExecution())
+            return scan_records(rows, has_run) + self._tables.scans(frame, has_run)
+        except (PySparkException, Py4JError, OSError) as failure:
+            log.warning("scans_not_read", error=type(failure).__name__)
+            return ()
+
+    def with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
+        """Scans that a frame has spared, with the totals of every level; as they are when nobody can tell."""
+        try:
+            return self._with_totals(frame, scans)
+        except (PySparkException, Py4JError, OSError, AttributeError) as failure:
+            # The last one: PySpark was made to forget the context meanwhile.
+            log.warning("totals_not_read", error=type(failure).__name__)
+            return tuple(scans)
+
+    def _with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
+        pinned = [each for each in scans if each.snapshot_id is not None]
+        asked = [[table_sql_name(TableName.of(each.table)), each.snapshot_id] for each in pinned]
+        text = self._reader.totals(frame._jdf.queryExecution(), json.dumps(asked)) if asked else "[]"
+        found = dict(zip(map(_place, pinned), json.loads(text), strict=True))
+        return tuple(
+            _with_total(each, found[_place(each)]) if _place(each) in found else self._tables.with_total(each)
+            for each in scans
+        )
+
+
+def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
+    """The reader's JSON as records.
+
+    >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"]]'
+    >>> [scan] = scan_records(f"[{row}]")
+    >>> scan.metrics.data_files, scan.columns
+    (Selection(total=4, selected=1), ('id',))
+    >>> [scan] = scan_records(f"[{row.replace('true', 'false')}]")
+    >>> scan.metrics.data_files, scan.has_run
+    (Selection(total=4, selected=0), False)
+    """
+    return tuple(
+        told_scan(_scan_record(*row[:7]), *row[7:], has_query_run=has_run) for row in json.loads(text)
+    )
+
+
+def _place(scan: ScanRecord) -> tuple[str, int | None]:
+    return scan.table, scan.snapshot_id
+
+
+def _with_total(scan: ScanRecord, total: list[int]) -> ScanRecord:
+    told = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0], 0, 0, scan.metrics.planning_ms)
+    return replace(scan, metrics=told.metrics)
+
+
+def _scan_record(
+    table: str,
+    snapshot_id: int | None,
+    total: list[int],
+    selected: list[int],
+    scanned_manifests: int,
+    output_rows: int,
+    planning_ms: int,
+) -> ScanRecord:
+    partitions, data_files, data_bytes, rows, manifests = total
+    metrics = PruningMetrics(
+        partitions=Selection(partitions, selected[0]),
+        manifests=Selection(manifests, scanned_manifests),
+        data_files=Selection(data_files, selected[1]),
+        bytes=Selection(data_bytes, selected[2]),
+        rows=Selection(rows, output_rows),
+        planning_ms=planning_ms,
+    )
+    return ScanRecord(table, snapshot_id, metrics)

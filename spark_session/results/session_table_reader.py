@@ -1,0 +1,78 @@
+"""Asks the driver's JVM about the tables of Spark's own catalog, and about scans of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from service.model.query.pruning import ScanRecord, Selection
+from service.model.tables.tables import TableName
+from spark_session.java.java_source import java_instance
+from spark_session.results.file_scans import file_scan_records
+from spark_session.settings.parquet_tables import ParquetTables
+from spark_session.settings.settings import SparkSettings
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+
+CATALOG = "spark_catalog"
+# Totals of a metastore's table; of one whose folders are listed for each query, those are told.
+TOTALS_KEPT_MS = 30_000
+
+
+class SessionTableReader:
+    """Asks `SessionTables.java`, which is not compiled where the operator has no such tables."""
+
+    def __init__(self, gateway: JavaGateway, root: SparkSession, settings: SparkSettings) -> None:
+        self._gateway = gateway
+        self._root = root
+        self._has_tables = settings.has_session_tables
+        self._declared = settings.parquet_tables
+
+    def check(self) -> None:
+        """Returns when the catalog answers."""
+        self._java.check(self._root._jsparkSession)
+
+    def tables(self) -> str:
+        """All tables, as `SessionTables.java` tells them."""
+        return str(self._java.tables(self._root._jsparkSession))
+
+    def table(self, name: TableName, kept_ms: int, max_partitions: int) -> str:
+        """One table, as `SessionTables.java` tells it, with files that were listed so long ago at most."""
+        session = self._root._jsparkSession
+        return str(self._java.table(session, name.schema, name.table, kept_ms, max_partitions))
+
+    def scans(self, frame: DataFrame, has_run: bool) -> tuple[ScanRecord, ...]:
+        """The scans of such tables in a frame that was planned, or has run."""
+        if not self._has_tables:
+            return ()
+        execution = frame._jdf.queryExecution()
+        rows = self._java.scans(self._root._jsparkSession, execution, TOTALS_KEPT_MS)
+        return file_scan_records(rows, has_run)
+
+    def with_total(self, scan: ScanRecord) -> ScanRecord:
+        """A scan of such a table that was spared, with the number of its partitions; any other as it is."""
+        name = TableName.of(scan.table)
+        if not self._has_tables or name.catalog != CATALOG or scan.metrics.data_files.total == 0:
+            return scan
+        told = json.loads(self.table(name, TOTALS_KEPT_MS, 0))
+        listing = None if told is None else told["listing"]
+        partitions = Selection(0 if listing is None else listing[0], 0)
+        return replace(scan, metrics=replace(scan.metrics, partitions=partitions))
+
+    def register(self) -> None:
+        """Registers the declared tables that are not there yet; what cannot be read is tried again later."""
+        if self._declared:
+            self._parquet_tables.register()
+
+    @cached_property
+    def _parquet_tables(self) -> ParquetTables:
+        return ParquetTables(self._root, self._java, self._declared)
+
+    @cached_property
+    def _java(self) -> JavaObject:
+        return java_instance(self._gateway, "SessionTables", "PartitionValues", "PlannedScans")

@@ -1,0 +1,130 @@
+"""Rows of small tables, kept in the driver's JVM and read by queries as temporary views.
+
+Source: Spark's `LocalRelation`, which its optimizer filters, projects and broadcasts without a job.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from cachetools import LRUCache
+from pyspark.sql import SparkSession
+
+from service.errors import QueryFailed
+from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.operations.usage import CacheUse
+from service.model.query.query import Parameters
+from spark_session.java.java_source import java_instance
+from spark_session.results.row_collector import RowCollector
+from spark_session.session.child_sessions import ChildSessions
+from spark_session.session.guard import Guard
+from spark_session.session.parameters import spark_arguments
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway, JavaObject
+
+JOB_TAG = "local-relation"
+# What a row takes besides its bytes.
+ROW_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    held: HeldRelation
+    plan: JavaObject
+
+
+class LocalRelationStore:
+    """The relations of one JVM. What was not read for the longest makes room. For several threads."""
+
+    def __init__(
+        self,
+        gateway: JavaGateway,
+        children: ChildSessions,
+        rows: RowCollector,
+        guard: Guard,
+        max_bytes: int,
+    ) -> None:
+        self._java = java_instance(gateway, "LocalRelations")
+        self._children = children
+        self._rows = rows
+        self._guard = guard
+        self._lock = threading.Lock()
+        self._kept: LRUCache[str, _Kept] = LRUCache(max_bytes, lambda kept: kept.held.byte_count)
+
+    @property
+    def use(self) -> CacheUse:
+        """As it is now. Takes no lock: making room may call into a JVM that hangs."""
+        return CacheUse(len(self._kept), int(self._kept.currsize), int(self._kept.maxsize))
+
+    def held(self, fingerprint: str) -> HeldRelation | None:
+        """The relation, if it is here."""
+        kept = self._get(fingerprint)
+        return None if kept is None else kept.held
+
+    def fetch(
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
+    ) -> HeldRelation | None:
+        """Reads the rows and keeps them; None when they are too many or too large. Its jobs carry the tag.
+
+        Raises:
+            CallerError: a value in the query is larger than it may be.
+            PySparkException: Spark refused the query, or it failed.
+        """
+        with self._children.taken(None, None, tag) as child:
+            self._guard.allow_queries_only(child, query.sql, parameters)
+            frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
+            rows = self._rows.objects(frame)
+            byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)
+            if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._kept.maxsize):
+                return None
+            plan = self._java.relation(rows, frame._jdf.schema())
+            return self._keep(HeldRelation(query.fingerprint, len(rows), byte_count), plan)
+
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+        """Keeps rows that were read elsewhere; None when they are too many or too large. Runs no job.
+
+        Raises:
+            Py4JJavaError: the engine has no such type, or no memory for them.
+        """
+        max_bytes = min(bounds.max_bytes, self._kept.maxsize)
+        if rows.num_rows > bounds.max_rows or rows.nbytes > max_bytes:
+            return None
+        plan = self._java.ofArrow(_stream(rows), max_bytes, ROW_BYTES)
+        if plan is None:
+            return None
+        byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
+        return self._keep(HeldRelation(query.fingerprint, rows.num_rows, byte_count), plan)
+
+    def _keep(self, held: HeldRelation, plan: JavaObject) -> HeldRelation:
+        with self._lock:
+            self._kept[held.fingerprint] = _Kept(held, plan)
+        return held
+
+    def bind(self, child: SparkSession, relations: Mapping[str, str]) -> None:
+        """Lets the session read these relations, each by its name.
+
+        Raises:
+            QueryFailed: one of them is not here any more.
+        """
+        for name, fingerprint in relations.items():
+            kept = self._get(fingerprint)
+            if kept is None:
+                raise QueryFailed("Rows that this query was to read from memory are not there any more.")
+            self._java.bind(child._jsparkSession, name, kept.plan)
+
+    def _get(self, fingerprint: str) -> _Kept | None:
+        with self._lock:
+            kept: _Kept | None = self._kept.get(fingerprint)
+            return kept
+
+
+def _stream(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return bytes(sink.getvalue())

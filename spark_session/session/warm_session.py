@@ -1,0 +1,177 @@
+"""A warm Spark session, and the child sessions that queries run in."""
+
+from __future__ import annotations
+
+import threading
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from service.tracing import is_used
+from spark_session.java.calls import Calls
+from spark_session.java.java_source import java_instance
+from spark_session.java.jvm import Jvm, forget_lost_context, launch
+from spark_session.results.column_lineage import ColumnLineageReader
+from spark_session.results.planned_tables import PlannedTables
+from spark_session.results.row_collector import RowCollector
+from spark_session.results.scan_metrics import ScanReader
+from spark_session.results.session_table_reader import SessionTableReader
+from spark_session.session.catalog_watch import CatalogWatch
+from spark_session.session.child_sessions import ChildSessions
+from spark_session.session.guard import Guard
+from spark_session.session.job_spans import JobSpans
+from spark_session.session.local_relations import LocalRelationStore
+from spark_session.session.python_workers import prepare_workers
+from spark_session.session.row_delta_writer import RowDeltaWriter
+from spark_session.session.table_rewrites import Compaction, TableDeletes
+from spark_session.session.view_reader import ViewReader
+from spark_session.settings.settings import SparkSettings, spark_properties
+from spark_session.settings.spark_version import check_spark_version
+
+log = structlog.get_logger(__name__)
+
+# The first three run code by name, the others open whatever file or address their options name; no property
+# turns them off, so sessions are born without them.
+FORBIDDEN_FUNCTIONS = (
+    "reflect",
+    "java_method",
+    "try_reflect",
+    "from_protobuf",
+    "to_protobuf",
+    "from_avro",
+    "to_avro",
+    "schema_of_avro",
+    "from_xml",
+    "schema_of_xml",
+)
+
+# Exercises parsing, planning, code generation, a shuffle and the Arrow transport.
+WARM_UP_SQL = (
+    "SELECT id % 10 AS k, count(*) AS n, sum(id) AS s FROM range(0, 10000, 1, 4) GROUP BY 1 ORDER BY 1"
+)
+WARM_UP_ROUNDS = 3
+STOP_WITHIN_S = 4.0
+DEATH_NOTICE_S = 2.0
+JOBS_TOLD_WITHIN_S = 1.0
+
+
+class WarmSession:
+    """One JVM with one Spark context; queries run in child sessions of it."""
+
+    def __init__(self, jvm: Jvm, context: SparkContext, settings: SparkSettings) -> None:
+        self.jvm = jvm
+        self.context = context
+        self.calls = Calls()
+        self._forbid_functions()
+        self.root = root = SparkSession(context)
+        self.children = ChildSessions(root, jvm.gateway)
+        self.catalogs = CatalogWatch(root, self.children, settings.catalog_names)
+        self.tables = SessionTableReader(jvm.gateway, root, settings)
+        self.planned_tables = PlannedTables(jvm.gateway)
+        self.column_lineage = ColumnLineageReader(jvm.gateway)
+        self.scan_reader = ScanReader(jvm.gateway, self.tables)
+        self.rows = RowCollector(jvm.gateway)
+        self.guard = Guard(jvm.gateway, settings.bounds)
+        self.relations = LocalRelationStore(
+            jvm.gateway, self.children, self.rows, self.guard, settings.max_relation_bytes
+        )
+        self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
+        self.row_deltas = RowDeltaWriter(jvm.gateway, root)
+        self.table_deletes = TableDeletes(jvm.gateway)
+        self.compaction = Compaction(jvm.gateway)
+        self.jobs = JobSpans(jvm.gateway, context)
+        self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
+
+    @classmethod
+    def start(cls, settings: SparkSettings) -> WarmSession:
+        """Launches a JVM and returns once a real query has run on it.
+
+        Raises:
+            CannotStart: the JVM did not come up.
+        """
+        properties = spark_properties(settings)
+        jvm = launch(properties, settings.log_dir)
+        try:
+            conf = SparkConf(loadDefaults=False, _jvm=jvm.gateway.jvm).setAll(list(properties.items()))
+            # Before anything runs: SPARK_HOME may lead to another Spark than PySpark's own.
+            check_spark_version(jvm.spark_version())
+            context = SparkContext(conf=conf, gateway=jvm.gateway)
+            prepare_workers(context, properties)
+            session = cls(jvm, context, settings)
+            session._warm_up()
+        except BaseException:
+            jvm.kill()
+            raise
+        return session
+
+    def is_alive(self) -> bool:
+        """Whether the JVM is there, and not known to be lost. Never waits: the operating system knows."""
+        return not self.calls.is_lost and self.jvm.is_alive()
+
+    def is_lost(self) -> bool:
+        """Whether no call can succeed any more. Asks Spark; waits a moment for a JVM that ends just now.
+
+        Its sockets break before the operating system calls it dead: on a busy machine, by seconds.
+        """
+        if self.is_alive() and not self.is_stopped():
+            return False
+        self.jvm.is_dead_within(DEATH_NOTICE_S)
+        return True
+
+    def is_stopped(self) -> bool:
+        """Whether Spark has given the context up (a cluster may do that while the JVM lives on)."""
+        try:
+            return bool(self.context._jsc.sc().isStopped())
+        except (Py4JError, OSError, AttributeError):
+            # The last: PySpark drops its Java context when it is stopped.
+            return True
+
+    def release_reader_memory(self) -> None:
+        """Gives back what reads that have ended left in the driver; to be called now and then.
+
+        Only local mode reads files in the driver. Executors of a cluster end with their applications.
+        """
+        try:
+            self._reader_memory.release()
+        except (Py4JError, OSError) as failure:
+            log.info("reader_memory_not_released", error=type(failure).__name__)
+
+    def stop(self) -> None:
+        """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
+        self.jobs.close(JOBS_TOLD_WITHIN_S)
+        self.children.close()
+        self.catalogs.close()
+        # In a thread, since no call to a JVM that hangs can be interrupted but by its end.
+        stopping = threading.Thread(target=self._stop_context, name="spark-stop", daemon=True)
+        stopping.start()
+        stopping.join(STOP_WITHIN_S)
+        if stopping.is_alive():
+            log.warning("spark_stop_late", killed_after_s=STOP_WITHIN_S)
+        self.jvm.kill()
+        self.jvm.gateway.shutdown()
+        forget_lost_context()
+
+    def _stop_context(self) -> None:
+        try:
+            self.context.stop()
+        except (Py4JError, OSError, AttributeError) as failure:
+            # The last: PySpark drops its Java context when another thread forgets it.
+            log.warning("spark_stop_failed", error=type(failure).__name__)
+
+    def _forbid_functions(self) -> None:
+        catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst
+        registry = catalyst.analysis.FunctionRegistry.builtin()
+        for name in FORBIDDEN_FUNCTIONS:
+            registry.dropFunction(catalyst.FunctionIdentifier(name))
+
+    def _warm_up(self) -> None:
+        self.catalogs.start()
+        self.children.start()
+        self.tables.register()
+        if is_used():
+            self.jobs.start()
+        for _ in range(WARM_UP_ROUNDS):
+            with self.children.taken(None, None, "warm-up") as child:
+                child.sql(WARM_UP_SQL).toArrow()

@@ -1,0 +1,206 @@
+"""What the warm session is built from: our settings in, Spark's properties out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spark_session.bounds.query_bounds import QueryBounds
+from spark_session.resources import resource_path
+from spark_session.settings.parquet_tables import ParquetTable
+
+MIB = 1024 * 1024
+CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
+
+# Spark as shipped runs code and opens files for whoever may send SQL; these close what properties can close.
+# What they cannot close is refused by `spark_session.session.guard`. Others are here since rows would be
+# wrong.
+HARDENING: Mapping[str, str] = {
+    "spark.sql.runSQLOnFiles": "false",  # SELECT … FROM text.`/etc/passwd`
+    "spark.sql.variable.substitute": "false",  # SELECT '${env:SECRET}'
+    # How texts are read, and moments written, here as well.
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    # Of two common table expressions of one name, the inner one is meant.
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    # A metastore would compare partitions' values by its database's rules, and by their names (`k=007` is no
+    # 7 to it): a filter that is put into a query would select others than the join does.
+    "spark.sql.hive.metastorePartitionPruning": "false",
+    # Iceberg 1.12 keeps what it has read of equality deletes by their file, in the types of that time. Once a
+    # field is wider, they equal no value of it: what was replaced is back, and a compaction writes it down.
+    "spark.sql.iceberg.executor-cache.delete-files.enabled": "false",
+}
+
+# With `spark.wap.branch` a plain name means another branch than the one whose snapshot it is pinned to.
+OTHER_SNAPSHOTS = "spark.wap."
+
+# A document that a query holds would else make `xpath(…)` open the files and addresses that it names.
+XML_STAYS_INSIDE = "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema="
+JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+
+# The JVM must have these before it starts; everything else, secrets too, travels over the gateway's
+# socket instead of the command line, where every user of the machine could read it.
+LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
+
+
+# Pools that start a new thread for each task until they are full. Every thread keeps the session of the query
+# that it was started for, so an unbounded pool keeps a thousand dead sessions alive.
+THREAD_BOUNDS = (
+    "spark.sql.broadcastExchange.maxThreadThreshold",
+    "spark.sql.resultQueryStage.maxThreadThreshold",
+    "spark.sql.shuffleExchange.maxThreadThreshold",
+)
+PLANNING_THREADS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSettings:
+    """All that a warm session needs; `catalogs` holds Spark's own `spark.sql.catalog.…` properties."""
+
+    master: str
+    jars: tuple[str, ...]
+    log_dir: Path
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    catalog_names: tuple[str, ...] = ()
+    default_catalog: str | None = None
+    driver_memory: str = "2g"
+    time_zone: str = "UTC"
+    max_result_bytes: int = 1024 * MIB
+    max_relation_bytes: int = 64 * MIB
+    bounds: QueryBounds = field(default_factory=QueryBounds)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    parquet_tables: Mapping[str, ParquetTable] = field(default_factory=dict)
+
+    @property
+    def has_session_tables(self) -> bool:
+        """Whether there is anything in Spark's own catalog: folders that were declared, or a metastore's."""
+        return bool(self.parquet_tables) or self.properties.get(CATALOG_IMPLEMENTATION) == "hive"
+
+
+def spark_properties(settings: SparkSettings) -> dict[str, str]:
+    """Every property of the session. The operator's own win over our defaults, but not over hardening.
+
+    >>> own = {"spark.ui.enabled": "true", "spark.sql.runSQLOnFiles": "true"}
+    >>> settings = SparkSettings("local[2]", ("a.jar",), Path("logs"), properties=own)
+    >>> properties = spark_properties(settings)
+    >>> properties["spark.jars"], properties["spark.ui.enabled"], properties["spark.sql.runSQLOnFiles"]
+    ('a.jar', 'true', 'false')
+    """
+    given = _defaults(settings) | dict(settings.properties) | dict(settings.catalogs) | dict(HARDENING)
+    hardened = {name: f"{given.get(name, '')} {XML_STAYS_INSIDE}".strip() for name in JAVA_OPTIONS}
+    return given | hardened
+
+
+def refusal_of(name: str, value: str) -> str | None:
+    """Why the operator may not give the session this property; None where they may.
+
+    >>> refusal_of("spark.sql.caseSensitive", "true")
+    'spark.sql.caseSensitive has to stay false'
+    >>> refusal_of("spark.sql.caseSensitive", "FALSE"), refusal_of("spark.ui.enabled", "true")
+    (None, None)
+    """
+    if name.startswith(OTHER_SNAPSHOTS):
+        return f"{name} cannot be given: a query names the branch that it reads"
+    stays = HARDENING.get(name, value)
+    return None if value.strip().casefold() == stays.casefold() else f"{name} has to stay {stays}"
+
+
+def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Those that must stand on the JVM's command line.
+
+    >>> launch_properties({"spark.jars": "a.jar", "spark.sql.catalog.lake.jdbc.password": "secret"})
+    {'spark.jars': 'a.jar'}
+    """
+    return {name: value for name, value in properties.items() if name.startswith(LAUNCH_PREFIXES)}
+
+
+def _defaults(settings: SparkSettings) -> dict[str, str]:
+    defaults = {
+        "spark.app.name": "sluice",
+        "spark.master": settings.master,
+        "spark.submit.deployMode": "client",
+        "spark.driver.memory": settings.driver_memory,
+        "spark.driver.maxResultSize": str(min(settings.max_result_bytes, heap_bytes(settings) // 4)),
+        "spark.driver.extraJavaOptions": _java_options(settings.log_dir),
+        "spark.scheduler.mode": "FAIR",
+        "spark.scheduler.allocation.file": resource_path("fairscheduler.xml").as_uri(),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.session.timeZone": settings.time_zone,
+        # Spark's own pattern misses a REST catalog's `credential` and S3's `access-key`.
+        "spark.redaction.regex": "(?i)secret|password|passwd|token|credential|access[.-]?key",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # Up to here Spark keeps the first rows of an order in an array of the size that a LIMIT names.
+        "spark.sql.execution.topKSortFallbackThreshold": "1000000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        # The default refuses a struct with two fields of one name, which Spark itself answers.
+        "spark.sql.execution.pandas.structHandlingMode": "row",
+        # A query brings about ten classes. Of Spark's 100, those of a dashboard's dozen questions evict each
+        # other, and every one is compiled, and warmed up, anew.
+        "spark.sql.codegen.cache.maxEntries": "1000",
+        # The gateway keeps its own records; Spark's history of them would only grow the driver's heap.
+        "spark.sql.ui.retainedExecutions": "20",
+        "spark.ui.retainedJobs": "50",
+        "spark.ui.retainedStages": "50",
+        "spark.ui.retainedTasks": "1000",
+    } | dict.fromkeys(THREAD_BOUNDS, str(PLANNING_THREADS))
+    if settings.jars:
+        defaults["spark.jars"] = ",".join(settings.jars)
+    if is_local(settings.master):
+        # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
+        defaults["spark.sql.shuffle.partitions"] = "8"
+        # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
+        defaults["spark.sql.iceberg.read.adaptive-split-size.enabled"] = "false"
+        # A stack that overflows in a task, as in a regular expression, fails its query alone. Else Spark ends
+        # the JVM, which here is everybody's; a real lack of memory ends it by an option of its own.
+        defaults["spark.executor.killOnFatalError.depth"] = "0"
+        # Without it every user of this machine could talk to the driver.
+        defaults["spark.authenticate"] = "true"
+        defaults["spark.driver.host"] = "127.0.0.1"
+        defaults["spark.driver.bindAddress"] = "127.0.0.1"
+    else:
+        # A task that does not end when it is killed holds its slot for good: its executor ends instead. In
+        # local mode Spark only logs that; the engine's own watch replaces it there.
+        defaults |= {
+            "spark.task.reaper.enabled": "true",
+            "spark.task.reaper.killTimeout": "20s",
+            "spark.task.reaper.threadDump": "false",
+        }
+    if settings.default_catalog is not None:
+        defaults["spark.sql.defaultCatalog"] = settings.default_catalog
+    return defaults
+
+
+def is_local(master: str) -> bool:
+    """Whether the driver's own JVM runs all tasks.
+
+    >>> is_local("local[*]"), is_local("local-cluster[2,1,1024]"), is_local("k8s://https://host")
+    (True, False, False)
+    """
+    return master == "local" or master.startswith("local[")
+
+
+def heap_bytes(settings: SparkSettings) -> int:
+    """The driver's heap. A result is in it whole for a moment, so no result may take more than a part of it.
+
+    >>> heap_bytes(SparkSettings("local[2]", (), Path("logs"), driver_memory="2g")) == 2 * 1024 * MIB
+    True
+    """
+    number, unit = settings.driver_memory[:-1], settings.driver_memory[-1].lower()
+    kibibytes: int = 1024 ** "kmgt".index(unit)
+    return int(number) * kibibytes * 1024
+
+
+def _java_options(log_dir: Path) -> str:
+    options = (
+        "-XX:+ExitOnOutOfMemoryError",  # a JVM without memory is worse than a new one
+        f'"-Dlog4j2.configurationFile={resource_path("log4j2.properties").as_uri()}"',
+        f'"-Dsluice.log.dir={log_dir}"',
+    )
+    return " ".join(options)
