@@ -23,7 +23,7 @@ from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.postgres_programs import PostgresPrograms
 from service.model.ingest.ingest import IngestState
 from tests.integration.ingest.lakehouse import IngestLakehouse
-from tests.unit.api.test_doctor import of_part
+from tests.unit.api.cli.test_doctor import of_part
 
 pytestmark = pytest.mark.integration
 

@@ -22,7 +22,7 @@ from service.ports import Clock
 from tests.integration.asking import rows
 from tests.integration.running import COMMAND, REPOSITORY, RunningGateway, environment, run_sluice
 from tests.integration.servers import Postgres, Valkey, postgres, valkey
-from tests.unit.api.test_doctor import nowhere_to_write, of_part
+from tests.unit.api.cli.test_doctor import nowhere_to_write, of_part
 
 pytestmark = pytest.mark.integration
 
