@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 
 import structlog
 
-from service.errors import GatewayError
 from service.ingest_ports import IngestHistory
+from service.periodic_worker import PeriodicWorker
 from service.ports import Clock
 
 AT_ONCE = 1_000
@@ -29,12 +28,11 @@ class IngestRetention:
         self._history = history
         self._clock = clock
         self._retention = retention
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._sweep_until_closed, name="ingest-retention", daemon=True)
+        self._worker = PeriodicWorker("ingest-retention", self._forget_old, EVERY_S)
 
     def start(self) -> None:
         """Begins to sweep."""
-        self._thread.start()
+        self._worker.start()
 
     def sweep(self) -> int:
         """Forgets all that is due now; how many ingests.
@@ -43,7 +41,7 @@ class IngestRetention:
             MetricsStoreDown: the log does not answer.
         """
         moment, count = self._clock.now() - self._retention, 0
-        while not self._closed.is_set():
+        while not self._worker.is_closing:
             forgotten = self._history.forget_before(moment, AT_ONCE)
             count += forgotten
             if forgotten < AT_ONCE:
@@ -52,15 +50,8 @@ class IngestRetention:
 
     def close(self) -> None:
         """Ends the thread."""
-        self._closed.set()
+        self._worker.close()
 
-    def _sweep_until_closed(self) -> None:
-        while not self._closed.is_set():
-            try:
-                if forgotten := self.sweep():
-                    log.info("old_ingests_forgotten", count=forgotten)
-            except GatewayError as down:
-                log.warning("ingests_not_forgotten", reason=down.detail)
-            except Exception:  # the outermost edge of a thread that must not end
-                log.exception("ingest_retention_crashed")
-            self._closed.wait(EVERY_S)
+    def _forget_old(self) -> None:
+        if forgotten := self.sweep():
+            log.info("old_ingests_forgotten", count=forgotten)

@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 import structlog
 
 from service.errors import (
-    GatewayError,
     MaintenanceNotFound,
     MaintenanceRunning,
     PartDown,
@@ -30,6 +29,7 @@ from service.model.operations.maintenance import (
     MaintenanceState,
 )
 from service.model.tables.tables import TableName
+from service.periodic_worker import PeriodicWorker
 
 log = structlog.get_logger(__name__)
 
@@ -73,13 +73,11 @@ class Maintenances:
         self._ports = ports
         self._next_housekeeping_ms = 0
         self._is_ending = threading.Event()
-        self._closed = threading.Event()
-        self._wake = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="maintenance", daemon=True)
+        self._worker = PeriodicWorker("maintenance", self._work, plan.look_around_s)
 
     def start(self) -> None:
         """Begins to run what is open."""
-        self._thread.start()
+        self._worker.start()
 
     def ask(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
         """Takes it in; it is run when its turn comes, also by another replica, or after a restart.
@@ -101,7 +99,7 @@ class Maintenances:
             raise MaintenanceRunning(
                 f"{request.key.table} is being maintained: {open_one.maintenance_id} has not ended yet."
             )
-        self._wake.set()
+        self._worker.wake()
         return record
 
     def find(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
@@ -137,7 +135,7 @@ class Maintenances:
             self._ports.log.forget(self._ports.clock.now() - self.plan.kept)
             self._ask_for_what_is_due()
         for record in self._ports.turns.open():
-            if self._closed.is_set():
+            if self._worker.is_closing:
                 return
             self._take_turn(record)
 
@@ -147,10 +145,7 @@ class Maintenances:
 
     def close(self, timeout_s: float) -> None:
         """Runs nothing more. What runs goes on in the engine for as long as that is there; it stays open."""
-        self._closed.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
+        self._worker.close(timeout_s)
 
     def _check_allowed(self, table: TableName) -> None:
         if not self._is_allowed(table):
@@ -204,17 +199,10 @@ class Maintenances:
             self._ports.lineage.maintained(ended)
 
     def _work(self) -> None:
-        while not self._closed.is_set():
-            self._wake.clear()
-            try:
-                self.run_open()
-            except PartDown as down:
-                log.warning("maintenance_postponed", reason=down.detail)
-            except GatewayError as failure:
-                log.warning("maintenance_failed", reason=failure.detail)
-            except Exception:  # the outermost edge of a thread that must never end
-                log.exception("maintenance_crashed")
-            self._wake.wait(self.plan.look_around_s)
+        try:
+            self.run_open()
+        except PartDown as down:
+            log.warning("maintenance_postponed", reason=down.detail)
 
 
 def _tell(record: MaintenanceRecord) -> None:

@@ -18,15 +18,17 @@ import scala.Option;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Keeps the side of a join that Spark prunes by the other side from being broadcast itself.
+ * Keeps the filters by which Spark prunes scans itself, in statements that ask for it.
  *
- * Spark broadcasts the smaller side. A scan that our filters have narrowed may have become that side, and is then
- * pruned by the other one no more (`PlanDynamicPruningFilters` takes the filter away unless its side is broadcast).
- * Only where the other side is small enough to be broadcast, and only in statements that ask for it.
+ * Spark broadcasts the smaller side of a join, prunes a scan of the other side by the rows that it broadcasts, and
+ * takes the filter away where it finds no such broadcast (`PlanDynamicPruningFilters`). Our own filters change which
+ * side is the smaller one, and what the two sides look like. So here, where the keys are few enough to be broadcast:
  *
- * Spark also takes the filter away where the plan for its keys is not equal to the side of the join. It optimizes a
- * subquery, makes a join of it, and prunes that join once more: in the join's side the second filter of the same keys
- * is dropped when filters are combined, and must be in the plan for the keys, too.
+ * - The pruned side is not broadcast itself, unless somebody has given a hint.
+ * - The plan that reads the keys stays equal to the side of the join, so that both are one broadcast. Spark optimizes a
+ *   subquery, makes a join of it, and prunes that join once more; combining filters drops the second filter from the
+ *   join's side alone.
+ * - Where the two differ all the same, the keys are read by themselves instead of pruning nothing.
  */
 public final class BroadcastSides extends Rule {
 
@@ -56,7 +58,15 @@ public final class BroadcastSides extends Rule {
     private Expression inBuildSides(Expression condition) {
         if (condition instanceof DynamicPruningSubquery) {
             DynamicPruningSubquery filter = (DynamicPruningSubquery) condition;
-            return filter.withNewPlan(kept((LogicalPlan) CombineFilters$.MODULE$.apply(filter.buildQuery())));
+            LogicalPlan keys = kept((LogicalPlan) CombineFilters$.MODULE$.apply(filter.buildQuery()));
+            return filter.copy(
+                filter.pruningKey(),
+                keys,
+                filter.buildKeys(),
+                filter.broadcastKeyIndices(),
+                filter.onlyInBroadcast() && !isSmall(keys),
+                filter.exprId(),
+                filter.hint());
         }
         return (Expression) condition.mapChildren(new AbstractFunction1() {
             public Object apply(Object child) {

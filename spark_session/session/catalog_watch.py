@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from service.model.operations.fault_text import fault_text
+from service.periodic_worker import PeriodicWorker
 from spark_session.errors import causes_of
 
 if TYPE_CHECKING:
@@ -55,20 +55,18 @@ class CatalogWatch:
         self._root = root
         self._children = children
         self._names = tuple(names)
-        self._check_every_s = check_every_s
         self._faults: dict[str, str] = {}
         self._asking: tuple[str, float] | None = None
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="catalog-watch", daemon=True)
+        self._worker = PeriodicWorker("catalog-watch", self._ask_all, check_every_s, waits_first=True)
 
     def start(self) -> None:
         """Opens those that answer, and begins to look after all."""
         self._ask_all()
-        self._thread.start()
+        self._worker.start()
 
     def close(self) -> None:
         """Asks no more."""
-        self._closing.set()
+        self._worker.close()
 
     def faults(self) -> Mapping[str, str]:
         """Why a catalog cannot be used in the engine, by its name, without addresses or secrets."""
@@ -78,13 +76,9 @@ class CatalogWatch:
             faults.setdefault(asking[0], f"it has not answered the engine for {HANGS_AFTER_S:g} s")
         return faults
 
-    def _watch(self) -> None:
-        while not self._closing.wait(self._check_every_s):
-            self._ask_all()
-
     def _ask_all(self) -> None:
         for name in self._names:
-            if self._closing.is_set():
+            if self._worker.is_closing:
                 return
             self._asking = (name, time.monotonic())
             self._note(name, self._fault_of(name))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 
 from pyspark.errors import PySparkException
 
+from service.periodic_worker import PeriodicWorker
 from spark_session.java.jvm import UNREACHABLE
 
 
@@ -21,21 +21,19 @@ class Heartbeat:
 
     def __init__(self, beat: Callable[[], int], interval_s: float, window_s: float) -> None:
         self._beat = beat
-        self._interval_s = interval_s
         self._window_s = window_s
         self._began_s: float | None = None
         self._failure: str | None = None
         self._collected: deque[tuple[float, int]] = deque()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="engine-heartbeat", daemon=True)
+        self._worker = PeriodicWorker("engine-heartbeat", self._try_beat, interval_s, waits_first=True)
 
     def start(self) -> None:
         """Begins."""
-        self._thread.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Begins no further beat; one that hangs ends with its JVM."""
-        self._closed.set()
+        self._worker.close()
 
     def silent_s(self) -> float:
         """How long the beat that is under way has not been answered; 0 between two beats."""
@@ -55,16 +53,15 @@ class Heartbeat:
         (first_s, first_ms), (last_s, last_ms) = samples[0], samples[-1]
         return (last_ms - first_ms) / 1000 / (last_s - first_s)
 
-    def _run(self) -> None:
-        while not self._closed.wait(self._interval_s):
-            self._began_s = time.monotonic()
-            try:
-                self._note(self._beat())
-                self._failure = None
-            except (PySparkException, *UNREACHABLE) as failure:
-                self._failure = type(failure).__name__
-            finally:
-                self._began_s = None
+    def _try_beat(self) -> None:
+        self._began_s = time.monotonic()
+        try:
+            self._note(self._beat())
+            self._failure = None
+        except (PySparkException, *UNREACHABLE) as failure:
+            self._failure = type(failure).__name__
+        finally:
+            self._began_s = None
 
     def _note(self, collected_ms: int) -> None:
         now_s = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -12,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
+from service.periodic_worker import PeriodicWorker
 from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.supervision.cancels import Cancels
@@ -42,10 +42,9 @@ class SessionWatch:
         self._is_stopped = False
         self._late_tasks: list[tuple[float, str]] = []
         self._sample: JvmSample | None = None
-        self._closed = threading.Event()
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
-        self._upkeep = threading.Thread(target=self._keep_up, name="engine-upkeep", daemon=True)
+        self._upkeep = PeriodicWorker("engine-upkeep", self._keep_up, UPKEEP_INTERVAL_S, waits_first=True)
 
     @classmethod
     def start(cls, session: WarmSession, bounds: EngineBounds) -> SessionWatch:
@@ -104,7 +103,7 @@ class SessionWatch:
 
     def stop(self) -> None:
         """Watches no longer. Threads that wait for the JVM end with it."""
-        self._closed.set()
+        self._upkeep.close()
         self._heartbeat.stop()
         self._cancels.stop()
 
@@ -121,9 +120,8 @@ class SessionWatch:
         return sample.collection_ms
 
     def _keep_up(self) -> None:
-        while not self._closed.wait(UPKEEP_INTERVAL_S):
-            self._session.release_reader_memory()
-            try:
-                self._session.tables.register()
-            except (PySparkException, *UNREACHABLE) as failure:
-                log.info("tables_not_registered", error=type(failure).__name__)
+        self._session.release_reader_memory()
+        try:
+            self._session.tables.register()
+        except (PySparkException, *UNREACHABLE) as failure:
+            log.info("tables_not_registered", error=type(failure).__name__)

@@ -25,7 +25,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 from rich.console import Console
 from rich.table import Table
 
-from tests.integration.asking import rows
+from tests.integration.asking import ask
 from tests.integration.conftest import embedded_catalog
 from tests.integration.lakehouse import make, make_star
 from tests.integration.running import REPOSITORY, RunningGateway, until
@@ -37,6 +37,7 @@ CALLERS = int(os.environ.get("SLUICE_LOAD_CALLERS", "12"))
 WARM_AFTER_MINUTES = 10
 """In less, memory still grows to what it then stays at."""
 
+KEY_PARTS = 10
 RESULTS = REPOSITORY / ".sluice" / "load"
 USERS = Path(__file__).parent / "users.py"
 SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
@@ -116,9 +117,16 @@ def _lost(gateway: RunningGateway, lake: SqlCatalog, ledger: Ledger) -> Iterator
         return found
 
     until(lambda: ledger.accepted <= set(numbers()), 120)
-    sql = "SELECT id, turn FROM lake.load.keyed"
-    turns = [(key, turn) for key, turn in rows(gateway.client, sql, rowLimit=1_000_000)]
-    yield from ledger.faults(numbers(), turns)
+    yield from ledger.faults(numbers(), list(_turns(gateway)))
+
+
+def _turns(gateway: RunningGateway) -> Iterator[tuple[int, int]]:
+    """Keys with their turns, in parts that each fit into an answer's first chunk."""
+    for part in range(KEY_PARTS):
+        sql = f"SELECT id, turn FROM lake.load.keyed WHERE id % {KEY_PARTS} = {part}"
+        answer = ask(gateway.client, sql)
+        assert answer["result"]["nextChunkLink"] is None, "more keys than KEY_PARTS is made for"
+        yield from ((key, turn) for key, turn in answer["result"]["rows"])
 
 
 def _grown(memory: MemoryWatch) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 from service.model.operations.usage import CacheUse
 
@@ -26,15 +27,15 @@ class BoundedLru(Generic[K, V]):
         self._max_entries = max_entries
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._byte_count = 0
+        self._entries: LRUCache[K, tuple[V, int]] = LRUCache(max_bytes, lambda entry: entry[1])
         self._hits = self._misses = 0
 
     @property
     def use(self) -> CacheUse:
         """As it is now."""
         with self._lock:
-            return CacheUse(len(self._entries), self._byte_count, self._max_bytes, self._hits, self._misses)
+            byte_count = int(self._entries.currsize)
+            return CacheUse(len(self._entries), byte_count, self._max_bytes, self._hits, self._misses)
 
     def get(self, key: K) -> V | None:
         """The value, if it is kept."""
@@ -44,15 +45,14 @@ class BoundedLru(Generic[K, V]):
                 self._misses += 1
                 return None
             self._hits += 1
-            self._entries.move_to_end(key)
             return entry[0]
 
     def put(self, key: K, value: V, byte_count: int) -> None:
         """Keeps the value; one that is larger than all bytes together is not kept."""
         with self._lock:
-            _, before = self._entries.pop(key, (None, 0))
+            self._entries.pop(key, None)
+            if byte_count > self._max_bytes:
+                return
             self._entries[key] = (value, byte_count)
-            self._byte_count += byte_count - before
-            while len(self._entries) > self._max_entries or self._byte_count > self._max_bytes:
-                _, (_, freed) = self._entries.popitem(last=False)
-                self._byte_count -= freed
+            while len(self._entries) > self._max_entries:
+                self._entries.popitem()

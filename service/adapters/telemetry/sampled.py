@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-import structlog
+from service.periodic_worker import PeriodicWorker
 
 T = TypeVar("T")
-log = structlog.get_logger(__name__)
 
 SAMPLED_EVERY_S = 10.0
 KEPT_SAMPLES = 6
@@ -21,16 +19,14 @@ class Sampled(Generic[T]):
     """Calls a function again and again, in a thread of its own, which may hang. Any thread may ask."""
 
     def __init__(self, name: str, take: Callable[[], T], every_s: float = SAMPLED_EVERY_S) -> None:
-        self._name = name
         self._take = take
         self._every_s = every_s
         self._latest: tuple[float, T] | None = None
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"sample-{name}", daemon=True)
+        self._worker = PeriodicWorker(f"sample-{name}", self._sample, every_s)
 
     def start(self) -> None:
         """Begins."""
-        self._thread.start()
+        self._worker.start()
 
     @property
     def latest(self) -> T | None:
@@ -42,12 +38,7 @@ class Sampled(Generic[T]):
 
     def close(self) -> None:
         """Takes no further sample; one that hangs is not waited for."""
-        self._closed.set()
+        self._worker.close()
 
-    def _run(self) -> None:
-        while not self._closed.is_set():
-            try:
-                self._latest = time.monotonic(), self._take()
-            except Exception as failure:  # noqa: BLE001 — the outermost edge of a thread that must never end
-                log.warning("not_sampled", sample=self._name, error=type(failure).__name__)
-            self._closed.wait(self._every_s)
+    def _sample(self) -> None:
+        self._latest = time.monotonic(), self._take()

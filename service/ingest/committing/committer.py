@@ -25,6 +25,7 @@ from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest.ingest import IngestBacklog, IngestRecord
 from service.model.ingest.writing import TableKey
 from service.model.query.lineage import EndedRound
+from service.periodic_worker import PeriodicWorker
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)
@@ -64,9 +65,10 @@ class Committer:
         self._closed = threading.Event()
         names = (f"commit-{number}" for number in range(pace.parallel_rounds))
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
-        self._threads.append(threading.Thread(target=self._look_around, name="commit-look", daemon=True))
+        self._looking = PeriodicWorker("commit-look", self._look_around, pace.look_around_ms / 1000)
         for each in self._threads:
             each.start()
+        self._looking.start()
 
     @contextmanager
     def expecting(self, keys: Iterable[TableKey]) -> Iterator[None]:
@@ -115,9 +117,11 @@ class Committer:
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
+        self._looking.close()
         deadline_ms = self._clock.elapsed_ms() + timeout_s * 1000
         for each in self._threads:
             each.join(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
+        self._looking.close(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
         self._waiters.release()
 
     def _oldest_ms(self) -> int:
@@ -221,14 +225,10 @@ class Committer:
         return True
 
     def _look_around(self) -> None:
-        while not self._closed.is_set():
-            try:
-                self._put([*self._log_backlog.look(self._log), *self._waiters.keys()])
-            except GatewayError as down:
-                log.warning("ingest_log_down", reason=down.detail)
-            except Exception:  # the outermost edge of a thread that must never end
-                log.exception("look_around_crashed")
-            self._closed.wait(self._pace.look_around_ms / 1000)
+        try:
+            self._put([*self._log_backlog.look(self._log), *self._waiters.keys()])
+        except GatewayError as down:
+            log.warning("ingest_log_down", reason=down.detail)
 
     def _put(self, keys: Iterable[TableKey]) -> None:
         with self._changed:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nsmallest
 from uuid import UUID
+
+from cachetools import FIFOCache
 
 from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.writing import TableKey
@@ -45,7 +46,7 @@ class Waiters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[UUID, _Waiter] = {}
-        self._settled: OrderedDict[UUID, IngestRecord] = OrderedDict()
+        self._settled: FIFOCache[UUID, IngestRecord] = FIFOCache(KEPT)
 
     def wait_for(self, record: IngestRecord) -> Future[None]:
         """The ingest's future; the same one for all who ask while it waits."""
@@ -127,8 +128,6 @@ class Waiters:
     def _keep(self, record: IngestRecord | None) -> None:
         if record is not None:
             self._settled[record.ingest_id] = record
-            while len(self._settled) > KEPT:
-                self._settled.popitem(last=False)
 
     def _resolve(self, waiters: Sequence[_Waiter]) -> None:
         for each in waiters:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ from service.ingest.streaming.unmetered import UnmeteredStreams
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
+from service.periodic_worker import PeriodicWorker
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamMeters, StreamQueries, StreamSources, StreamStore
 
@@ -87,13 +87,13 @@ class Streams:
         self._lags = StreamLags()
         self._by_state: Mapping[StreamState, int] = {}
         self._next_standing_ms = 0
-        self._wake = threading.Event()
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._supervise, name="streams", daemon=True)
+        self._worker = PeriodicWorker(
+            "streams", self._supervise, pace.look_around_ms / 1000, at_end=self._stop_all
+        )
 
     def start(self) -> None:
         """Begins to run what is to be run, of earlier processes too."""
-        self._thread.start()
+        self._worker.start()
 
     def create(
         self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
@@ -136,7 +136,7 @@ class Streams:
             fingerprint=fingerprint,
         )
         added = self._ports.store.add(record)
-        self._wake.set()
+        self._worker.wake()
         return _same(added, fingerprint)
 
     def list(self, caller: str) -> Sequence[StreamRecord]:
@@ -173,7 +173,7 @@ class Streams:
             raise self._too_many()
         self._ports.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
         self._pauses.pop(stream_id, None)
-        self._wake.set()
+        self._worker.wake()
         return self.find(stream_id, caller)
 
     def standing(self) -> StreamStanding:
@@ -183,14 +183,12 @@ class Streams:
 
     def stop_taking(self) -> None:
         """Begins to end what runs here, without waiting for it; it goes on after the next start."""
-        self._closing.set()
-        self._wake.set()
+        self._worker.close()
 
     def close(self, timeout_s: float) -> None:
         """Ends what runs here; it goes on after the next start, or in another replica."""
         self.stop_taking()
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
+        self._worker.close(timeout_s)
 
     def _is_full(self) -> bool:
         return len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most
@@ -206,16 +204,13 @@ class Streams:
         return next((each for each in self.list(caller) if each.request_id == request_id), None)
 
     def _supervise(self) -> None:
-        while not self._closing.is_set():
-            self._wake.clear()
-            try:
-                self._look_around()
-            except GatewayError as down:
-                level = INFO if self._is_of_a_stop(down) else WARNING
-                log.log(level, "streams_not_looked_after", reason=down.detail)
-            except Exception:  # the outermost edge of a thread that must never end
-                log.exception("streams_crashed")
-            self._wake.wait(self._pace.look_around_ms / 1000)
+        try:
+            self._look_around()
+        except GatewayError as down:
+            level = INFO if self._is_of_a_stop(down) else WARNING
+            log.log(level, "streams_not_looked_after", reason=down.detail)
+
+    def _stop_all(self) -> None:
         for each in self._runs.values():
             each.stop()
 
@@ -229,7 +224,7 @@ class Streams:
             else:
                 self._goes_on(wanted[stream_id], run.query)
         for stream_id in wanted:
-            if stream_id not in self._runs and self._is_due(stream_id) and not self._closing.is_set():
+            if stream_id not in self._runs and self._is_due(stream_id) and not self._worker.is_closing:
                 self._begin(stream_id)
         for stream_id in self._lags.followed() - wanted.keys():
             self._lags.forget(stream_id)
@@ -295,13 +290,13 @@ class Streams:
         failure = None if run.query is None else run.query.failure()
         self._end(run)
         if failure is None:
-            is_closing = self._closing.is_set()
+            is_closing = self._worker.is_closing
             failure = ShuttingDown() if is_closing else StreamFailed("The stream ended without a reason.")
         self._failed(run.record.stream_id, failure)
 
     def _is_of_a_stop(self, failure: GatewayError) -> bool:
         """Whether it is this gateway's own end that is in the way, of which nobody needs to be told."""
-        is_down = isinstance(failure, PartDown) and self._closing.is_set()
+        is_down = isinstance(failure, PartDown) and self._worker.is_closing
         return is_down or isinstance(failure, ShuttingDown)
 
     def _failed(self, stream_id: UUID, failure: GatewayError) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import chain
 
 from sqlglot import exp
 
 from service.model.filters.filtering import JoinType
-from service.model.filters.joins import Candidate, OpenedGraph
+from service.model.filters.joins import Candidate, ColumnOf, OpenedGraph, own_columns
 from service.pruning.rewrites.local_relations import is_joined_by_the_select
 
 _CHOOSING = (exp.Having, exp.Limit, exp.Offset, exp.Qualify, exp.TableSample, exp.Window)
@@ -27,13 +28,18 @@ def has_all_filters(
     >>> from service.model.filters.joins import ColumnOf
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> from service.pruning.join_graph.open_relations import open_relations
-    >>> def has_all(joins):
-    ...     sql = f"SELECT 1 FROM {joins} WHERE f.k = d.k AND d.m = m.k AND d.y = 1"
+    >>> def has_all(joins, condition="d.y = 1"):
+    ...     sql = f"SELECT 1 FROM {joins} WHERE f.k = d.k AND d.m = m.k AND {condition}"
     ...     graph = join_graph(build_scope(parse_one(sql, read="spark")))
     ...     found = Candidate(JoinType.INNER, ColumnOf("f", "k"), ColumnOf("d", "k"), frozenset(), graph)
     ...     return has_all_filters(found, open_relations(graph, lambda _: None), {"d"}, None)
     >>> has_all("f, d, m"), has_all("d, f, m"), has_all("d, m, f")
     (True, True, False)
+
+    The engine infers conditions, too: `d.y = 1` from the two on `f.y`.
+
+    >>> has_all("f, d, m", "f.y = d.y AND f.y = 1"), has_all("f, d, m", "f.y = d.y AND f.z = 1")
+    (False, True)
     """
     graph, build = candidate.build_graph, candidate.build.relation
     table = graph.relations.get(build)
@@ -47,4 +53,26 @@ def has_all_filters(
     joined = list(graph.relations)
     before = set(joined[: joined.index(candidate.probe.relation)])
     is_alone = is_joined_by_the_select(table) and before <= {build}
-    return is_alone or graph.relations.keys() - {candidate.probe.relation} <= set(asked)
+    is_all_asked = is_alone or graph.relations.keys() - {candidate.probe.relation} <= set(asked)
+    conjuncts = {*graph.conjuncts, *opened.graph.conjuncts}
+    return is_all_asked and not _are_more_inferred(conjuncts, frozenset(asked))
+
+
+def _are_more_inferred(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -> bool:
+    """Whether a condition on one other relation is on a column that is compared with those asked for."""
+    read = [frozenset(ColumnOf(each.table, each.name) for each in own_columns(each)) for each in conjuncts]
+    compared: dict[ColumnOf, list[frozenset[ColumnOf]]] = {}
+    filtered: set[ColumnOf] = set()
+    for columns in read:
+        if len({each.relation for each in columns}) > 1:
+            for column in columns:
+                compared.setdefault(column, []).append(columns)
+        else:
+            filtered.update(each for each in columns if each.relation not in asked)
+    waiting = [each for each in compared if each.relation in asked]
+    reached = set(waiting)
+    while waiting:
+        near = set(chain.from_iterable(compared.pop(waiting.pop(), ()))) - reached
+        reached |= near
+        waiting += near
+    return not reached.isdisjoint(filtered)

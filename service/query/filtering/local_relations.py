@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 
 import structlog
+from cachetools import LRUCache
 
 from service.errors import GatewayError
 from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
@@ -32,9 +32,9 @@ class LocalRelations:
         self._relations = relations
         self._executor = executor
         self._lock = threading.Lock()
-        self._asked: OrderedDict[str, int] = OrderedDict()
+        self._asked: LRUCache[str, int] = LRUCache(REMEMBERED)
         self._pending: dict[str, Future[None]] = {}
-        self._too_large: OrderedDict[str, None] = OrderedDict()
+        self._too_large: LRUCache[str, None] = LRUCache(REMEMBERED)
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
@@ -94,9 +94,7 @@ class LocalRelations:
         with self._lock:
             if fingerprint in self._pending or fingerprint in self._too_large:
                 return False
-            count = self._asked.pop(fingerprint, 0) + 1
-            self._asked[fingerprint] = count
-            _shorten(self._asked)
+            self._asked[fingerprint] = count = self._asked.get(fingerprint, 0) + 1
             return count >= ASKED_BEFORE_FETCHED and len(self._pending) < PENDING_AT_MOST
 
     def _start(self, wanted: RelationQuery, parameters: Parameters) -> None:
@@ -127,12 +125,6 @@ class LocalRelations:
     def _refuse(self, fingerprint: str) -> None:
         with self._lock:
             self._too_large[fingerprint] = None
-            _shorten(self._too_large)
-
-
-def _shorten(kept: OrderedDict[str, int] | OrderedDict[str, None]) -> None:
-    while len(kept) > REMEMBERED:
-        kept.popitem(last=False)
 
 
 def _used(parameters: Parameters, wanted: RelationQuery) -> Parameters:

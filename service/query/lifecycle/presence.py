@@ -13,6 +13,7 @@ import structlog
 from service.errors import MetricsStoreDown, QueryCanceled, QueryEnded, ReplicaLost
 from service.model.query.query import QueryState
 from service.model.query.replicas import OpenQuery
+from service.periodic_worker import PeriodicWorker
 from service.ports import Clock, Journal, Replicas
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery
@@ -74,13 +75,12 @@ class Presence:
         self._judges_from_ms = 0
         self._is_away = False
         self._is_leaving = False
-        self._wake = threading.Event()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._beat_until_closed, name="presence", daemon=True)
+        self._next_beat_ms = 0.0
+        self._worker = PeriodicWorker("presence", self._look_around, self._pause_s)
 
     def start(self) -> None:
         """Begins to beat, at once and then every `interval_s`."""
-        self._thread.start()
+        self._worker.start()
 
     def tell(self, query: LiveQuery) -> None:
         """Writes an open query down before its caller is told of it, so that any replica knows its id.
@@ -123,7 +123,7 @@ class Presence:
                 left.set_result(None)
                 return left
             watched = self._watched.setdefault(query_id, Future())
-        self._wake.set()
+        self._worker.wake()
         return watched
 
     def stop_watching(self) -> None:
@@ -167,10 +167,7 @@ class Presence:
 
     def close(self) -> None:
         """Says that this replica ends. Call it when the records of all queries are written."""
-        self._closed.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(ENDED_WITHIN_S)
+        self._worker.close(ENDED_WITHIN_S)
         try:
             self._replicas.leave()
         except MetricsStoreDown:
@@ -242,21 +239,15 @@ class Presence:
         if lost:
             log.warning("queries_lost_with_their_replica", query_ids=sorted(map(str, lost)))
 
-    def _beat_until_closed(self) -> None:
-        next_beat_ms = 0.0
-        while not self._closed.is_set():
-            if self._clock.elapsed_ms() >= next_beat_ms:
-                next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
-                self._guarded(self.beat)
-            self._guarded(self.look_after_watched)
-            left_s = max(0.0, (next_beat_ms - self._clock.elapsed_ms()) / 1000)
-            with self._lock:
-                pause_s = min(left_s, WATCH_S) if self._watched else left_s
-            self._wake.wait(pause_s)
-            self._wake.clear()
-
-    def _guarded(self, task: Callable[[], None]) -> None:
+    def _look_around(self) -> None:
         try:
-            task()
-        except Exception:  # the outermost edge of a thread: without it this replica would count as lost
-            log.exception("presence_failed")
+            if self._clock.elapsed_ms() >= self._next_beat_ms:
+                self._next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000
+                self.beat()
+        finally:
+            self.look_after_watched()
+
+    def _pause_s(self) -> float:
+        left_s = max(0.0, (self._next_beat_ms - self._clock.elapsed_ms()) / 1000)
+        with self._lock:
+            return min(left_s, WATCH_S) if self._watched else left_s

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -12,6 +11,7 @@ import structlog
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import PoolUse
+from service.periodic_worker import PeriodicWorker
 from service.query.lifecycle.book import QueryBook
 from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.run import QueryPorts, record, run_query
@@ -36,8 +36,7 @@ class QueryWorkers:
         self._book = book
         self._ports = ports
         self._turns: TakenTurns[LiveQuery] = TakenTurns(count, "query", self._work)
-        self._closed = threading.Event()
-        self._sweeper = threading.Thread(target=self._sweep, name="sweep", daemon=True)
+        self._sweeper = PeriodicWorker("sweep", self._sweep, SWEEP_INTERVAL_S)
         self._sweeper.start()
 
     def hand_over(self, query: LiveQuery) -> None:
@@ -91,8 +90,7 @@ class QueryWorkers:
         # Without its engine a query ends within moments; one that does not hangs where nothing reaches it.
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("queries_hang_in_stop")
-        self._closed.set()
-        self._sweeper.join(ENDED_WITHIN_S)
+        self._sweeper.close(ENDED_WITHIN_S)
 
     def _work(self, query: LiveQuery) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
@@ -123,9 +121,8 @@ class QueryWorkers:
             record(query, self._ports.journal)
 
     def _sweep(self) -> None:
-        while not self._closed.wait(SWEEP_INTERVAL_S):
-            self._guarded(self._end_late_queries)
-            self._guarded(lambda: forget_old_queries(self._book, self._ports))
+        self._guarded(self._end_late_queries)
+        self._guarded(lambda: forget_old_queries(self._book, self._ports))
 
     def _end_late_queries(self) -> None:
         for query in end_late_queries(self._book, self._ports):
@@ -135,5 +132,5 @@ class QueryWorkers:
         try:
             task()
         except (GatewayError, OSError) as failure:
-            # Tried again with the next sweep; the sweeper itself must never end.
+            # Tried again with the next sweep; what comes after it in this one is not left out.
             log.warning("sweep_failed", error=type(failure).__name__)
