@@ -27,6 +27,9 @@ from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from service.tracing import current
 
+_RESOLVED: Future[None] = Future()
+_RESOLVED.set_result(None)
+
 
 class LiveQuery:
     """QUEUED → RUNNING → one of the final states, never back.
@@ -187,6 +190,12 @@ class LiveQuery:
             filters=self._filters(() if run is None else run.scans),
         )
         return self._end(record, None, failure, now_ms)
+
+    def let_go(self) -> None:
+        """Drops what nobody asks of a query that has ended and is recorded; thousands of them are held."""
+        with self._lock:
+            self._pruned = PrunedQuery(self.request.sql)
+            self.finished = self.recorded = _RESOLVED
 
     def status(self, now_ms: int) -> QueryStatus:
         """As it stands now; all the time of one that waits is queued time."""

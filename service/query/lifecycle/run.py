@@ -115,6 +115,7 @@ def record(
     """Puts what the query leaves behind on its way to the metrics store."""
     journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
     query.recorded.set_result(None)
+    query.let_go()
 
 
 def with_nearest(failure: GatewayError, query: LiveQuery, catalogs: Catalogs) -> GatewayError:

@@ -132,6 +132,19 @@ def test_a_failure_that_is_kept_has_let_go_of_where_it_came_from() -> None:
     assert left == {None}
 
 
+def test_a_recorded_query_keeps_its_status_and_drops_what_it_ran_with() -> None:
+    query = live_query()
+    query.prune(PrunedQuery("SELECT 2", rewritten_sql="SELECT 3"))
+    query.fail(QueryCanceled(), 7)
+    query.recorded.set_result(None)
+    before = query.status(9)
+    query.let_go()
+    assert query.pruned == PrunedQuery(query.request.sql)
+    assert query.status(9) == before
+    assert query.finished.done()
+    assert query.recorded.done()
+
+
 def test_what_hangs_is_given_up_only_when_its_grace_is_over() -> None:
     query = live_query()
     query.start(0)
