@@ -21,7 +21,7 @@ from api.doctor.trial_query import trial_query, trial_table_query
 from api.doctor.versions import versions
 from api.parts import EMBEDDED_CATALOG
 from api.settings import Settings
-from api.wiring_checks import check_driver, java, machine_checks
+from api.wiring_checks import check_driver, java, lineage_checks, machine_checks
 from api.wiring_doctor_parts import DoctorParts, doctor_parts
 from api.wiring_jars import unfetched
 from service.adapters.clock import SystemClock
@@ -150,6 +150,7 @@ class _Examination:
             cure="Start the Redis-protocol server, or mend SLUICE_FILTER_CACHE_URL: its host and password.",
         )
         yield Check(CLOCK, lambda: clock_skew(self.answers))
+        yield from lineage_checks(settings)
 
     def _catalogs(self) -> Iterator[Check]:
         for name in self._catalog_names:
