@@ -33,9 +33,10 @@ check: $(DEV) ## format, lint, types, import directions, doctests
 	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm
 
 SOAK_PROCESSES ?= 2
-soak: $(DEV) ## 20,000 generated queries, narrowed and as written; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
+soak: $(LOAD) ## 20,000 generated queries, narrowed and as written; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
 		$(BIN)/pytest tests/equivalence/test_generated.py -n $(SOAK_PROCESSES) -s
+	@$(BIN)/python -m tests.load .venv/load/bin/locust
 	@SLUICE_SOAK_KILLS=$${SLUICE_SOAK_KILLS:-300} $(BIN)/pytest tests/integration/ingest/test_random_kills.py -s
 	@SLUICE_SOAK_INGESTS=$${SLUICE_SOAK_INGESTS:-300} $(BIN)/pytest tests/integration/ingest/test_gateway_kills.py -s
 	@SLUICE_SOAK_BODY_MIB=$${SLUICE_SOAK_BODY_MIB:-2048} $(BIN)/pytest tests/integration/test_large_bodies.py -s
@@ -49,7 +50,7 @@ failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds un
 cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_CLUSTER_KEEP=1 leaves it running until Ctrl-C
 	@$(BIN)/python -m tests.cluster
 
-load: $(LOAD) ## mixed load for SLUICE_LOAD_MINUTES (30): every ingest counted, no error, memory flat
+load: $(LOAD) ## mixed load for SLUICE_LOAD_SECONDS (1800): every ingest counted, no error, memory flat; memory and cores by part
 	@$(BIN)/python -m tests.load .venv/load/bin/locust
 
 faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what callers wait, what is left afterwards

@@ -13,6 +13,7 @@ from pathlib import Path
 import migrations
 from api.bootstrap.parts import Parts
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
 from api.bootstrap.wiring_jars import demo_jars, fetched_jars
 from api.bootstrap.wiring_maintenance import build_maintenances
@@ -230,7 +231,7 @@ def _query_ports(
     parts.stack.callback(results.close)
     journal = BufferedJournal(
         parts.metrics_store,
-        clock,
+        deletion_clock(parts.migrated_store_url, clock, parts.stack),
         timedelta(days=settings.metrics_retention_days),
         settings.metrics_buffer_records,
     )

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_streams import body_bounds
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
@@ -115,7 +116,8 @@ def build_ingests(
     )
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)
-    retention = IngestRetention(history, clock, timedelta(days=settings.ingest_retention_days))
+    kept = timedelta(days=settings.ingest_retention_days)
+    retention = IngestRetention(history, deletion_clock(store_url, clock, stack), kept)
     stack.callback(retention.close)
     retention.start()
     meters.pools.add("ingest_log", lambda: log.pool)

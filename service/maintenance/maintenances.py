@@ -132,7 +132,7 @@ class Maintenances:
         if now_ms >= self._next_housekeeping_ms:
             interval_ms = int(self.plan.interval.total_seconds() * 1000) or HOUSEKEEPING_MS
             self._next_housekeeping_ms = now_ms + min(HOUSEKEEPING_MS, interval_ms)
-            self._ports.log.forget(self._ports.clock.now() - self.plan.kept)
+            self._ports.log.forget(self._ports.deletion_clock.now() - self.plan.kept)
             self._ask_for_what_is_due()
         for record in self._ports.turns.open():
             if self._worker.is_closing:

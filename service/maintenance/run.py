@@ -31,7 +31,10 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePorts:
-    """What a maintenance is run with."""
+    """What a maintenance is run with.
+
+    `clock` is the one that all replicas share, `deletion_clock` is never ahead of it, nor of this machine's.
+    """
 
     upkeep: TableUpkeep
     log: MaintenanceLog
@@ -39,6 +42,7 @@ class MaintenancePorts:
     waiting: WaitingIngests
     catalogs: Catalogs
     clock: Clock
+    deletion_clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
     meters: MaintenanceMeters = field(default_factory=UnmeteredMaintenance)
 
@@ -90,14 +94,15 @@ def _done(
 def _counts(
     operation: MaintenanceOperation, request: MaintenanceRequest, ports: MaintenancePorts
 ) -> Mapping[str, int]:
-    table, bounds, now = request.key.table, request.bounds, ports.clock.now()
+    table, bounds = request.key.table, request.bounds
     match operation:
         case MaintenanceOperation.COMPACT:
             return ports.upkeep.compact(request.key)
         case MaintenanceOperation.EXPIRE:
-            return ports.upkeep.expire(table, now - bounds.snapshot_age, bounds.snapshots_kept)
+            snapshots_before = ports.deletion_clock.now() - bounds.snapshot_age
+            return ports.upkeep.expire(table, snapshots_before, bounds.snapshots_kept)
         case MaintenanceOperation.REMOVE_ORPHANS:
-            older_than = now - bounds.orphan_age
+            older_than = ports.deletion_clock.now() - bounds.orphan_age
             check_may_remove_orphans(table, older_than, ports.waiting, ports.catalogs)
             return ports.upkeep.remove_orphans(table, older_than)
         case _:

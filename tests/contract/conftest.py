@@ -11,6 +11,13 @@ import pytest
 import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from tests.migrations.recorded_statements import recorded
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _recorded_statements() -> Iterator[None]:
+    with recorded():
+        yield
 
 
 @pytest.fixture(scope="session")

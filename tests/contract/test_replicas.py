@@ -166,6 +166,20 @@ def test_the_request_id_of_a_lost_query_is_free_again(meeting: Meeting) -> None:
     assert meeting.store.find_request("ann", request_id) == again
 
 
+def test_one_that_was_seen_in_the_future_is_lost_too(meeting: Meeting) -> None:
+    here, there, query = meeting.replica(), meeting.replica(), running()
+    here.beat([query], (), ())
+    meeting.pass_time(-3600)
+    there.beat((), (), ())
+    assert list(there.take_lost(LOST_AFTER_S)) == [id_of(query)]
+
+
+def test_a_beat_tells_the_moment_of_the_store(meeting: Meeting) -> None:
+    replica = meeting.replica()
+    first = replica.beat((), (), ()).at_ms
+    assert 0 < first <= replica.beat((), (), ()).at_ms
+
+
 def test_whoever_beats_is_not_lost(meeting: Meeting) -> None:
     here, there = meeting.replica(), meeting.replica()
     query = running()

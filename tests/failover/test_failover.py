@@ -33,7 +33,7 @@ from service.model.filters.filtering import FilterSource
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from tests.contract.catalogs.plain_data_files import target_of, written
 from tests.failover.postgres_pair import Pair, postgres_pair
-from tests.failover.valkey_group import watched
+from tests.failover.valkey_group import cluster, watched
 from tests.fakes.filters import Collecting, date_filter
 from tests.fakes.ingests import ACCEPTED_AT
 from tests.integration.ingest.lakehouse import IngestLakehouse
@@ -268,6 +268,17 @@ def test_a_master_that_is_lost_costs_seconds_and_no_filter(folder: Path, way: st
     with watched(folder) as group:
         outcome = drill_cache(group.url, group.master.kill if way == "killed" else group.master.pause)
     say(f"\nSentinel, master {way}: {outcome}")
+    assert outcome.failed == 0
+    assert outcome.back_after_s < BACK_WITHIN_S
+    assert outcome.longest_s < 5
+
+
+@pytest.mark.parametrize("way", ["killed", "stands still"])
+def test_a_master_of_a_cluster_that_is_lost_costs_seconds_and_no_filter(folder: Path, way: str) -> None:
+    with cluster(folder) as group:
+        lost = group.primaries[0]
+        outcome = drill_cache(group.url, lost.kill if way == "killed" else lost.pause)
+    say(f"\nCluster, a master {way}: {outcome}")
     assert outcome.failed == 0
     assert outcome.back_after_s < BACK_WITHIN_S
     assert outcome.longest_s < 5

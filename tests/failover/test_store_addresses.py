@@ -248,7 +248,7 @@ def test_a_replica_that_was_the_master_is_left(cache: Valkey) -> None:
 
 
 def test_a_cluster_has_all_that_a_server_has(folder: Path) -> None:
-    with cluster(folder / "cluster", replicas=False) as running, closing(cached(running.url)) as replica:
+    with cluster(folder / "cluster", replica_count=0) as running, closing(cached(running.url)) as replica:
         collect = Collecting()
         wanted = [date_filter() for _ in range(20)]
         for each in wanted:

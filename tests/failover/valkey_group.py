@@ -116,13 +116,25 @@ class Watched:
 
 
 class Cluster:
-    """Primaries that have all slots, and as many replicas."""
+    """Primaries that have all slots, and replicas of the first ones.
 
-    def __init__(self, folder: Path, primary_count: int, replicas: bool, timeout_ms: int = 2_000) -> None:
+    `is_lopsided`: the first primary has all slots but one of each other, which needs one to have a vote.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        primary_count: int,
+        replica_count: int,
+        *,
+        is_lopsided: bool,
+        timeout_ms: int = 2_000,
+    ) -> None:
         self.password = secrets.token_hex(12)
+        self._is_lopsided = is_lopsided
         settings = ["cluster-enabled yes", f"cluster-node-timeout {timeout_ms}"]
         # By itself it takes the port 10,000 above its own, which may be none.
-        self._bus_ports = [free_port() for _ in range(primary_count * (2 if replicas else 1))]
+        self._bus_ports = [free_port() for _ in range(primary_count + replica_count)]
         self.nodes = [
             Node(folder, [*settings, f"cluster-port {each}"], self.password) for each in self._bus_ports
         ]
@@ -142,10 +154,8 @@ class Cluster:
         """Makes a cluster of the nodes, and waits until it is one."""
         for each in self.nodes:
             each.wait()
-        per_node = SLOTS // len(self.primaries)
-        for index, each in enumerate(self.primaries):
-            last = SLOTS - 1 if each is self.primaries[-1] else (index + 1) * per_node - 1
-            _ask(each, "CLUSTER", "ADDSLOTSRANGE", index * per_node, last)
+        for index, (each, (first, last)) in enumerate(zip(self.primaries, self._slots(), strict=True)):
+            _ask(each, "CLUSTER", "ADDSLOTSRANGE", first, last)
             _ask(each, "CLUSTER", "SET-CONFIG-EPOCH", index + 1)
         for each in self.nodes[1:]:
             _ask(each, "CLUSTER", "MEET", HOST, self.nodes[0].port, self._bus_ports[0])
@@ -154,6 +164,14 @@ class Cluster:
             _ask(replica, "CLUSTER", "REPLICATE", str(_ask(primary, "CLUSTER", "MYID")))
         until(lambda: all(self._is_ready(each) for each in self.nodes), START_WITHIN_S)
         until(lambda: all(each.follows() for each in self.replicas), START_WITHIN_S)
+
+    def _slots(self) -> Sequence[tuple[int, int]]:
+        """The first and the last slot of each primary."""
+        count = len(self.primaries)
+        first_has = SLOTS - (count - 1) if self._is_lopsided else SLOTS // count
+        others_have = 1 if self._is_lopsided else SLOTS // count
+        firsts = [0, *(first_has + index * others_have for index in range(count - 1))]
+        return list(zip(firsts, [*(each - 1 for each in firsts[1:]), SLOTS - 1], strict=True))
 
     def _sees_all(self, node: Node) -> bool:
         return f"cluster_known_nodes:{len(self.nodes)}" in str(_ask(node, "CLUSTER", "INFO"))
@@ -176,9 +194,11 @@ def watched(folder: Path, sentinel_count: int = 3, down_after_ms: int = 2_000) -
 
 
 @contextmanager
-def cluster(folder: Path, primary_count: int = 3, *, replicas: bool = True) -> Iterator[Cluster]:
+def cluster(
+    folder: Path, primary_count: int = 3, replica_count: int = 3, *, is_lopsided: bool = False
+) -> Iterator[Cluster]:
     """They run; they are killed at the end, whatever happened."""
-    group = Cluster(folder, primary_count, replicas)
+    group = Cluster(folder, primary_count, replica_count, is_lopsided=is_lopsided)
     try:
         group.join()
         yield group

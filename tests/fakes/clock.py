@@ -16,6 +16,10 @@ class FakeClock:
     def elapsed_ms(self) -> int:
         return self._elapsed // timedelta(milliseconds=1)
 
+    def jump(self, by: timedelta) -> None:
+        """The wall clock is set; no time passes."""
+        self._now += by
+
     def advance(self, by: timedelta) -> None:
         self._now += by
         self._elapsed += by

@@ -164,9 +164,19 @@ class FakeMaintenances(Maintenances):
         clock: Clock,
         plan: MaintenancePlan = PLAN,
         meters: MaintenanceMeters | None = None,
+        deletion_clock: Clock | None = None,
     ) -> None:
         self.log = FakeMaintenanceLog()
         self.upkeep = FakeTableUpkeep()
         counting = meters or UnmeteredMaintenance()
-        ports = MaintenancePorts(self.upkeep, self.log, self.log, self.log, catalogs, clock, meters=counting)
+        ports = MaintenancePorts(
+            self.upkeep,
+            self.log,
+            self.log,
+            self.log,
+            catalogs,
+            clock,
+            deletion_clock or clock,
+            meters=counting,
+        )
         super().__init__(ports, plan)

@@ -39,6 +39,10 @@ class MeetingPlace:
     def pass_time(self, seconds: float) -> None:
         self.clock.advance(timedelta(seconds=seconds))
 
+    def now_ms(self) -> int:
+        """The store's wall clock."""
+        return round(self.clock.now().timestamp() * 1000)
+
     def open_rows(self) -> dict[UUID, Row]:
         """A record that is written takes its open query with it."""
         if self.store.is_down:
@@ -57,7 +61,7 @@ class FakeReplicas:
     def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
         with self.place.lock:
             rows = self.place.open_rows()
-            own, now_ms = self.replica.replica_id, self.place.clock.elapsed_ms()
+            own, now_ms = self.replica.replica_id, self.place.now_ms()
             self.beats += 1
             self.place.seen_ms[own] = now_ms
             known = {*held, *(each.record.query_id for each in opened)}
@@ -76,16 +80,16 @@ class FakeReplicas:
             canceled = {
                 query_id for query_id, row in rows.items() if row.replica_id == own and row.is_canceled
             }
-            return Decided(lost, frozenset(canceled))
+            return Decided(lost, frozenset(canceled), now_ms)
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
         with self.place.lock:
             rows = self.place.open_rows()
-            before_ms = self.place.clock.elapsed_ms() - lost_after_s * 1000
+            now_ms, silence_ms = self.place.now_ms(), lost_after_s * 1000
             lost = [
                 row.query.record
                 for row in rows.values()
-                if self.place.seen_ms.get(row.replica_id, -math.inf) < before_ms
+                if abs(now_ms - self.place.seen_ms.get(row.replica_id, -math.inf)) > silence_ms
             ]
             error = QueryError(ReplicaLost.code, ReplicaLost().detail)
             self.place.store.record(
@@ -95,7 +99,7 @@ class FakeReplicas:
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
         with self.place.lock:
-            rows, now_ms = self.place.open_rows(), self.place.clock.elapsed_ms()
+            rows, now_ms = self.place.open_rows(), self.place.now_ms()
             return {
                 query_id: replace(row.query, elapsed_ms=row.query.elapsed_ms + now_ms - row.told_ms)
                 for query_id, row in rows.items()

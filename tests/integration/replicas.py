@@ -63,7 +63,7 @@ def replicas(folder: Path, settings: Mapping[str, str] | None = None) -> Iterato
     with ExitStack() as stack:
         database = stack.enter_context(postgres(folder / "database", "metrics", "lake"))
         cache = stack.enter_context(valkey())
-        settings = _settings(database, cache, folder) | dict(settings or {})
+        settings = settings_over(database, cache.url, folder) | dict(settings or {})
         lake = stack.enter_context(
             closing(SqlCatalog("lake", **json.loads(settings["SLUICE_CATALOGS"])["lake"]))
         )
@@ -91,12 +91,13 @@ def _stop(gateway: RunningGateway) -> None:
         gateway.stop()
 
 
-def _settings(database: Postgres, cache: Valkey, folder: Path) -> dict[str, str]:
+def settings_over(database: Postgres, cache_url: str, folder: Path) -> dict[str, str]:
+    """Of a gateway with catalog and metrics store in this database, and tables in this folder."""
     warehouse = (folder / "warehouse").as_uri()
     lake = {"type": "sql", "uri": database.url("lake"), "warehouse": warehouse}
     return {
         "SLUICE_METRICS_STORE_URL": database.url("metrics"),
-        "SLUICE_FILTER_CACHE_URL": cache.url,
+        "SLUICE_FILTER_CACHE_URL": cache_url,
         "SLUICE_CATALOGS": json.dumps({"lake": lake}),
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Consumer
 
+from service.adapters.lineage.receivers import has_topic
 from service.adapters.lineage.transports import KafkaTransport, NotDelivered
 from tests.integration.kafka.client import KafkaClient, kafka_client
 from tests.integration.kafka.jars import kafka_class_path
@@ -112,3 +113,10 @@ def test_a_server_that_is_gone_costs_no_more_than_its_time_and_is_found_again(
                 break
     values = {value for _, _, value in messages(kafka, topic, 2)}
     assert {b'{"n": 1}', b'{"n": 3}'} <= values
+
+
+def test_a_topic_is_looked_for_without_being_made(kafka: KafkaServer, topic: str) -> None:
+    assert has_topic(kafka.open_address, topic, {}, WITHIN_S)
+    missing = f"missing-{uuid4().hex}"
+    assert not has_topic(kafka.open_address, missing, {}, WITHIN_S)
+    assert not has_topic(kafka.open_address, missing, {}, WITHIN_S)

@@ -1,7 +1,7 @@
 """`python -m tests.load LOCUST`: a gateway, locust's callers, and a table of what came of it.
 
-SLUICE_LOAD_MINUTES says for how long, SLUICE_LOAD_CALLERS how many callers there are. The picture and the
-numbers go to `.sluice/load`.
+SLUICE_LOAD_SECONDS says for how long, SLUICE_LOAD_CALLERS how many callers there are. The picture, the
+numbers and their summary go to `.sluice/load`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from tests.integration.lakehouse import make, make_star
 from tests.integration.running import REPOSITORY, RunningGateway, until
 from tests.load.ledger import Ledger
 from tests.load.memory import MemoryWatch, is_flat, thirds
+from tests.load.summary import Summary, summary_of
 
-MINUTES = float(os.environ.get("SLUICE_LOAD_MINUTES", "30"))
+MINUTES = float(os.environ.get("SLUICE_LOAD_SECONDS", "1800")) / 60
 CALLERS = int(os.environ.get("SLUICE_LOAD_CALLERS", "12"))
 WARM_AFTER_MINUTES = 10
 """In less, memory still grows to what it then stays at."""
@@ -40,7 +41,8 @@ WARM_AFTER_MINUTES = 10
 KEY_PARTS = 10
 RESULTS = REPOSITORY / ".sluice" / "load"
 USERS = Path(__file__).parent / "users.py"
-SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
+HEAP = "1g"
+SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": HEAP}
 EVENTS = Schema(NestedField(1, "id", LongType()), NestedField(2, "form", StringType()))
 KEYED = Schema(NestedField(1, "id", LongType()), NestedField(2, "turn", LongType()))
 
@@ -53,6 +55,11 @@ class Outcome:
     ledger: Ledger
     memory: MemoryWatch
     faults: list[str]
+
+    @property
+    def summary(self) -> Summary:
+        """In figures."""
+        return summary_of(CALLERS, self.requests, self.ledger, self.memory)
 
 
 def main(locust: str) -> int:
@@ -142,23 +149,28 @@ def _thirds(memory: MemoryWatch, name: str) -> str:
 
 
 def _show(outcome: Outcome, console: Console) -> None:
+    summary = outcome.summary
     table = Table(title=f"{CALLERS} callers for {MINUTES:g} minutes", title_justify="left")
-    for name in ("request", "count", "wrong", "median, ms", "95 %, ms", "99 %, ms", "longest, ms"):
+    for name in ("request", "count", "refused", "wrong", "median, ms", "95 %, ms"):
         table.add_column(name, justify="left" if name == "request" else "right")
-    columns = ("Request Count", "Failure Count", "Median Response Time", "95%", "99%", "Max Response Time")
-    for each in outcome.requests:
-        numbers = [f"{float(each[name]):,.0f}" if each[name] not in ("", "N/A") else "" for name in columns]
-        table.add_row(each["Name"], *numbers)
+    for kind in summary.kinds:
+        counts = (f"{each:,}" for each in (kind.count, kind.refused, kind.wrong))
+        table.add_row(kind.name, *counts, f"{kind.p50_ms:,.0f}", f"{kind.p95_ms:,.0f}")
     console.print(table)
-    ledger, memory = outcome.ledger, outcome.memory
+    parts = Table(title="Resident memory in MiB, and time of cores", title_justify="left")
+    for name in ("part", "start", "5 min", "end", "an hour", "CPU, s", "cores"):
+        parts.add_column(name, justify="left" if name == "part" else "right")
+    for name, part in summary.parts.items():
+        warm = "" if part.after_5_min_mib is None else f"{part.after_5_min_mib:,.0f}"
+        memory = (f"{part.start_mib:,.0f}", warm, f"{part.end_mib:,.0f}", f"{part.mib_per_hour:+,.0f}")
+        parts.add_row(name, *memory, f"{part.cpu_s:,.0f}", f"{part.cores:.2f}")
+    console.print(parts)
+    ledger = outcome.ledger
     console.print(
         f"acknowledged: {len(ledger.accepted):,} records, {len(ledger.accepted_turns):,} keys upserted"
     )
     console.print(f"refusals: {_counted(ledger.refusals)}")
-    for name in ("gateway", "JVM", "readers"):
-        cores = memory.cores.get(name)
-        used = f"; {sum(cores) / len(cores):.2f} cores" if cores else ""
-        console.print(f"memory of the {name}, second and last third: {_thirds(memory, name)}{used}")
+    console.print(f"for docs/sizing.md: {summary.as_row('mixture', HEAP)}", highlight=False, soft_wrap=True)
     for fault in outcome.faults:
         console.print(f"WRONG: {fault}", style="red")
 
@@ -178,8 +190,9 @@ def _keep(outcome: Outcome) -> None:
         "faults": outcome.faults,
         "moments_s": memory.moments_s,
         "mib": memory.mib,
-        "cores": memory.cores,
+        "cpu_s": memory.cpu_s,
     }
+    (RESULTS / "summary.json").write_text(json.dumps(outcome.summary.as_json(), indent=1))
     (RESULTS / "load.json").write_text(json.dumps(content, indent=1))
     figure = Figure(figsize=(8, 4))
     axes = figure.subplots()

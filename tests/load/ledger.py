@@ -20,6 +20,8 @@ class Ledger:
     sent_turns: dict[int, set[int]] = field(default_factory=dict)
     accepted_turns: dict[int, int] = field(default_factory=dict)
     refusals: Counter[str] = field(default_factory=Counter)
+    refused_kinds: Counter[str] = field(default_factory=Counter)
+    """Refusals by the kind of the request."""
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -50,6 +52,7 @@ class Ledger:
         match line:
             case {"kind": "refused", "status": status, "code": code}:
                 self.refusals[f"{status} {code}"] += 1
+                self.refused_kinds[str(line.get("name", ""))] += 1
             case {"kind": kind, "numbers": list(numbers)}:
                 (self.sent if kind == "sent" else self.accepted).update(numbers)
             case {"kind": "sent", "keys": list(keys), "turn": int(turn)}:

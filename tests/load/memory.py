@@ -16,6 +16,7 @@ from tests.integration.running import RunningGateway
 
 EVERY_S = 5.0
 MIB = 1024**2
+ENOUGH_FOR_A_LINE = 2
 GROWS_BY, GROWS_BY_MIB = 1.05, 32.0
 """From the second third to the last one; what a collection of garbage more or less makes."""
 
@@ -27,10 +28,12 @@ class MemoryWatch:
     gateway: RunningGateway
     moments_s: list[float] = field(default_factory=list)
     mib: dict[str, list[float]] = field(default_factory=lambda: {"gateway": [], "JVM": [], "readers": []})
-    cores: dict[str, list[float]] = field(default_factory=lambda: {"gateway": [], "JVM": []})
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    """Seconds of a core's time that each took over the block."""
 
     def __enter__(self) -> Self:
         self._ended = threading.Event()
+        self._cpu_before_s: dict[str, float] = {}
         self._began_s = time.monotonic()
         self._own = psutil.Process(self.gateway.process.pid)
         self._jvm = self.gateway.jvm()
@@ -42,23 +45,28 @@ class MemoryWatch:
         self._ended.set()
         self._thread.join(10)
 
+    @property
+    def length_s(self) -> float:
+        """From the first look to the last one."""
+        return self.moments_s[-1] - self.moments_s[0] if self.moments_s else 0.0
+
     def _watch(self) -> None:
-        assert self._jvm is not None
-        watched = {"gateway": self._own, "JVM": self._jvm}
-        for each in watched.values():
-            each.cpu_percent()
-        while not self._ended.wait(EVERY_S):
+        while not self._ended.is_set():
             with contextlib.suppress(psutil.Error):
-                others = [each for each in self._own.children() if each != self._jvm]
-                taken = {name: _mib(each) for name, each in watched.items()} | {
-                    "readers": sum(map(_mib, others))
-                }
-                busy = {name: each.cpu_percent() / 100 for name, each in watched.items()}
-                self.moments_s.append(time.monotonic() - self._began_s)
-                for name, value in taken.items():
-                    self.mib[name].append(value)
-                for name, value in busy.items():
-                    self.cores[name].append(value)
+                self._look()
+            self._ended.wait(EVERY_S)
+
+    def _look(self) -> None:
+        assert self._jvm is not None
+        others = [each for each in self._own.children() if each != self._jvm]
+        watched = {"gateway": [self._own], "JVM": [self._jvm], "readers": others}
+        taken = {name: sum(map(_mib, each)) for name, each in watched.items()}
+        spent_s = {name: sum(map(_cpu_s, each)) for name, each in watched.items()}
+        self._cpu_before_s = self._cpu_before_s or spent_s
+        self.cpu_s = {name: value - self._cpu_before_s[name] for name, value in spent_s.items()}
+        self.moments_s.append(time.monotonic() - self._began_s)
+        for name, value in taken.items():
+            self.mib[name].append(value)
 
 
 def thirds(values: Sequence[float]) -> tuple[float, float]:
@@ -71,6 +79,30 @@ def is_flat(values: Sequence[float]) -> bool:
     """Whether the last third has not more than the second, but for what is chance."""
     second, last = thirds(values)
     return last <= second * GROWS_BY + GROWS_BY_MIB
+
+
+def slope_per_hour(moments_s: Sequence[float], values: Sequence[float]) -> float:
+    """By how much the values of the last two thirds rise within an hour, as a straight line has it.
+
+    >>> slope_per_hour([0, 1800, 3600], [500, 100, 103])
+    6.0
+    """
+    third = len(values) // 3
+    moments, rest = moments_s[third:], values[third:]
+    if len(rest) < ENOUGH_FOR_A_LINE:
+        return 0.0
+    return float(statistics.linear_regression(moments, rest).slope) * 3600
+
+
+def at(moments_s: Sequence[float], values: Sequence[float], moment_s: float) -> float | None:
+    """The value at the first look from that moment on; None: there was none."""
+    found = (value for moment, value in zip(moments_s, values, strict=True) if moment >= moment_s)
+    return next(found, None)
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    spent = process.cpu_times()
+    return float(spent.user + spent.system)
 
 
 def _mib(process: psutil.Process) -> float:

@@ -21,9 +21,10 @@ def test_acknowledged_records_have_to_be_there_once_and_others_may(tmp_path: Pat
         {"kind": "sent", "numbers": [1, 2]},
         {"kind": "accepted", "numbers": [1, 2]},
         {"kind": "sent", "numbers": [3]},
-        {"kind": "refused", "status": 429, "code": "TOO_MANY_QUERIES"},
+        {"kind": "refused", "name": "star", "status": 429, "code": "TOO_MANY_QUERIES"},
     )
     assert ledger.refusals == {"429 TOO_MANY_QUERIES": 1}
+    assert ledger.refused_kinds == {"star": 1}
     assert list(ledger.faults([1, 2], [])) == []
     assert list(ledger.faults([1, 2, 3], [])) == []
     assert list(ledger.faults([1, 3], [])) == ["1 acknowledged records are lost"]

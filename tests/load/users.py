@@ -223,7 +223,8 @@ class Caller(FastHttpUser):
     def judged(self, answer: Any, is_right: bool) -> None:
         """Refusals are no failures, but counted."""
         if answer.status_code in REFUSALS and '"code"' in (answer.text or ""):
-            note("refused", status=answer.status_code, code=answer.json()["code"])
+            name = answer.request_meta["name"]
+            note("refused", name=name, status=answer.status_code, code=answer.json()["code"])
             answer.success()
         elif is_right and answer.status_code < 500:
             answer.success()

@@ -21,9 +21,11 @@ from service.errors import MetricsStoreDown
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
     engine = create_engine(url)
-    with engine.begin() as connection:
-        yield connection
-    engine.dispose()
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def tables(url: str) -> set[str]:

@@ -28,6 +28,7 @@ from pyiceberg.table.update import (
 from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.committed_rounds import round_properties, round_summary
 from service.adapters.commits.manifest_lists import ManifestLists
+from service.adapters.commits.time_order import in_order
 from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undescribable_files
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
@@ -89,7 +90,7 @@ class SnapshotAppend:
         """One whose manifests are written by somebody else, for the table as it is here."""
         metadata, branch, snapshot_id = table.metadata, committable.key.branch, snapshot.snapshot_id
         updates = (
-            AddSnapshotUpdate(snapshot=snapshot),
+            AddSnapshotUpdate(snapshot=in_order(snapshot, metadata)),
             _branch_head(metadata, branch, snapshot_id),
             SetPropertiesUpdate(updates=round_properties(branch, committable.round_id, snapshot_id)),
         )

@@ -56,12 +56,17 @@ class FileTransport:
         """See `Transport`."""
 
 
+def post_url(url: str) -> httpx.URL:
+    """Where events are posted."""
+    address = httpx.URL(url)
+    return address.copy_with(path=DEFAULT_PATH) if address.path in ("", "/") else address
+
+
 class HttpTransport:
     """Posts each event, and follows no redirect: it would take the key along."""
 
     def __init__(self, url: str, api_key: str | None, timeout_s: float) -> None:
-        address = httpx.URL(url)
-        self._url = address.copy_with(path=DEFAULT_PATH) if address.path in ("", "/") else address
+        self._url = post_url(url)
         headers = {"Content-Type": "application/json"}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from logging import INFO, WARNING
 from typing import Any
@@ -40,6 +41,9 @@ log = structlog.get_logger(__name__)
 
 # What passes without anybody's doing.
 _PASSING = (PartDown, TooManyIngests, TableChanged)
+
+_SET_BACK = timedelta(seconds=5)
+"""Two looks at two clocks are not at one moment."""
 
 ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
 """A stream from what its caller sent once; raises IngestInvalid where this version cannot read it."""
@@ -87,6 +91,7 @@ class Streams:
         self._lags = StreamLags()
         self._by_state: Mapping[StreamState, int] = {}
         self._next_standing_ms = 0
+        self._clocks = (ports.clock.now(), ports.clock.elapsed_ms())
         self._worker = PeriodicWorker(
             "streams", self._supervise, pace.look_around_ms / 1000, at_end=self._stop_all
         )
@@ -215,6 +220,8 @@ class Streams:
             each.stop()
 
     def _look_around(self) -> None:
+        if self._is_clock_set_back():
+            self._end_all()
         wanted = {each.stream_id: each for each in self._ports.store.streams(state=StreamState.RUNNING)}
         for stream_id, run in list(self._runs.items()):
             if stream_id not in wanted or not run.lease.is_held():
@@ -229,6 +236,21 @@ class Streams:
         for stream_id in self._lags.followed() - wanted.keys():
             self._lags.forget(stream_id)
         self._note_standing()
+
+    def _end_all(self) -> None:
+        """They begin anew. Spark begins micro-batches by the wall clock: it would wait until that is back."""
+        for each in list(self._runs.values()):
+            log.warning(
+                "stream_begun_anew", stream_id=str(each.record.stream_id), reason="The clock was set back."
+            )
+            self._end(each)
+
+    def _is_clock_set_back(self) -> bool:
+        """Since the last look."""
+        (before, before_ms), clock = self._clocks, self._ports.clock
+        self._clocks = (clock.now(), clock.elapsed_ms())
+        passed = timedelta(milliseconds=self._clocks[1] - before_ms)
+        return self._clocks[0] - before < passed - _SET_BACK
 
     def _note_standing(self) -> None:
         now_ms = self._ports.clock.elapsed_ms()

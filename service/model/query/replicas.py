@@ -35,3 +35,5 @@ class Decided:
     """They count as lost: the replica was not seen for too long."""
     canceled: frozenset[UUID] = field(default_factory=frozenset)
     """Their caller wants them to end, and said so at another replica."""
+    at_ms: int = 0
+    """The moment by the store's clock; it may go back, and forward."""

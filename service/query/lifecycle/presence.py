@@ -24,6 +24,8 @@ LONG_MS = 1_000
 """Queries that are open for longer are told of, also when nobody was told their id."""
 REST_MS = 5_000
 """How long nobody waits for a store that did not answer."""
+JUMP_MS = 5_000
+"""A beat may have waited for a connection for as long; beyond, the store's clock was set."""
 WATCH_S = 0.5
 ENDED_WITHIN_S = 5.0
 
@@ -46,7 +48,8 @@ class Presence:
     """Beats in a thread of its own; any thread may call any method.
 
     A replica judges others only after it has beaten for `lost_after_s` without a gap: when the store was
-    away, all of them were silent, and none of them is lost for that.
+    away, all of them were silent, and none of them is lost for that. Nor is one for a jump of the store's
+    clock, which is a gap, too.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Presence:
         self._watched: dict[UUID, Future[None]] = {}
         self._rests_until_ms = 0
         self._beaten_ms: int | None = None
+        self._store_ms = 0
         self._judges_from_ms = 0
         self._is_away = False
         self._is_leaving = False
@@ -140,8 +144,8 @@ class Presence:
         try:
             with self._lock:
                 held = {query_id: each.query for query_id, each in self._told.items()}
-            self._beat(self._to_tell(now_ms), held, self._recorded())
-            self._note_beat(now_ms)
+            store_ms = self._beat(self._to_tell(now_ms), held, self._recorded())
+            self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
                 self._judge()
         except MetricsStoreDown:
@@ -175,7 +179,8 @@ class Presence:
 
     def _beat(
         self, opened: Mapping[UUID, LiveQuery], held: Mapping[UUID, LiveQuery], closed: Collection[UUID]
-    ) -> None:
+    ) -> int:
+        """The moment by the store's clock."""
         now_ms = self._clock.elapsed_ms()
         statuses = {query_id: query.status(now_ms) for query_id, query in opened.items()}
         telling = {
@@ -194,6 +199,7 @@ class Presence:
             self._give_up(known[query_id])
         for query_id in decided.canceled & known.keys():
             self._end(known[query_id], QueryCanceled())
+        return decided.at_ms
 
     def _give_up(self, query: LiveQuery) -> None:
         """What others were told stays true: it is lost here too, whatever became of it meanwhile."""
@@ -224,15 +230,23 @@ class Presence:
             if each.recorded.done() and self._journal.find(each.query_id) is None
         ]
 
-    def _note_beat(self, now_ms: int) -> None:
+    def _note_beat(self, now_ms: int, store_ms: int) -> None:
         if self._is_away:
             log.info("replica_seen_again")
         self._is_away = False
         gap_ms = None if self._beaten_ms is None else now_ms - self._beaten_ms
         lost_after_ms = round(self._bounds.lost_after_s * 1000)
-        if gap_ms is None or gap_ms > lost_after_ms // 2:
+        if gap_ms is None or max(gap_ms, self._jumped_ms(gap_ms, store_ms)) > lost_after_ms // 2:
             self._judges_from_ms = now_ms + lost_after_ms
         self._beaten_ms = now_ms
+        self._store_ms = store_ms
+
+    def _jumped_ms(self, gap_ms: int, store_ms: int) -> int:
+        """By how much more or less time has passed for the store since the last beat."""
+        jumped_ms = abs(store_ms - self._store_ms - gap_ms)
+        if jumped_ms > JUMP_MS:
+            log.warning("store_clock_jumped", by_ms=store_ms - self._store_ms - gap_ms)
+        return jumped_ms
 
     def _judge(self) -> None:
         lost = self._replicas.take_lost(self._bounds.lost_after_s)

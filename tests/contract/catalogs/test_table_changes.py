@@ -21,6 +21,7 @@ from service.model.tables.schema_changes import AddField, MakeOptional, SchemaCh
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
 from service.model.tables.table_creation import TableCreation, TableLayout
 from service.model.tables.tables import PartitionField, SortField, TableName
+from tests.contract.catalogs.ahead import ALLOWED_MS, commit_ahead, goes_back_ms
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.writable_tables import FakeWritableTables
@@ -367,3 +368,16 @@ def test_orders_that_are_added_in_between_have_ids_of_their_own(
     assert sorted(map(str, orders(real.table()))) == sorted(
         {str(each) for each in (LAYOUT.sort_fields, *other, *ORDERS)}
     )
+
+
+def test_a_change_comes_after_a_commit_of_a_machine_whose_clock_is_ahead(sql: RealPlace) -> None:
+    sql.made()
+    table = sql.outside()
+    table.append(table.schema().as_arrow().empty_table())
+    ahead_ms = commit_ahead(table)
+    sql.evolve(NEW)
+    orders = [(SortField("id", "identity", "asc", "nulls-first"),)]
+    assert sql.changes.add_sort_orders(sql.table(), orders)
+    metadata = sql.outside().metadata
+    assert metadata.last_updated_ms == ahead_ms + 2
+    assert goes_back_ms(metadata) <= ALLOWED_MS

@@ -18,6 +18,7 @@ from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableCh
 from service.ingest_ports import RoundEnded
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.tables.tables import TableName
+from tests.contract.catalogs.ahead import ALLOWED_MS, commit_ahead, goes_back_ms
 from tests.contract.catalogs.commit_tables import (
     CommitTables,
     FakeCommitTables,
@@ -78,6 +79,17 @@ def test_a_round_without_files_is_a_snapshot_too(tables: CommitTables) -> None:
     result = tables.commits.commit(tables.committable())
     assert tables.snapshot_ids() == [result.snapshot_id]
     assert tables.ids() == []
+
+
+def test_a_commit_comes_after_one_of_a_machine_whose_clock_is_ahead(sql: PyIcebergCommitTables) -> None:
+    # Java's REST server does not let such a commit in.
+    sql.commits.commit(sql.committable([1]))
+    ahead_ms = commit_ahead(sql.table())
+    sql.commits.commit(sql.committable([2]))
+    sql.commits.commit(sql.committable([3]))
+    metadata = sql.table().metadata
+    assert [each.timestamp_ms for each in metadata.snapshot_log][-2:] == [ahead_ms + 1, ahead_ms + 2]
+    assert goes_back_ms(metadata) <= ALLOWED_MS
 
 
 def test_a_snapshot_names_its_round(real: PyIcebergCommitTables) -> None:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from service.adapters.postgres.shared.store_clock import EarlierClock
 from service.errors import (
     CatalogDown,
     EngineNotReady,
@@ -58,6 +59,20 @@ def ended(maintained: FakeMaintenances, request: MaintenanceRequest = EVERYTHING
     record = maintained.ask(request, "ann")
     maintained.run_open()
     return maintained.find(request.key.table, record.maintenance_id)
+
+
+@pytest.mark.parametrize("by", [timedelta(days=400), timedelta(days=-1)])
+def test_a_clock_that_is_ahead_deletes_nothing_that_is_young(
+    catalogs: FakeCatalogs, clock: FakeClock, by: timedelta
+) -> None:
+    own = FakeClock(clock.now() + by)
+    maintained = FakeMaintenances(catalogs, clock, deletion_clock=EarlierClock(own, clock))
+    ended(maintained)
+    now = min(clock.now(), own.now())
+    assert maintained.upkeep.done[1:] == [
+        ("expire", EVENTS, now - timedelta(days=5), 1),
+        ("removeOrphans", EVENTS, now - timedelta(days=3)),
+    ]
 
 
 def test_operations_are_done_in_their_own_order_whatever_the_request_says(

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Executable, delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.dml import ReturningInsert
 
 from service.adapters.postgres.query_records.metrics_rows import query_values
 from service.adapters.postgres.query_records.take_lost import (
@@ -57,7 +58,7 @@ class PostgresReplicas:
         """As the port's `beat`. It waits for whoever judges this replica at the same moment."""
         known = {*held, *(each.record.query_id for each in opened)}
         with self._transaction() as connection:
-            connection.execute(_seen(self._replica))
+            at_ms = connection.execute(_seen(self._replica)).scalar_one()
             lost = frozenset(connection.scalars(_lost_among(known))) if known else frozenset()
             rows = [self._values(each) for each in opened if each.record.query_id not in lost]
             if rows:
@@ -65,7 +66,7 @@ class PostgresReplicas:
             if closed:
                 connection.execute(delete(OPEN_QUERIES).where(OPEN_QUERIES.c.query_id.in_(closed)))
             canceled = frozenset(connection.scalars(self._canceled())) if known else frozenset()
-        return Decided(lost, canceled)
+        return Decided(lost, canceled, at_ms)
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
         """As the port's `take_lost`; it also forgets replicas that ended long ago."""
@@ -115,10 +116,11 @@ class PostgresReplicas:
         return select(row.query_id).where(row.replica_id == self._replica.replica_id, row.is_canceled)
 
 
-def _seen(replica: Replica) -> Executable:
+def _seen(replica: Replica) -> ReturningInsert[int]:
     values = {"replica_id": replica.replica_id, "name": storable(replica.name)}
     statement = insert(REPLICAS).values(values)
-    return statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
+    statement = statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
+    return statement.returning(milliseconds(REPLICAS.c.last_seen))
 
 
 def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:

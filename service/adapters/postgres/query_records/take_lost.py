@@ -44,19 +44,21 @@ def has_open_queries() -> ColumnElement[bool]:
 
 
 def milliseconds(interval: ColumnElement[Any]) -> ColumnElement[int]:
-    """An interval as a whole number."""
+    """An interval as a whole number; of a moment, since 1970."""
     return sql_cast(extract("epoch", interval) * 1000, BigInteger)
 
 
 def take_lost(lost_after_s: float) -> Executable:
     """Moves the open queries of replicas that were not seen for so long to `queries`, and returns their ids.
 
-    Of several who run it at once, the locks of the replicas' rows let one see these queries. A replica that
-    beats meanwhile is looked at again once its beat is written, and left alone.
+    One that was seen as far in the future is gone, too: the clock was set back since, and whoever lives has
+    beaten again. Of several who run it at once, the locks of the replicas' rows let one see these queries. A
+    replica that beats meanwhile is looked at again once its beat is written, and left alone.
     """
+    silence = timedelta(seconds=lost_after_s)
     gone = (
         select(REPLICAS.c.replica_id, REPLICAS.c.last_seen)
-        .where(REPLICAS.c.last_seen < NOW - timedelta(seconds=lost_after_s), has_open_queries())
+        .where(~REPLICAS.c.last_seen.between(NOW - silence, NOW + silence), has_open_queries())
         .with_for_update()
         .cte("gone")
     )

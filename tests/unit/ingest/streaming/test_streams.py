@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -82,6 +83,15 @@ PACE = StreamPace(
 )
 
 
+class SettableClock(SystemClock):
+    """Time passes as it does; the wall clock may be set."""
+
+    set_by = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.set_by
+
+
 class Running:
     """One replica's streams, on a store that it shares."""
 
@@ -94,7 +104,8 @@ class Running:
             FoundSources(access, SourceBounds()), access, AllowedTopics(("kafka:9092",))
         )
         self.meters = FakeStreamMeters()
-        ports = StreamPorts(store, self.queries, sources, SystemClock(), self.meters)
+        self.clock = SettableClock()
+        ports = StreamPorts(store, self.queries, sources, self.clock, self.meters)
         self.streams = Streams(ports, ingests, self.definition, PACE)
         self.folder = folder
         self.streams.start()
@@ -186,6 +197,24 @@ def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running)
         with pytest.raises(RequestIdReused):
             running.streams.create(name, body, "ann", request_id)
     assert running.streams.create("clicks", {}, "bob", request_id).stream_id != first.stream_id
+
+
+def test_a_stream_begins_anew_when_the_clock_is_set_back_and_not_when_it_is_set_forward(
+    running: Running,
+) -> None:
+    stream_id = running.create()
+    until(lambda: stream_id in running.queries.running)
+    first = running.queries.running[stream_id]
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    running.clock.set_by = timedelta(hours=1)
+    other = running.create(table="others")
+    until(lambda: other in running.queries.running)
+    assert not first.is_stopped
+    running.clock.set_by = timedelta()
+    until(lambda: first.is_stopped and running.queries.running[stream_id] is not first)
+    running.give(stream_id, batch(1, 2, checkpoint=CHECKPOINT))
+    assert running.record(stream_id).error_code is None
+    assert running.ids() == [1, 2]
 
 
 def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:

@@ -136,6 +136,24 @@ def test_one_that_was_paused_gives_up_what_others_hold_for_lost(both: Both) -> N
     assert len(both.here.forgotten) == 2
 
 
+@pytest.mark.parametrize("by", [timedelta(hours=1), timedelta(hours=-1)])
+def test_nobody_is_lost_for_a_jump_of_the_stores_clock_and_who_is_gone_is_lost_all_the_same(
+    both: Both, by: timedelta
+) -> None:
+    both.pass_time(30, both.here, both.there)
+    query = both.here.bench.query()
+    both.here.presence.tell(query)
+    both.place.clock.jump(by)
+    # The one that lives looks before the other one beats again.
+    both.pass_time(BOUNDS.interval_s, both.there)
+    assert both.there.state(query.query_id) is QueryState.QUEUED
+    both.pass_time(30, both.there, both.here)
+    assert both.record_code(query.query_id) is None
+    both.place.clock.jump(by)
+    both.pass_time(2 * BOUNDS.lost_after_s + BOUNDS.interval_s, both.there)
+    assert both.record_code(query.query_id) == "REPLICA_LOST"
+
+
 def test_nobody_is_lost_for_an_outage_of_the_store(both: Both) -> None:
     both.pass_time(30, both.here, both.there)
     query = both.here.bench.query()

@@ -1,0 +1,54 @@
+"""How the receiver of lineage is tried by `sluice check` and `sluice doctor`; it is sent no event."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from api.bootstrap.settings import Settings
+from api.cli.checks import Found, State
+from api.cli.doctor.folders import permissions
+from service.adapters.lineage.receivers import asked_http, has_topic
+from service.adapters.lineage.transports import NotDelivered
+
+CURE = "Mend SLUICE_LINEAGE_URL, or start what it names."
+
+
+def lineage_receiver(settings: Settings, url: str) -> Found:
+    """What is found where the events of these settings go."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return _file(Path(unquote(parts.path)))
+    try:
+        return _kafka(settings, parts.netloc, parts.path) if parts.scheme == "kafka" else _http(settings, url)
+    except NotDelivered as failure:
+        return Found(f"It does not answer: {failure}.", State.FAILED, CURE)
+
+
+def _file(path: Path) -> Found:
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        return Found(f"{path} cannot be written.", State.FAILED, "Give this user the file.")
+    return permissions(path.parent, "SLUICE_LINEAGE_URL")
+
+
+def _http(settings: Settings, url: str) -> Found:
+    key = settings.lineage_api_key
+    status = asked_http(url, None if key is None else key.get_secret_value(), settings.lineage_timeout_s)
+    if status in (401, 403):
+        return Found(f"refuses to answer: HTTP {status}", State.FAILED, "Mend SLUICE_LINEAGE_API_KEY.")
+    if 300 <= status < 400:
+        return Found(f"leads elsewhere, where no event follows: HTTP {status}", State.FAILED, CURE)
+    if status >= 500:
+        return Found(f"fails: HTTP {status}", State.FAILED, CURE)
+    if status == 404:
+        return Found("answers, and may not know the path: HTTP 404 to a HEAD", State.WARNING, CURE)
+    return Found(f"answers: HTTP {status} to a HEAD")
+
+
+def _kafka(settings: Settings, servers: str, path: str) -> Found:
+    topic = path.strip("/")
+    if has_topic(servers, topic, settings.lineage_kafka_options, settings.lineage_timeout_s):
+        return Found(f"has the topic {topic}")
+    cure = "Make the topic, unless the first event is to make it."
+    return Found(f"answers, and has no topic {topic}", State.WARNING, cure)

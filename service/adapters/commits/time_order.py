@@ -1,0 +1,59 @@
+"""Times in a table's metadata go forward, whatever clocks do.
+
+Java's Iceberg, and Spark with it, refuses to read a table in which a change is more than a minute older than
+the one before. PyIceberg asks nothing and takes the clock's time: a clock that was set back, or another
+machine's that had been ahead, would make the table unreadable.
+
+Source: `TableMetadata` of Iceberg, "[BUG] Expected sorted snapshot log entries".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.update import TableUpdate, _apply_table_update
+from pyiceberg.typedef import IcebergBaseModel
+
+
+def now_ms() -> int:
+    """The wall clock, in milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def after_all(metadata: TableMetadata, moment_ms: int) -> int:
+    """The moment; or, where the table tells of later ones, the one after the last of them."""
+    told = [metadata.last_updated_ms, *(each.timestamp_ms for each in metadata.snapshot_log)]
+    return max(moment_ms, max(told) + 1)
+
+
+def in_order(snapshot: Snapshot, metadata: TableMetadata) -> Snapshot:
+    """The snapshot, at a moment after all that the table tells of."""
+    moment_ms = after_all(metadata, snapshot.timestamp_ms)
+    return snapshot.model_copy(update={"timestamp_ms": moment_ms})
+
+
+def told_in_order(catalog: Catalog, updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
+    """The updates, none of which adds a snapshot, so that the table's own time goes forward too.
+
+    A REST catalog's server takes its own time, and knows no such update.
+    """
+    moved: Any = _MovedOn()
+    return updates if isinstance(catalog, RestCatalog) else (*updates, moved)
+
+
+class _MovedOn(IcebergBaseModel):
+    """An update of the time alone, which PyIceberg leaves as it is."""
+
+
+_register: Callable[[type], Callable[[Any], Any]] = _apply_table_update.register
+
+
+@_register(_MovedOn)
+def _moved_on(_: _MovedOn, metadata: TableMetadata, __: object) -> TableMetadata:
+    return metadata.model_copy(update={"last_updated_ms": after_all(metadata, now_ms())})

@@ -1,0 +1,97 @@
+"""What a load took and gave, in figures: for people, as JSON, and as a row of docs/sizing.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from tests.load.ledger import Ledger
+from tests.load.memory import MemoryWatch, at, slope_per_hour
+
+PARTS = ("gateway", "JVM", "readers")
+WARM_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The requests of one kind. `refused` are answers of 429 and 503 with a code."""
+
+    name: str
+    count: int
+    refused: int
+    wrong: int
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one part took. MiB of resident memory; None: the load did not last so long."""
+
+    start_mib: float
+    after_5_min_mib: float | None
+    end_mib: float
+    mib_per_hour: float
+    cpu_s: float
+    cores: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All of it. `seconds` is how long was looked at."""
+
+    callers: int
+    seconds: float
+    kinds: Sequence[Kind]
+    refusals: Mapping[str, int]
+    parts: Mapping[str, Part]
+
+    def as_json(self) -> dict[str, object]:
+        """The same, in plain values."""
+        return asdict(self)
+
+    def as_row(self, workload: str, heap: str) -> str:
+        """The row of the table in docs/sizing.md."""
+        total = sum(each.count for each in self.kinds)
+        memory = [f"{each.end_mib:,.0f} ({each.mib_per_hour:+,.0f})" for each in self.parts.values()]
+        cores = [f"{each.cores:.2f}" for each in self.parts.values()]
+        rate = total / self.seconds if self.seconds else 0.0
+        cells = [workload, str(self.callers), f"{self.seconds / 60:.0f}", f"{rate:.1f}", heap]
+        return "| " + " | ".join([*cells, *memory, *cores]) + " |"
+
+
+def summary_of(
+    callers: int, requests: Sequence[Mapping[str, str]], ledger: Ledger, memory: MemoryWatch
+) -> Summary:
+    """From what locust has counted, the ledger, and the looks at the processes."""
+    kinds = [
+        Kind(
+            each["Name"],
+            int(each["Request Count"]),
+            ledger.refused_kinds[each["Name"]],
+            int(each["Failure Count"]),
+            _number(each["50%"]),
+            _number(each["95%"]),
+        )
+        for each in requests
+        if each["Name"] != "Aggregated"
+    ]
+    parts = {name: _part(memory, name) for name in PARTS if memory.mib[name]}
+    return Summary(callers, memory.length_s, kinds, dict(ledger.refusals), parts)
+
+
+def _part(memory: MemoryWatch, name: str) -> Part:
+    moments_s, values = memory.moments_s, memory.mib[name]
+    cpu_s = memory.cpu_s.get(name, 0.0)
+    return Part(
+        values[0],
+        at(moments_s, values, WARM_S),
+        values[-1],
+        slope_per_hour(moments_s, values),
+        cpu_s,
+        cpu_s / memory.length_s if memory.length_s else 0.0,
+    )
+
+
+def _number(text: str) -> float:
+    return 0.0 if text in ("", "N/A") else float(text)

@@ -1,0 +1,83 @@
+"""SQL statements as a version sends them to PostgreSQL, kept to try the schema of the next one by them.
+
+With SLUICE_RECORD_STATEMENTS=<file> the contract suites of PostgreSQL's adapters write down what is sent:
+
+    SLUICE_RECORD_STATEMENTS=tests/migrations/statements/<revision>.json pytest -n 0 tests/contract
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import Engine, event
+
+FOLDER = Path(__file__).parent / "statements"
+_ASKED_FOR = "SLUICE_RECORD_STATEMENTS"
+_PARAMETER = r"%\((\w+)\)s"
+_MANY = re.compile(rf"(?:{_PARAMETER}(?:::[A-Z ]+(?:\([\d, ]+\))?)?(?:, )?)+")
+_ROWS = re.compile(r"\(\?\)(?:, \(\?\))+")
+_NOT_OF_THE_STORE = ("pg_catalog", "alembic_version")
+_OF_THE_STORE = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
+
+
+@contextmanager
+def recorded() -> Iterator[None]:
+    """Where it is asked for: writes down the statements of the block, each shape of them once."""
+    path = os.environ.get(_ASKED_FOR)
+    if path is None:
+        yield
+        return
+    found: dict[str, str] = {}
+
+    def note(*sent: object) -> None:
+        statement = _with_intervals(str(sent[2]), sent[3])
+        if _OF_THE_STORE.match(statement) and not any(each in statement for each in _NOT_OF_THE_STORE):
+            found.setdefault(_shape(statement), statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+        Path(path).write_text(json.dumps(sorted(found.values()), indent=1) + "\n")
+
+
+def statements_of(revision: str) -> list[str]:
+    """What the version with this newest revision has sent; empty where nobody has written it down."""
+    path = FOLDER / f"{revision}.json"
+    kept: list[str] = json.loads(path.read_text()) if path.exists() else []
+    return kept
+
+
+def with_numbers(statement: str) -> str:
+    """The statement as PostgreSQL itself reads it, with numbers in the place of psycopg's names.
+
+    >>> with_numbers("SELECT %(a)s::UUID WHERE b = %(b)s::INTEGER AND %(a)s::UUID = c LIKE 'x%%'")
+    "SELECT $1::UUID WHERE b = $2::INTEGER AND $1::UUID = c LIKE 'x%'"
+    """
+    numbers: dict[str, int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return f"${numbers.setdefault(found[1], len(numbers) + 1)}"
+
+    return re.sub(_PARAMETER, numbered, statement).replace("%%", "%")
+
+
+def _with_intervals(statement: str, parameters: object) -> str:
+    """With the type of intervals: of them alone psycopg tells PostgreSQL with the value."""
+    given = parameters if isinstance(parameters, dict) else {}
+    intervals = [name for name, value in given.items() if isinstance(value, timedelta)]
+    for name in intervals:
+        statement = re.sub(rf"(%\({name}\)s)(?!::)", r"\1::INTERVAL", statement)
+    return statement
+
+
+def _shape(statement: str) -> str:
+    """The same for statements that differ by how many values and rows they have."""
+    return _ROWS.sub("(?)", _MANY.sub("?", statement))
