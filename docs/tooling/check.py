@@ -20,15 +20,7 @@ GENERATED = frozenset(
 """Their sentences come from code, and are written there."""
 AS_THEY_WERE = frozenset(
     {
-        "docs/contributing/adr/0002-real-parts-embedded.md",
-        "docs/contributing/adr/0003-sparks-parser-decides-what-a-query-is.md",
-        "docs/contributing/adr/0005-child-sessions-share-open-catalogs.md",
-        "docs/contributing/adr/0009-pruning-fails-open.md",
-        "docs/contributing/adr/0010-splice-do-not-regenerate.md",
-        "docs/contributing/adr/0011-both-sides-read-one-snapshot.md",
-        "docs/contributing/adr/0012-small-tables-from-memory.md",
         "docs/contributing/adr/0013-tables-of-files-in-sparks-catalog.md",
-        "docs/contributing/adr/0014-views-are-opened.md",
         "docs/contributing/adr/0015-accepted-is-committed-once.md",
         "docs/contributing/adr/0016-a-writer-of-its-own.md",
         "docs/contributing/adr/0017-schemas-by-name.md",

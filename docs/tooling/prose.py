@@ -49,7 +49,7 @@ _STUMBLES = {
     r"\b(?:is|are) (?:said|meant)\b": "say who says or means it",
     r"\bas (?:all|any) (?:but|else)\b": "name them",
     r"\bwhat (?:did|was|is|are|were) not\b": "name the thing",
-    r"\b[Ss]o (?:it is|it was|they are) (?!that)": "repeat the verb",
+    r"^So (?:it is|it was|they are) with\b": "repeat the verb",
     r"(?<![Tt]here )\b(?:is|are) no (?!longer|more|less)": "is not a",
     r"\bbe had\b": "be available",
 }
