@@ -1,4 +1,4 @@
-# The gateway with all that it needs at run time: nothing is fetched by a container. `make image` builds it; docs/deployment.md.
+# The gateway with all that it needs at run time: nothing is fetched by a container. `make image` builds it; docs/operations/deployment.md.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build

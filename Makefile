@@ -9,6 +9,7 @@ LOADED := $${SLUICE_DATA_DIR:-.sluice}/.demo-loaded
 RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 LOAD := .venv/load/.installed
+DOCS := .venv/docs/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NO_REGISTRY := { echo "sluice: the packages could not be installed; is the Python package registry reachable?" >&2; exit 1; }
 
@@ -25,12 +26,13 @@ serve: $(RUNTIME) ## the demo lakehouse with all 24 tables, served on 127.0.0.1:
 test: $(DEV) ## every test, on the real Spark, PostgreSQL and Valkey
 	@$(BIN)/pytest -n 3
 
-check: $(DEV) ## format, lint, types, import directions, doctests
+check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm docs/tooling/links.py docs/tooling/prose.py
+	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2
 soak: $(LOAD) ## 20,000 generated queries, narrowed and as written; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
@@ -59,10 +61,14 @@ faults: $(DEV) ## parts stopped, lines slow or dead, a full disk (as root): what
 bench: $(DEV) ## measure, and write numbers and pictures to bench/results/
 	@$(BIN)/python -m bench
 
+docs: $(DOCS) ## build the documentation as a site: dist/docs/index.html
+	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict
+	@echo "dist/docs/index.html; with its search: $(PYTHON) -m http.server -d dist/docs"
+
 chart: $(DEV) ## write the parts of helm/sluice that follow from the settings and from its values
 	@$(BIN)/python -m helm.generate
 
-image: ## the container image localhost/sluice, and its size (as root; docs/deployment.md)
+image: ## the container image localhost/sluice, and its size (as root; docs/operations/deployment.md)
 	@bash .ci/container-tools buildah mmdebstrap
 	@deploy/image/build
 	@deploy/image/size localhost/sluice:latest
@@ -102,16 +108,23 @@ $(LOAD): $(DEV) requirements-load.lock
 	@.venv/load/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-load.lock || $(NO_REGISTRY)
 	@touch $@
 
+$(DOCS): requirements-docs.lock
+	@$(PYTHON) -m venv .venv/docs
+	@echo "installing what builds the documentation into .venv/docs …"
+	@.venv/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock || $(NO_REGISTRY)
+	@touch $@
+
 lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an index
 	@$(PIP) uv
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
+	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in
 LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
 
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench docs chart image image-test compose-test alerts-test setup lock clean

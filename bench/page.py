@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.measurement import read
 from bench.measures import MEASURES
 
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parent.parent / "docs" / "operations" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 
 `make bench` takes all of them and writes numbers (JSON) and pictures into
@@ -29,7 +29,7 @@ asked with `dynamicFiltering.enabled: false`.
 
 
 def write_page() -> None:
-    """Writes docs/benchmarks.md."""
+    """Writes docs/operations/benchmarks.md."""
     PAGE.write_text("\n".join(_lines()), encoding="utf-8")
 
 
@@ -47,4 +47,4 @@ def _lines() -> Iterator[str]:
             yield f"| {row.label} | {row.text} | {row.verdict} |"
         for remark in measurement.remarks:
             yield f"\n{remark}"
-        yield f"\n![{measure.title}](../bench/results/{name}.png)\n\nTaken on {machine}.\n"
+        yield f"\n![{measure.title}](../../bench/results/{name}.png)\n\nTaken on {machine}.\n"

@@ -1,4 +1,4 @@
-"""The settings as a page for people; `docs/settings.md` is this, and a test holds it to that."""
+"""The settings as a page for people; `docs/reference/settings.md` is this, and a test holds it to that."""
 
 from __future__ import annotations
 

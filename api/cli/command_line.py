@@ -32,7 +32,7 @@ def sluice(
 
 @app.command()
 def serve() -> None:
-    """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/settings.md."""
+    """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/reference/settings.md."""
     with _one_sentence_errors():
         from api.cli.commands.serve import serve as run
 

@@ -1,4 +1,4 @@
-"""What the dashboard shows, row by row. docs/metrics.md says what each metric counts."""
+"""What the dashboard shows, row by row. docs/reference/metrics.md says what each metric counts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ TRAFFIC = (
         "Errors of queries",
         "cps",
         {"{{code}}": f"sum by (code) ({per_second('sluice_query_errors_total')})"},
-        "docs/errors.md has each code.",
+        "docs/reference/errors.md has each code.",
     ),
     Panel(
         "Requests by route",
@@ -162,7 +162,7 @@ PRUNING = (
         "Filters by reason",
         "cps",
         {"{{reason}}": f"sum by (reason) ({per_second('sluice_filters_total')})"},
-        "docs/guide.md explains each reason. APPLIED narrowed its scan.",
+        "docs/reference/pruned-sql.md explains each reason. APPLIED narrowed its scan.",
     ),
     Panel(
         "Queries that were verified",

@@ -24,7 +24,7 @@ from tests.deploy.expressions import (
 )
 from tests.deploy.shown_metrics import OF_PROMETHEUS, samples_by_name
 
-RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text(encoding="utf-8")
+RUNBOOK = (REPOSITORY / "docs" / "operations" / "runbook.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### (\w+)$", RUNBOOK, re.MULTILINE)
 TESTS = yaml.safe_load(CASES.read_text())["tests"]
 PARTS = ("**Means.** ", "**Look at.** ", "**Do.** ")
@@ -70,7 +70,7 @@ def test_an_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> Non
 
 @each_rule
 def test_an_alert_has_an_entry_in_the_runbook(rule: dict[str, Any]) -> None:
-    assert rule["annotations"]["runbook"] == f"docs/runbook.md#{rule['alert'].lower()}"
+    assert rule["annotations"]["runbook"] == f"docs/operations/runbook.md#{rule['alert'].lower()}"
     [entry] = re.findall(rf"^### {rule['alert']}\n(.*?)(?=^##|\Z)", RUNBOOK, re.MULTILINE | re.DOTALL)
     assert [entry.count(part) for part in PARTS] == [1, 1, 1]
     assert f"({rule['labels']['severity']}" in entry

@@ -1,4 +1,4 @@
-"""docs/metrics.md lists what `/metrics` shows: nothing is missing or made up, and the bounds are right."""
+"""docs/reference/metrics.md lists what `/metrics` shows: all of it, nothing else, with right bounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.deploy.shown_metrics import ShownMetric, shown_metrics
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import client_of
 
-PAGE = (REPOSITORY / "docs" / "metrics.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 
 
 def row(metric: ShownMetric) -> str:

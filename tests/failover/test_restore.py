@@ -27,7 +27,7 @@ from tests.unit.api.cli.test_doctor import of_part
 
 pytestmark = pytest.mark.integration
 
-PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operations" / "backup.md"
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,13 @@ class RunningGateway:
         self.client = httpx.Client()
 
     @classmethod
-    def start(cls, data_dir: Path, settings: Mapping[str, str] | None = None) -> Self:
+    def start(
+        cls,
+        data_dir: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        within_s: float = READY_WITHIN_S,
+    ) -> Self:
         """Returns once `/readyz` says yes."""
         data_dir.mkdir(parents=True, exist_ok=True)
         share_jars(data_dir)
@@ -93,20 +99,20 @@ class RunningGateway:
             )
         running = cls(process, data_dir, log_path)
         try:
-            running._become_ready()
+            running._become_ready(within_s)
         except BaseException:
             running.kill()
             raise
         return running
 
-    def _become_ready(self) -> None:
+    def _become_ready(self, within_s: float) -> None:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.startswith("sluice listens on http"), f"it said {line!r}; {self.log_tail()}"
         self.url = line.removeprefix("sluice listens on ").strip()
         self.client.close()
         self.client = self.client_with()
-        until(self._is_ready_or_dead, READY_WITHIN_S)
+        until(self._is_ready_or_dead, within_s)
         assert self.process.poll() is None, self.log_tail()
 
     def _is_ready_or_dead(self) -> bool:

@@ -170,7 +170,9 @@ def _show(outcome: Outcome, console: Console) -> None:
         f"acknowledged: {len(ledger.accepted):,} records, {len(ledger.accepted_turns):,} keys upserted"
     )
     console.print(f"refusals: {_counted(ledger.refusals)}")
-    console.print(f"for docs/sizing.md: {summary.as_row('mixture', HEAP)}", highlight=False, soft_wrap=True)
+    console.print(
+        f"for docs/operations/sizing.md: {summary.as_row('mixture', HEAP)}", highlight=False, soft_wrap=True
+    )
     for fault in outcome.faults:
         console.print(f"WRONG: {fault}", style="red")
 

@@ -1,4 +1,4 @@
-"""What a load took and gave, in figures: for people, as JSON, and as a row of docs/sizing.md."""
+"""What a load took and gave, in figures: for people, as JSON, and as a row of docs/operations/sizing.md."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Summary:
         return asdict(self)
 
     def as_row(self, workload: str, heap: str) -> str:
-        """The row of the table in docs/sizing.md."""
+        """The row of the table in docs/operations/sizing.md."""
         total = sum(each.count for each in self.kinds)
         memory = [f"{each.end_mib:,.0f} ({each.mib_per_hour:+,.0f})" for each in self.parts.values()]
         cores = [f"{each.cores:.2f}" for each in self.parts.values()]

@@ -1,4 +1,4 @@
-"""Events as OpenLineage's own JSON schemas have them; and our facets as docs/lineage has them."""
+"""Events as OpenLineage's own JSON schemas have them; and our facets as docs/reference/lineage has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jsonschema_rs import Draft202012Validator, Registry
 from tests.integration.running import REPOSITORY
 
 SPEC = Path(__file__).parent / "spec"
-OWN = REPOSITORY / "docs" / "lineage"
+OWN = REPOSITORY / "docs" / "reference" / "lineage"
 RUN_EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 
 

@@ -13,7 +13,7 @@ from service.ingest.schema_changes.compare_schemas import compare_schemas
 from service.model.tables.schemas import Field, Primitive
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "dynamic-sink-cases.md"
+PAGE = ROOT / "docs" / "contributing" / "dynamic-sink-cases.md"
 _NAMED = re.compile(r"`((?:contract|equivalence|integration|unit)/[\w/]+\.py)::(\w+)`")
 
 

@@ -8,7 +8,7 @@ from api.cli.checks import Found, State
 from service.model.operations.log_comparison import LogComparison
 
 _NAMED = 5
-_PAGE = "docs/backup.md"
+_PAGE = "docs/operations/backup.md"
 
 
 def ingest_log(comparison: LogComparison) -> Found:

@@ -34,7 +34,7 @@ class Problem(WireModel):
     title: str
     status: Annotated[int, Field(ge=400, le=599)]
     detail: str
-    code: Annotated[str, Field(description="stable; docs/errors.md lists every one")]
+    code: Annotated[str, Field(description="stable; docs/reference/errors.md lists every one")]
     instance: Annotated[str, Field(description="the path that was asked for")]
     errors: list[ProblemError]
     evolutions: Annotated[

@@ -30,7 +30,7 @@ from service.adapters.lineage.known_tables import KnownTable
 from service.model.query.pruning import ScanRecord, Selection
 
 SCHEMAS = "urn:sluice:lineage"
-"""Where the schemas of our own facets are: files of these names in docs/lineage."""
+"""Where the schemas of our own facets are: files of these names in docs/reference/lineage."""
 MOST_FIELDS = 5_000
 
 

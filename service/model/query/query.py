@@ -125,7 +125,7 @@ class QueryRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """Why a query did not succeed; `code` is one of the stable codes in docs/errors.md."""
+    """Why a query did not succeed; `code` is one of the stable codes in docs/reference/errors.md."""
 
     code: str
     detail: str

@@ -3,11 +3,11 @@ from pathlib import Path
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_page import settings_page
 
-PAGE = Path(__file__).parents[4] / "docs" / "settings.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "settings.md"
 
 
 def test_the_page_in_docs_is_what_the_settings_say() -> None:
-    hint = "run: sluice config --describe > docs/settings.md"
+    hint = "run: sluice config --describe > docs/reference/settings.md"
     assert PAGE.read_text(encoding="utf-8") == settings_page(), hint
 
 

@@ -488,7 +488,9 @@ def test_stores_that_do_not_answer_fail_and_hide_their_passwords(
     assert of_part(findings, "clock").state is State.SKIPPED
     assert of_part(findings, "ingest").text == "It needs catalog lake in PyIceberg, which failed."
     assert of_part(findings, "engine").text == "It needs Spark, which --no-engine leaves out."
-    described = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text().replace("…", "lake")
+    described = (
+        (Path(__file__).parents[4] / "docs" / "operations" / "doctor.md").read_text().replace("…", "lake")
+    )
     for each in findings:
         assert f"`{each.part.replace('/tmp', 'lake')}`" in described
     assert "s3cret" not in json.dumps(as_document(findings))

@@ -14,7 +14,7 @@ import pytest
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[4]
-PAGES = ("README.md", "docs/guide.md", "docs/object-stores.md")
+PAGES = ("README.md", *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md"))))
 _BLOCK = re.compile(r"^```\w*\n(curl .*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -203,11 +203,11 @@ def test_every_reason_has_its_sentence() -> None:
     assert set(SENTENCES) == set(Reason)
 
 
-def test_the_guide_has_every_verification_with_its_sentence() -> None:
-    guide = Path(__file__).parents[4].joinpath("docs/guide.md").read_text("utf-8")
+def test_the_page_has_every_verification_with_its_sentence() -> None:
+    page = Path(__file__).parents[4].joinpath("docs/how-to/query.md").read_text("utf-8")
     assert set(VERIFICATIONS) == set(Verification)
     for each, sentence in VERIFICATIONS.items():
-        assert f"| `{each.value}` | {sentence} |\n" in guide
+        assert f"| `{each.value}` | {sentence} |\n" in page
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/plain", "text/html"])
@@ -218,10 +218,10 @@ async def test_what_came_of_a_verification_is_told(
     assert "NOT_COMPARABLE" in (await explained(client, accept=accept)).text
 
 
-def test_the_guide_has_every_reason_with_its_sentence() -> None:
-    guide = Path(__file__).parents[4].joinpath("docs/guide.md").read_text("utf-8")
+def test_the_page_has_every_reason_with_its_sentence() -> None:
+    page = Path(__file__).parents[4].joinpath("docs/reference/pruned-sql.md").read_text("utf-8")
     for reason, sentence in SENTENCES.items():
-        assert f"| `{reason.value}` | {sentence} |\n" in guide
+        assert f"| `{reason.value}` | {sentence} |\n" in page
 
 
 class _Page(HTMLParser):

@@ -14,7 +14,7 @@ from service.errors import EngineNotReady, GatewayError, SqlTooLarge, TooManyQue
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "errors.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "errors.md"
 
 
 def classes(base: type[GatewayError] = GatewayError) -> Iterator[type[GatewayError]]:
