@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs.tooling.links import broken_links
+from docs.tooling.links import broken_links, missing_files
 from docs.tooling.prose import faults
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +73,7 @@ def _faults() -> Iterator[str]:
     for page in documents():
         name = page.relative_to(ROOT).as_posix()
         yield from (f"{name}: the link {target} leads nowhere" for target in broken_links(page))
+        yield from (f"{name}: there is no {each}" for each in missing_files(page, ROOT))
         if name not in GENERATED | AS_THEY_WERE:
             for fault in faults(page.read_text(encoding="utf-8")):
                 yield f"{name}:{fault.line}: {fault.found!r}: {fault.instead}"

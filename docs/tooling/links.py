@@ -10,6 +10,9 @@ from pathlib import Path
 
 _CODE = re.compile(r"^([ \t]*)```.*?^\1```[^\n]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]*)\)")
+_ROOMS = "api|bench|deploy|docs|helm|migrations|service|spark_session|tests"
+_NAMED = re.compile(rf"`((?:{_ROOMS})/[\w./-]+)`")
+MADE_BY_THEIR_READER = frozenset({"deploy/compose/secrets/sluice.yaml"})
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 _ELSEWHERE = ("http://", "https://", "mailto:")
 
@@ -23,6 +26,13 @@ def broken_links(page: Path) -> Iterator[str]:
             continue
         if not file.exists() or (anchor and anchor not in anchors(file)):
             yield target
+
+
+def missing_files(page: Path, root: Path) -> Iterator[str]:
+    """Files and folders of the repository that the page names in backticks, and that are not there."""
+    for name in sorted(set(_NAMED.findall(page.read_text(encoding="utf-8")))):
+        if name not in MADE_BY_THEIR_READER and not (root / name).exists():
+            yield name
 
 
 @cache
