@@ -49,7 +49,8 @@ class KeepingSqlCatalog(SqlCatalog):
 
     def __init__(self, name: str, sync: Sync = sync_files, **properties: str) -> None:
         self._sync = sync
-        self._kept: BoundedLru[str, TableMetadata] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
+        # By folder: what a commit has replaced is not asked for any more.
+        self._kept: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
         super().__init__(name, **properties)
         # A question by itself needs no transaction, which would be two more ways there and back.
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -75,9 +76,10 @@ class KeepingSqlCatalog(SqlCatalog):
 
     def kept(self, identifier: Identifier, location: str) -> Table | None:
         """The table at this place of its metadata, if that is known."""
-        metadata = self._kept.get(location)
-        if metadata is None:
+        kept = self._kept.get(_folder(location), lambda kept: kept[0] == location)
+        if kept is None:
             return None
+        _, metadata = kept
         return Table(identifier, metadata, location, self._load_file_io(metadata.properties, location), self)
 
     def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
@@ -106,8 +108,12 @@ class KeepingSqlCatalog(SqlCatalog):
         kept = _uncopied(metadata)
         fields = sum(len(schema.fields) for schema in kept.schemas)
         size = _FIXED_BYTES + _SNAPSHOT_BYTES * len(kept.snapshots) + _FIELD_BYTES * fields
-        self._kept.put(location, kept, size)
+        self._kept.put(_folder(location), (location, kept), size)
         return kept
+
+
+def _folder(location: str) -> str:
+    return location.rpartition("/")[0]
 
 
 class _Uncopied(TableMetadataV2):

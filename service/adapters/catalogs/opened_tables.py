@@ -34,14 +34,19 @@ class _Past:
     """None: at this metadata file there is no such version, or it is not known how it is read."""
 
     facts: TableFacts | None
+    location: str
 
 
 class OpenedTables:
-    """Opens tables; what was opened before, at the same metadata file, is used again."""
+    """Opens tables; what was opened before, at the same metadata file, is used again.
+
+    One version of each table is cached: nobody asks for what a commit has replaced, and a table that is
+    written each second would take the room of all others.
+    """
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
-        self._kept: BoundedLru[tuple[TableName, str], OpenedTable] = BoundedLru(max_entries, max_bytes)
-        self._past: BoundedLru[tuple[TableAt, str], _Past] = BoundedLru(max_entries, max_bytes // 8)
+        self._kept: BoundedLru[TableName, OpenedTable] = BoundedLru(max_entries, max_bytes)
+        self._past: BoundedLru[TableAt, _Past] = BoundedLru(max_entries, max_bytes // 8)
 
     @property
     def use(self) -> CacheUse:
@@ -57,7 +62,7 @@ class OpenedTables:
         table = None
         if isinstance(catalog, KeepingSqlCatalog):
             location = catalog.location(*_place(name))
-            opened = self._kept.get((name, location)) if location else None
+            opened = self._kept_at(name, location) if location else None
             if opened is not None:
                 return opened
             table = catalog.kept(identifier_of(name), location) if location else None
@@ -75,7 +80,7 @@ class OpenedTables:
             return {}, frozenset(names)
         asked = {_place(each): each for each in names}
         locations = catalog.locations(asked)
-        kept = {asked[place]: self._kept.get((asked[place], each)) for place, each in locations.items()}
+        kept = {asked[place]: self._kept_at(asked[place], each) for place, each in locations.items()}
         known = {name: opened for name, opened in kept.items() if opened is not None}
         return known, frozenset(kept.keys() - known.keys())
 
@@ -84,22 +89,24 @@ class OpenedTables:
         if asked.version == NOW:
             return opened.facts
         location = opened.table.metadata_location
-        kept = self._past.get((asked, location)) if location else None
+        kept = self._past.get(asked, lambda past: past.location == location) if location else None
         if kept is None:
-            kept = _Past(facts_at(opened.table, asked))
+            kept = _Past(facts_at(opened.table, asked), location)
             if location:
                 fields = len(kept.facts.columns) if kept.facts is not None else 0
-                self._past.put((asked, location), kept, _FIXED_BYTES + _FIELD_BYTES * fields)
+                self._past.put(asked, kept, _FIXED_BYTES + _FIELD_BYTES * fields)
         return kept.facts
 
+    def _kept_at(self, name: TableName, location: str) -> OpenedTable | None:
+        return self._kept.get(name, lambda opened: opened.table.metadata_location == location)
+
     def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
-        key = (name, table.metadata_location)
         # A REST catalog need not say where the metadata lies; then nothing says that it is still the same.
-        kept = self._kept.get(key) if table.metadata_location else None
+        kept = self._kept_at(name, table.metadata_location) if table.metadata_location else None
         if kept is None:
             opened = OpenedTable(table, table_facts(name, table))
             if table.metadata_location:
-                self._kept.put(key, opened, _byte_count(table))
+                self._kept.put(name, opened, _byte_count(table))
             return opened
         # What the catalog gives for access to the files may have changed since: of the kept, only the facts.
         return OpenedTable(table, kept.facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from cachetools import LRUCache
@@ -37,11 +37,11 @@ class BoundedLru(Generic[K, V]):
             byte_count = int(self._entries.currsize)
             return CacheUse(len(self._entries), byte_count, self._max_bytes, self._hits, self._misses)
 
-    def get(self, key: K) -> V | None:
-        """The value, if it is kept."""
+    def get(self, key: K, is_current: Callable[[V], bool] = lambda _: True) -> V | None:
+        """The cached value. One that is not current any more counts as missing; `put` replaces it."""
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None:
+            if entry is None or not is_current(entry[0]):
                 self._misses += 1
                 return None
             self._hits += 1

@@ -18,7 +18,9 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
+from service.adapters.catalogs.opened_tables import OpenedTables
 from service.adapters.disk.synced_files import not_synced
+from service.model.tables.tables import TableName
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "note": ["a", "b"]})
@@ -93,6 +95,18 @@ def test_older_versions_stay_as_they_were(catalog: KeepingSqlCatalog, table: Tab
     said = before.metadata.model_dump_json()
     change_a_lot(table)
     assert before.metadata.model_dump_json() == said == as_written(before)
+
+
+def test_a_version_that_a_commit_has_replaced_makes_room(catalog: KeepingSqlCatalog, table: Table) -> None:
+    opened = OpenedTables(max_entries=100, max_bytes=1 << 20)
+    name = TableName("lake", *table.name())
+    for number in range(3):
+        with table.update_schema() as update:
+            update.add_column(f"more_{number}", LongType())
+        found = opened.opened(catalog, name)
+        assert opened.opened(catalog, name) is found
+        assert found.table.metadata_location == table.metadata_location
+        assert opened.use.entries == catalog._kept.use.entries == 1
 
 
 def test_a_metadata_file_is_not_read_again(catalog: KeepingSqlCatalog, table: Table) -> None:
