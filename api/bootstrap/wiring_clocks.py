@@ -16,5 +16,5 @@ def store_clock(store_url: str, own: Clock, stack: ExitStack) -> StoreClock:
 
 
 def deletion_clock(store_url: str, own: Clock, stack: ExitStack) -> EarlierClock:
-    """Of what is deleted because it is old: a clock that is ahead must not delete what is young."""
+    """The clock that deletion goes by: one that is ahead must not delete what is young."""
     return EarlierClock(own, store_clock(store_url, own, stack))
