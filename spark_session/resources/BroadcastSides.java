@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.optimizer.CombineFilters$;
+import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates$;
 import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.Cross$;
 import org.apache.spark.sql.catalyst.plans.JoinType;
@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.NO_BROADCAST_HASH$;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.dynamicpruning.CleanupDynamicPruningFilters$;
 import scala.Option;
 import scala.runtime.AbstractFunction1;
 
@@ -58,7 +59,7 @@ public final class BroadcastSides extends Rule {
     private Expression inBuildSides(Expression condition) {
         if (condition instanceof DynamicPruningSubquery) {
             DynamicPruningSubquery filter = (DynamicPruningSubquery) condition;
-            LogicalPlan keys = kept((LogicalPlan) CombineFilters$.MODULE$.apply(filter.buildQuery()));
+            LogicalPlan keys = kept(cleanedUp(filter.buildQuery()));
             return filter.copy(
                 filter.pruningKey(),
                 keys,
@@ -73,6 +74,15 @@ public final class BroadcastSides extends Rule {
                 return inBuildSides((Expression) child);
             }
         });
+    }
+
+    /**
+     * As Spark leaves the join's side: with the filters for its own scans pushed down, and without those that reach
+     * none. Such a filter has its keys on the driver alone, so a plan that keeps one fails where its rows are read.
+     */
+    private static LogicalPlan cleanedUp(LogicalPlan keys) {
+        LogicalPlan pushed = (LogicalPlan) PushDownPredicates$.MODULE$.apply(keys);
+        return (LogicalPlan) CleanupDynamicPruningFilters$.MODULE$.apply(pushed);
     }
 
     private LogicalPlan hinted(Join join) {

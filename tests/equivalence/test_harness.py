@@ -112,10 +112,25 @@ def test_joins_that_the_engine_makes_of_subqueries_still_prune(condition: str, h
     assert "by_prefix.name" in checked.applied
 
 
-def test_the_engine_prunes_what_a_subquery_reads_by_the_row_outside(harness: Harness) -> None:
+# The keys of the second condition are read through the join of the first one, whose scan is pruned too.
+PRUNED_WITHIN_KEYS = [
+    "d.k IN (SELECT g.k FROM by_k g)",
+    "EXISTS (SELECT 1 FROM by_k g WHERE g.k = d.k)",
+    "d.k IN (SELECT g.k FROM by_k g JOIN by_tens h ON g.b = h.b)",
+    "(SELECT max(g.id) FROM by_k g WHERE g.k = d.k) > 0",
+]
+PRUNED_BY_SUCH_KEYS = [
+    "(SELECT count(*) FROM by_tens t WHERE t.b = d.big_k) >= 0",
+    "d.big_k IN (SELECT t.b FROM by_tens t)",
+    "NOT EXISTS (SELECT 1 FROM by_tens t WHERE t.b = d.big_k AND t.k = 3)",
+]
+
+
+@pytest.mark.parametrize("inner", PRUNED_WITHIN_KEYS)
+@pytest.mark.parametrize("outer", PRUNED_BY_SUCH_KEYS)
+def test_the_engine_prunes_by_keys_from_pruned_scans(outer: str, inner: str, harness: Harness) -> None:
     harness.check(
-        "SELECT d.k FROM dim d JOIN by_k f ON f.k = d.k WHERE d.year = 1999"
-        " AND d.k IN (SELECT g.k FROM by_k g) AND (SELECT count(*) FROM by_tens t WHERE t.b = d.big_k) >= 0"
+        f"SELECT d.k FROM dim d JOIN by_k f ON f.k = d.k WHERE d.year = 1999 AND {inner} AND {outer}"
     )
 
 
