@@ -1,4 +1,9 @@
-"""Finds every dynamic filter that a query may have: the order in which the rules are asked."""
+"""Finds every dynamic filter that a query may have, and says why each other join gives none.
+
+For each SELECT, detection builds the join graph, lets the rules of `candidates` propose pairs of columns, and
+pushes a filter for each pair down to the scans below (`lineage`). It then checks the types and the table's
+layout. Pairs that pass go to `placements`, which builds the query for the keys; the others go to `refusals`.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +53,10 @@ UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
 
 
 def detect(tree: exp.Query, context: DetectionContext) -> Detection:
-    """Every candidate of a qualified query, each either a filter or refused with its reason."""
+    """Returns every candidate of a qualified query: each is a filter, or is rejected with a reason.
+
+    A query that is recursive, or whose names Spark may resolve to other columns, has no candidates.
+    """
     is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
     root = None if is_recursive else build_scope(tree)
     known = KnownTables(context.tables, context.max_build_rows)
@@ -58,26 +66,26 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
 
 
 def _seen_through(candidate: Candidate, source: Source) -> Candidate:
-    """The same, of a column whose casts a SELECT below gives as its column."""
+    """Returns the candidate with `probe_key` over the table's column, where SELECTs in between cast it."""
     if source.expression is None:
         return candidate
     return replace(candidate, probe_key=over_column(candidate.probe_key, source.expression))
 
 
 def _refused(candidate: Candidate, reason: Reason | None) -> Candidate:
-    """The same, for this reason if it has none of its own."""
+    """Rejects the candidate for this reason, unless it already has one."""
     return replace(candidate, refusal=reason) if reason and candidate.refusal is None else candidate
 
 
 def _refusal_of(table: exp.Table) -> Reason | None:
-    """Why a table cannot be replaced by some of its rows where it is mentioned."""
+    """Returns why a table reference cannot be replaced by a filtered one; None if it can."""
     if is_bare(table):
         return None
     return Reason.PROBE_NOT_PRUNABLE if table.args.get("sample") else Reason.REWRITE_REJECTED
 
 
 class _Detector:
-    """One query's detection; holds what is computed once for each SELECT."""
+    """The detection of one query; keeps what is computed once for each SELECT."""
 
     def __init__(self, root: Scope, context: DetectionContext) -> None:
         self._root = root
@@ -93,6 +101,7 @@ class _Detector:
         self._droppable: list[DroppableJoin] = []
 
     def detection(self) -> Detection:
+        """Applies the rules to every SELECT of the query, inner ones first."""
         for scope in self._root.traverse():
             graph = self._graphs.graph(scope)
             if graph is not None:
@@ -118,10 +127,11 @@ class _Detector:
         )
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:
+        """Finds the tables whose rows may be in memory, and the joins that a filter may eliminate."""
         is_in_union = self._graphs.is_in_a_union(scope)
         relations = list(local_relations(graph, self._relation_context, is_in_union=is_in_union))
         if self._graphs.is_shared(scope):
-            # Each place may ask for less: the engine prunes by that, as long as it sees a filtered table.
+            # Each reader may need fewer rows. The engine prunes by that only if it sees a filtered table.
             relations = [each for each in relations if not each.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
@@ -130,6 +140,7 @@ class _Detector:
             )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
+        """Finds the candidates in joins of a SELECT, and follows each to the scans that it may filter."""
         classes = self._graphs.classes_in(graph)
         found = (
             *inner_join(graph, classes),
@@ -142,6 +153,7 @@ class _Detector:
         for candidate in found:
             if candidate.build.relation not in candidate.build_graph.relations:
                 continue
+            # An inner join has every pair of a class already; a semi join has only the column that it names.
             is_of_class = candidate.join_type is JoinType.LEFT_SEMI and not candidate.is_null_safe
             same = classes.get(candidate.probe) if is_of_class else None
             for probe in sorted(same or {candidate.probe}):
@@ -150,8 +162,9 @@ class _Detector:
                     self._judge_scans(candidate, Place(scope, probe.relation, relation), probe.column)
 
     def _judge_scans(self, candidate: Candidate, place: Place, column: str) -> None:
+        """Pushes the candidate's filter down to the table columns below its probe, and checks each."""
         graphs = self._graphs
-        # A row that is left out on the side that an outer join fills becomes NULLs: a key of `<=>`.
+        # A row that is pruned on the null-supplied side of an outer join becomes NULLs, a key of `<=>`.
         is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
         for source in narrowed_by(place, column, Ways(graphs.classes_of, graphs.mentions_of, is_open)):
             if source.reading is not None or graphs.is_shared(place.select):
@@ -159,6 +172,7 @@ class _Detector:
             self._judge(candidate, source, lambda: self._known.type_in(place.relation, column) is not None)
 
     def _judge(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
+        """Places a filter on one table column, or records why there is none."""
         table = source.table
         facts = self._known.facts(table)
         if facts is None:
@@ -184,13 +198,16 @@ class _Detector:
         elif isinstance(plan, Reason):
             self._refusals.refuse(candidate, table, probe, plan)
         elif source.expression is None and not is_of_one_type():
-            # The branches of a union are brought to one type before they are compared.
+            # A union converts its branches to one type before they are compared.
             self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
             self._placements.place(Wanted(candidate, table, probe, plan, source.reading))
 
     def _typed(self, candidate: Candidate) -> tuple[Candidate, str | None]:
-        """The candidate with the type of its build column, or of the one that this is computed from."""
+        """Returns the candidate, and the type of its build column or of the one it is computed from.
+
+        In the latter case, `build_key` and `computed_from` say how. The type is None if neither is known.
+        """
         build_type = self._known.type_name(candidate.build_graph, candidate.build)
         relation = candidate.build_graph.relations[candidate.build.relation]
         if build_type is not None or not isinstance(relation, Scope):
@@ -210,7 +227,7 @@ class _Detector:
         return column.lower() not in unsure_columns(facts) and self._context.is_tight(facts, column)
 
     def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
-        """A view that stays closed, or a table that cannot be read again as it is."""
+        """Rejects a candidate on an unexpanded view, or on a table that cannot be read again as it is."""
         is_filtered_by = candidate.build.relation in candidate.build_graph.filtered
         table = source.table
         if is_filtered_by and table.catalog and candidate.refusal is None:
@@ -219,17 +236,17 @@ class _Detector:
             self._refusals.refuse(candidate, table, probe, Reason.SOURCE_NOT_SUPPORTED)
 
     def _refuse_build(self, candidate: Candidate, table: exp.Table, probe: Probe, is_prunable: bool) -> None:
-        """A table that cannot be read again as it is, or a column of a type that gives no keys."""
+        """Rejects a build table that cannot be read again as it is, or a column whose type gives no keys."""
         relation = candidate.build_graph.relations[candidate.build.relation]
         if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
-            # Whatever filters it within: nobody can tell when its rows change.
+            # Filters inside it do not matter: the gateway cannot tell when its rows change.
             self._refusals.refuse(
                 candidate, table, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC
             )
             return
         has_base = base_columns(relation, candidate.build.column) is not None
         reason = candidate.refusal or (Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED)
-        # What a derived table does to its rows may choose them, too.
+        # A derived table may select rows by other means than a condition.
         is_chosen = is_prunable and not isinstance(relation, exp.Table)
         if is_chosen or candidate.build.relation in candidate.build_graph.filtered:
             self._refusals.refuse(candidate, table, probe, reason)
@@ -240,6 +257,7 @@ class _Detector:
             self._refusals.leave(candidate, table, probe, reason, detail)
 
     def _refuse_column(self, candidate: Candidate, table: exp.Table, probe: Probe, facts: TableFacts) -> None:
+        """Rejects a candidate on a column that accepts no filter."""
         is_filtered = candidate.build.relation in candidate.build_graph.filtered
         is_other = facts.source is TableSource.OTHER
         reason = Reason.SOURCE_NOT_SUPPORTED if is_other else Reason.PROBE_NOT_PRUNABLE
@@ -250,7 +268,7 @@ class _Detector:
             self._refusals.leave(candidate, table, probe, reason, detail)
 
     def _why_not(self, facts: TableFacts, column: str) -> str:
-        """Why no filter is accepted on the column."""
+        """Returns, in words, why no filter is accepted on the column."""
         if facts.source is TableSource.FILES:
             return f"the table's folders are not named by {column}"
         if column.lower() in unsure_columns(facts):

@@ -1,4 +1,4 @@
-"""What detection is asked by, and what it finds."""
+"""The input and the result of detection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from service.pruning.rewrites.local_relations import RelationPlacement
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A filter, and where in the text the name of the table that it narrows ends.
+    """A filter, and where the name of its table reference ends in the text.
 
-    `is_shared`: what it narrows is read in several places, each of which may ask for less. `is_whole`: the
-    engine, which knows the whole query, could find no fewer keys where it prunes by the same join.
-    `is_in_union`: a branch of a union reads the table; the engine may prune the other branches by its scan.
+    `is_shared`: several places read the filtered rows, and each may need fewer. `is_whole`: the engine, which
+    knows the whole query, could find no fewer keys where it prunes by the same join. `is_in_union`: a branch
+    of a union reads the table; the engine may prune the other branches by its scan.
     """
 
     filter: DynamicFilter
@@ -32,12 +32,12 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The filters to collect, and the candidates that are none.
+    """The filters to collect, and the rejected candidates.
 
-    `left_out` has a record for each mention of a known table that no candidate is on. `relations` are the
-    tables whose rows may be in memory, `droppable` the joins that a filter may stand for. `unsure` are the
-    tables, by names in lower case, that cannot be told a snapshot wherever they are read. Where the query
-    `has_joining_subqueries`, the engine joins by more than the candidates are made of.
+    `left_out` has a record for each reference to a known table that has no candidate. `relations` are the
+    tables whose rows may be in memory; `droppable` are the joins that a filter may make unnecessary. `unsure`
+    are the ambiguous tables, by name in lower case: not every reference to them can be pinned to a snapshot.
+    If the query `has_joining_subqueries`, the engine makes joins that the candidates do not cover.
     """
 
     placements: tuple[Placement, ...]
@@ -51,13 +51,13 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionContext:
-    """What detection knows besides the tree. Keys of `tables` are names in lower case, at snapshots or now.
+    """The facts that detection needs besides the tree.
 
-    `is_tight` tells whether the bounds of a column differ so from file to file that a filter on it pays, and
-    `clustering` in words why they do not.
-    Keys come from tables of `max_build_rows`, rows in memory from those of `max_fetched_rows` at most. `days`
-    are those that it may be for the session when the query runs; conditions on the current day are
-    left out if there are none.
+    `tables` has the facts of tables by names in lower case, at a snapshot or as they are now. `is_tight`
+    returns whether a column's bounds differ enough from file to file for a filter on it to pay off;
+    `clustering` says in words why they do not. Keys come from tables of at most `max_build_rows` rows, and
+    rows in memory from tables of at most `max_fetched_rows`. `days` are the days that it may be, in the
+    session's time zone, when the query runs; without them, conditions on the current day are left out.
     """
 
     tables: Mapping[TableAt, TableFacts]

@@ -1,4 +1,4 @@
-"""The filters of a query: from a candidate to the query that collects its keys."""
+"""Turns candidates into filters, each with the query that collects its keys."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from service.pruning.refusals import Refusals
 from service.pruning.rewrites.has_all_filters import has_all_filters
 from service.pruning.scan_layout.is_worth_collecting import reading_cost
 
-# Sets of keys of one query: each is a query of its own, and the text may ask for any number.
+# Key sets of one query. Each takes a query of its own, and a text could ask for any number.
 MAX_SETS = 64
-# Relations of one key are candidates for each other, and their build sides take milliseconds each to write.
+# Relations that share a key are candidates for each other, and each build side takes milliseconds to write.
 MAX_BUILD_SIDES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A mention of a table, and the candidate that it is to be narrowed for, by keys as in the plan.
+    """A request for a filter: a table reference, the candidate, and the plan for its keys.
 
-    With a `reading`, others read the mention as well, and may want other rows of it.
+    With a `reading`, other places read the same table reference, and may need other rows of it.
     """
 
     candidate: Candidate
@@ -48,13 +48,13 @@ class Wanted:
 
     @property
     def end(self) -> int | None:
-        """Where the table's name ends in the text; None when that cannot be told."""
+        """Where the table's name ends in the text; None when that is not known."""
         end: int | None = self.table.this.meta.get("end")
         return end
 
 
 class Placements:
-    """One query's, each for one mention of a table. What becomes of no filter is refused, and told why."""
+    """The filters of one query, each on one table reference. Other requests are rejected with a reason."""
 
     def __init__(
         self, context: DetectionContext, known: KnownTables, graphs: QueryGraphs, refusals: Refusals
@@ -73,29 +73,33 @@ class Placements:
 
     @property
     def placed(self) -> tuple[Placement, ...]:
-        """Those that there are by now."""
+        """The filters so far."""
         return tuple(self._placements.values())
 
     @property
     def narrowed(self) -> set[tuple[int, str]]:
-        """Where the names of narrowed tables end in the text, with the first column of each key."""
+        """Where the names of filtered tables end in the text, with the first column of each key."""
         return {(end + 1, columns[0].lower()) for end, columns, _ in self._placements}
 
     def share(self, end: int) -> None:
-        """The SELECT that mentions this table is read in several places."""
+        """Notes that several places read the SELECT which has this table reference."""
         self._shared_ends.add(end)
 
     def place_together(self) -> None:
-        """Once all are placed: what several places want, and tuples that say more than their columns do."""
+        """Adds the filters that depend on all others; call it once, after the last `place`.
+
+        These are the filters on rows that several places read, and those on composite keys: tuples prune more
+        than their columns do one by one.
+        """
         for wanted in self._wanted.values():
             self._place_for_all(wanted)
         for keys in composite_keys(self._found):
             self._place_together(keys)
 
     def place(self, wanted: Wanted) -> None:
-        """Narrows the mention by the keys of the candidate's build side; or refuses it, and why.
+        """Filters the table reference by the keys of the build side, or rejects the candidate with a reason.
 
-        What several places read waits for `place_together`.
+        A request with a `reading` waits for `place_together`.
         """
         if wanted.reading is not None:
             self._wanted.setdefault(_column_of(wanted), []).append(wanted)
@@ -108,7 +112,7 @@ class Placements:
         graph = None if side.is_chosen else side.graph
         self._add_converted(wanted, end, side.query, graph, side.allowed, is_whole)
         self._refusals.note_filter(end)
-        # Most keys come from one relation, which cannot be left out.
+        # Most keys come from one relation, and that one cannot be left out.
         is_joined = len(side.query.aliases) > 1 and not side.is_chosen
         facts = self._known.facts(wanted.table) if is_joined else None
         if facts is not None:
@@ -118,7 +122,7 @@ class Placements:
             self._found.append(found)
 
     def _place_for_all(self, wanted: Sequence[Wanted]) -> None:
-        """Narrows a mention by the keys of any of the places that read it, if there are such of all."""
+        """Filters a table reference by the keys of all its readers together, if every reader has keys."""
         found, first, end = self._keys_of_all(wanted), wanted[0], wanted[0].end
         if not found or end is None:
             for each in wanted:
@@ -130,11 +134,11 @@ class Placements:
         self._refusals.note_filter(end)
 
     def _keys_of_all(self, wanted: Sequence[Wanted]) -> Sequence[BuildQuery]:
-        """What collects the keys of each place that reads the mention; nothing if one of them has none."""
+        """Returns a key query for each reader of the table reference; nothing if a reader has no keys."""
         readings = {each.reading for each in wanted if each.reading is not None}
         count = max(each.count for each in readings)
         if len(readings) < count:
-            # Build sides take long to write: none for what some place needs whole.
+            # Some reader needs every row, so no build side is needed; each would take long to write.
             return ()
         sides: dict[Reading | None, list[tuple[int, BuildQuery]]] = {}
         for each in wanted:
@@ -142,12 +146,12 @@ class Placements:
             if isinstance(side, BuildSide):
                 keys = self._cost(side), _converted(each, side.query)
                 sides.setdefault(each.reading, []).append(keys)
-        # Whatever the relations are called, the same keys.
+        # Ties are broken by the identity, which does not depend on the relations' names.
         cheapest = [min(each, key=lambda keys: (keys[0], keys[1].identity))[1] for each in sides.values()]
         return cheapest if len(cheapest) == count else ()
 
     def _cost(self, side: BuildSide) -> int:
-        """What the tables cost that it reads, as far as they are known."""
+        """Returns what reading its tables costs, in bytes, as far as they are known."""
         read = (side.graph.relations.get(each) for each in side.query.aliases)
         facts = (self._known.facts(each) for each in read if isinstance(each, exp.Table))
         return sum(reading_cost(each) for each in facts if each is not None)
@@ -162,7 +166,7 @@ class Placements:
         self._refusals.refuse(wanted.candidate, wanted.table, wanted.probe, reason, detail)
 
     def _place_fewer(self, wanted: Wanted, end: int, side: BuildSide, probe: TableFacts) -> None:
-        """Beside keys that may cost more than they spare, those that less has to be read for."""
+        """Adds a second filter with keys from fewer relations, if the first may cost more than it saves."""
         fewer = affordable_build(side.graph, side.build, side.allowed, probe, self._known.facts)
         if fewer is None or self._has_enough():
             return
@@ -180,7 +184,7 @@ class Placements:
         allowed: frozenset[str],
         is_whole: bool,
     ) -> None:
-        """A filter by one column's keys; `graph` has the relations that they come from, if it is known."""
+        """Adds a filter on one column; `graph` has the relations of its keys, if these are known."""
         plan, is_converted = wanted.plan, _is_converted(wanted.plan)
         keys = _converted(wanted, query)
         feeds = () if is_converted or graph is None else tuple(self._feeds(graph, keys, allowed))
@@ -188,6 +192,7 @@ class Placements:
         self._add(wanted.candidate, wanted.probe, keys, types, plan.span, end, is_converted, feeds, is_whole)
 
     def _is_whole(self, candidate: Candidate, side: BuildSide) -> bool:
+        """Whether the engine could find no fewer keys where it prunes by the same join."""
         if side.is_chosen or self._graphs.has_filters_outside:
             return False
         opened = self._graphs.opened_graph(candidate.build_graph)
@@ -234,7 +239,7 @@ class Placements:
         self._fingerprints.add(key)
         place = (end, probe.columns, key)
         if place in self._placements:
-            # The same keys of another candidate.
+            # Another candidate has the same keys.
             known = self._placements[place]
             self._placements[place] = replace(known, is_whole=known.is_whole and is_whole)
             return
@@ -258,7 +263,7 @@ class Placements:
 
 
 def _column_of(wanted: Wanted) -> tuple[object, ...]:
-    """What keys of several places have in common if they can be told together."""
+    """Returns what requests of several readers must have in common for one filter to serve them."""
     plan = wanted.plan
     read = None if wanted.reading is None else wanted.reading.of
     is_null_safe = wanted.candidate.is_null_safe

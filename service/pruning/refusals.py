@@ -1,4 +1,4 @@
-"""What became of no filter: a record of each candidate, by the mention of the table that it is on."""
+"""The rejected candidates of a query, by table reference, each with its reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from service.pruning.join_graph.left_out import FactsOf, mention_of
 
 
 class Refusals:
-    """One query's. Two mentions of a table are two scans, of which each has its reasons."""
+    """The rejected candidates of one query.
+
+    Two references to a table are two scans, each with reasons of its own.
+    """
 
     def __init__(self, facts_of: FactsOf, mention_at: Callable[[int], Mention | None]) -> None:
         self._facts_of = facts_of
@@ -33,36 +36,36 @@ class Refusals:
 
     @property
     def records(self) -> tuple[FilterRecord, ...]:
-        """Those of candidates."""
+        """The records of rejected candidates."""
         return tuple(self._refused.values())
 
     def told(self, table: exp.Table) -> FilterRecord | bool:
-        """Whether a mention of a table has a candidate, or else the record of one that was left."""
+        """Returns True if a table reference has a candidate, else what `leave` recorded for it, or False."""
         mention = mention_of(table)
         return mention in self._mentions or self._left.get(mention, False)
 
     def note_filter(self, mention: int) -> None:
-        """This mention has a candidate that became a filter."""
+        """Notes that this table reference has a filter."""
         self._mentions.add(mention)
 
     def refuse(
         self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason, detail: str = ""
     ) -> None:
-        """Why the candidate is no filter; `detail` says it more exactly, in words."""
+        """Records why the candidate is rejected; `detail` says it more exactly, in words."""
         record = self._record(candidate, probe, reason, [candidate.build.column])
         self._refuse(mention_of(table), replace(record, detail=detail))
 
     def refuse_together(
         self, candidates: Sequence[Candidate], mention: int, probe: Probe, reason: Reason
     ) -> None:
-        """Why the tuples of several candidates' keys are none."""
+        """Records why the tuples of several candidates' keys are not a filter."""
         columns = [each.build.column for each in candidates]
         self._refuse(mention, self._record(candidates[0], probe, reason, columns))
 
     def leave(
         self, candidate: Candidate, table: exp.Table, probe: Probe, reason: Reason, detail: str = ""
     ) -> None:
-        """Why a pair of columns is no candidate, of which none is missed where the mention has another."""
+        """Records why a pair of columns is not a candidate, for a table reference that has no candidate."""
         mention = mention_of(table)
         if mention not in self._left:
             record = self._record(candidate, probe, reason, [candidate.build.column])
@@ -71,7 +74,7 @@ class Refusals:
             )
 
     def named(self, record: FilterRecord, table: exp.Table) -> FilterRecord:
-        """The same, with the mention that it is on as people read it."""
+        """Returns the record with the number and the alias of its table reference."""
         return self._named(record, mention_of(table))
 
     def _refuse(self, mention: int, record: FilterRecord) -> None:

@@ -13,9 +13,9 @@ from service.pruning.rewrites.local_relations import RelationPlacement
 def rows_with_keys(
     placements: Sequence[Placement], relations: Sequence[RelationPlacement]
 ) -> Mapping[str, RelationQuery]:
-    """By fingerprints of filters: the relation whose rows, and no others, have the filter's keys.
+    """Returns, by the fingerprint of a filter, the relation whose rows have exactly the filter's keys.
 
-    A relation whose table is itself narrowed is read from its files, so its rows are not wanted.
+    A relation whose table is itself filtered is read from its files, so its rows are not needed.
     """
     narrowed = {each.reference_end for each in placements}
     wanted = [each.query for each in relations if each.reference_end not in narrowed]

@@ -1,4 +1,4 @@
-"""Which relations may keys come from, so that collecting them costs less than it may spare?"""
+"""Which relations may keys come from, so that collecting them costs less than it may save?"""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from service.pruning.scan_layout.is_worth_collecting import LARGEST_BUILD_SHARE,
 def affordable_build(
     graph: JoinGraph, key: ColumnOf, allowed: frozenset[str], probe: TableFacts, facts_of: FactsOf
 ) -> frozenset[str] | None:
-    """Those of `allowed` without the ones that make the build side too large beside the probe.
+    """Returns `allowed` without the relations that make the build side too expensive for the probe.
 
-    None where it is not too large as it is, or nothing filters what is left: of a calendar that is joined
-    to itself and to another fact, the fact may go, and the calendar's condition stays. Whoever reads fewer
-    relations finds more keys, never fewer.
+    None where it is not too expensive as it is, or where nothing filters the relations that are left. If, for
+    example, a calendar is joined to itself and to another fact, the fact may go and the calendar's condition
+    stays. Fewer relations give more keys, never fewer.
     """
     limit = reading_cost(probe) * LARGEST_BUILD_SHARE
     left = allowed

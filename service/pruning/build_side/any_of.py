@@ -1,4 +1,4 @@
-"""The keys of several build sides as those of one."""
+"""The union of the keys of several build sides."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from service.pruning.build_side.build_query import BuildQuery
 
 
 def any_of(queries: Sequence[BuildQuery]) -> BuildQuery:
-    """Collects the keys of each, which are of one type.
+    """Returns one query for the keys of all these queries, which are of one type.
 
-    That is what a SELECT has to give that several places read, each for keys of its own.
+    A SELECT with several readers, each with its own keys, must yield the rows for all of them.
     """
-    # However the places follow each other, it is the same set.
+    # The order of the readers must not change the query.
     distinct = {each.identity: each for each in queries}
     found = [distinct[identity] for identity in sorted(distinct)]
     if len(found) == 1:

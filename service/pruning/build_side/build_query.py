@@ -28,9 +28,9 @@ FactsOf = Callable[[exp.Table], TableFacts | None]
 
 @dataclass(frozen=True, slots=True)
 class BuildQuery:
-    """The keys' query as text, what it reads, and the text that two queries with the same keys share.
+    """The query for keys as text, what it reads, and the `identity` that queries with the same keys share.
 
-    `aliases` are the names in it of the relations that it reads.
+    `aliases` are the names that its relations have in it.
     """
 
     sql: str
@@ -47,11 +47,11 @@ def build_query(
     facts_of: FactsOf,
     is_null_safe: bool = False,
 ) -> BuildQuery | None:
-    """Collects keys from their relation and the `allowed` ones joined to it; None when nothing filters them.
+    """Returns the query for keys, from their relation and `allowed` ones; None if nothing filters them.
 
-    Several keys are collected as the tuples that they are in one row. NULL is none, unless `is_null_safe`.
-    The conjuncts of `graph` are faithful ones. The set that it yields holds every key that a row of the
-    SELECT can have. Tables are read at the snapshot of their facts.
+    Several keys are collected as tuples, each from one row. NULL is not a key, unless `is_null_safe`. The
+    conjuncts of `graph` must be safe to render. The query yields every key that a row of the SELECT can have.
+    It reads tables at the snapshot of their facts.
     """
     needed = build_relations(graph, keys, allowed)
     sources = {name: _source(graph.relations[name], facts_of) for name in needed}
@@ -62,7 +62,7 @@ def build_query(
 
 
 def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str]) -> frozenset[str]:
-    """The relations that such a query reads; none when nothing filters the keys."""
+    """Returns the relations that such a query reads; none when nothing filters the keys."""
     of_keys = {each.relation for each in keys}
     parents = reached(graph, keys[0].relation, allowed)
     filtered = graph.filtered & parents.keys()
@@ -73,7 +73,7 @@ def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozens
 def fingerprint(
     query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]
 ) -> str:
-    """The address of the keys in the cache: it has everything that they were computed from."""
+    """Returns the address of the keys in the cache: a hash of everything that they are computed from."""
     values = parameters if isinstance(parameters, Mapping) else {}
     used = {
         name: [values[name].value, values[name].type_name] for name in query.parameter_names if name in values
@@ -116,7 +116,7 @@ def _rendered(
     facts_of: FactsOf,
     is_null_safe: bool,
 ) -> BuildQuery:
-    # Other names for the same relations must not make another query of it.
+    # Other names for the same relations must not change the query.
     first = keys[0].relation
     others = sorted(sources.keys() - {first}, key=lambda name: (sources[name].label, name))
     order = [first, *others]
@@ -134,7 +134,7 @@ def _rendered(
     read = spelled(select, identify=True)
     never_null = () if is_null_safe else columns
     are_keys = [f"NOT {spelled(each, identify=True)} IS NULL" for each in never_null]
-    # One may keep another from failing, so they stay in their order; which one it was does not matter after.
+    # A condition may keep the next from failing, so they keep their order; the identity sorts them.
     sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
     facts = [each for name in order for each in sources[name].facts]
     facts += [each for text in sorted(named) for each in named[text]]
@@ -162,7 +162,7 @@ def _conjunct(condition: exp.Expr) -> str:
 
 
 def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:
-    """The same, changed to read its tables at their snapshots, and the facts of each of them."""
+    """Changes the expression to read its tables at their snapshots; returns it and the facts of each."""
     read: list[TableFacts] = []
     for table in list(expression.find_all(exp.Table)):
         facts = facts_of(table)

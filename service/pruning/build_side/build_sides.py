@@ -1,4 +1,4 @@
-"""What collects a candidate's keys, or why nothing does."""
+"""The query that collects a candidate's keys, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from service.pruning.join_graph.query_graphs import QueryGraphs
 
 @dataclass(frozen=True, slots=True)
 class BuildSide:
-    """The query for keys: those of `build` in the joins `graph`, unless they are of groups (`is_chosen`)."""
+    """The query for the keys of `build` in the joins `graph`.
+
+    `is_chosen`: only a HAVING chooses the keys, so the query reads the SELECT that has it instead.
+    """
 
     query: BuildQuery
     build: ColumnOf
@@ -30,14 +33,14 @@ class BuildSide:
 
 
 class BuildSides:
-    """One query's."""
+    """The build sides of one query's candidates."""
 
     def __init__(self, known: KnownTables, graphs: QueryGraphs) -> None:
         self._known = known
         self._graphs = graphs
 
     def keys(self, candidate: Candidate) -> BuildSide | Reason:
-        """What collects its keys, or why nothing does."""
+        """Returns the build side that collects the candidate's keys, or the reason why there is none."""
         opened = self._graphs.opened_graph(candidate.build_graph)
         usable = frozenset(
             name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
@@ -53,12 +56,12 @@ class BuildSides:
         if query is None and candidate.computed_from is None:
             query = self._chosen(candidate)
         if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
-            # In the latter case, its NULLs come from a join around it as well.
+            # In the latter case, some of its NULLs come from a join around it.
             return self._reason_unfiltered(candidate, allowed, opened)
         return BuildSide(query, build, opened.graph, allowed, is_chosen)
 
     def _chosen(self, candidate: Candidate) -> BuildQuery | None:
-        """What collects the keys of groups that only a HAVING chooses."""
+        """Returns the query for keys of groups that only a HAVING chooses; None if there is none."""
         select, column = self._build_select(candidate)
         found = None if select is None else chosen_rows(select, column, self._known.build_facts)
         if found is None:
@@ -68,7 +71,7 @@ class BuildSides:
         return build_query(graph, [key], whole, self._known.facts, candidate.is_null_safe)
 
     def _build_select(self, candidate: Candidate) -> tuple[exp.Expr | None, ColumnOf | str]:
-        """The SELECT that has the keys, if it is no table, and which of its columns they are."""
+        """Returns the SELECT that has the keys, None for a table, and the column that they are in."""
         graph, build = candidate.build_graph, candidate.build
         subquery = self._graphs.subquery_of(graph)
         if candidate.join_type is JoinType.LEFT_SEMI and subquery is not None:
@@ -77,7 +80,7 @@ class BuildSides:
         return relation.expression if isinstance(relation, Scope) else None, build.column
 
     def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
-        """Why keys are not collected from what has them."""
+        """Returns why keys are not collected from the relation that has them."""
         relation = None if build is None else opened.graph.relations.get(build.relation)
         if relation is None or isinstance(relation, Scope):
             return Reason.KEY_IS_COMPUTED
@@ -89,7 +92,7 @@ class BuildSides:
     def _reason_unfiltered(
         self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
     ) -> Reason:
-        """Why nothing filters the keys: nothing does, or what does cannot be asked by itself."""
+        """Returns why no query filters the keys: nothing does, or the filter cannot be queried by itself."""
         graph = candidate.build_graph
         select, _ = self._build_select(candidate)
         if not allowed.isdisjoint(opened.with_more_filters):
@@ -100,6 +103,6 @@ class BuildSides:
             is_computed(each) and candidate.probe.relation not in relations_in(each)
             for each in graph.conjuncts
         ):
-            # What is filtered is joined to it, over an equality that is not followed.
+            # A filtered relation is joined to it, but by an equality of computed values.
             return Reason.KEY_IS_COMPUTED
         return Reason.BUILD_HAS_NO_FILTER

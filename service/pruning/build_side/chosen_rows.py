@@ -1,4 +1,4 @@
-"""The keys of a SELECT that chooses among its groups: by HAVING, where nothing else filters them."""
+"""The keys of a SELECT whose groups are chosen by HAVING, where nothing else filters them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.pruning.conditions.is_faithful import is_faithful
 from service.pruning.conditions.stands_alone import stands_alone
 from service.pruning.join_graph.known_tables import column_of
 
-# Sums of these are the same in whatever order the rows come.
+# Sums of these types do not depend on the order of the rows.
 _EXACT = ("int", "long", "decimal")
 _ALIAS = "chosen"
 
@@ -22,11 +22,11 @@ _ALIAS = "chosen"
 def chosen_rows(
     select: exp.Expr, column: ColumnOf | str, facts_of: FactsOf
 ) -> tuple[JoinGraph, ColumnOf] | None:
-    """The SELECT as the one relation of a build side, and the key's column in it, which leaves the SELECT.
+    """Returns the SELECT as the one relation of a build side, and its output column that has the keys.
 
-    `column` is its name outside, or the column that it is inside. None if the SELECT has no HAVING, or cannot
-    be asked by itself with the same answer: it reads more than tables with facts, or what it chooses by is
-    not the same each time.
+    `column` is that column's name outside, or the column that it is inside. None if the SELECT has no HAVING,
+    or may have another result when it is queried by itself: it reads more than tables with facts, or what it
+    chooses by is not the same each time.
     """
     if not isinstance(select, exp.Select) or select.args.get("having") is None:
         return None
@@ -61,7 +61,7 @@ def _name_outside(select: exp.Select, column: ColumnOf) -> str | None:
 
 
 def _has_two_meanings(select: exp.Select, key: str, tables: Mapping[str, TableFacts]) -> bool:
-    """Whether the key's name, or what HAVING may mean by a name, is more than one thing."""
+    """Whether the key's name, or a name in HAVING, may mean more than one column."""
     columns = {each.name.lower() for facts in tables.values() for each in facts.columns}
     names = select.named_selects
     computed = {
@@ -73,7 +73,7 @@ def _has_two_meanings(select: exp.Select, key: str, tables: Mapping[str, TableFa
 
 
 def _without_exact_sums(select: exp.Select, tables: Mapping[str, TableFacts]) -> exp.Select:
-    """A copy in which something stands for such sums that may be written anew whatever its type is."""
+    """Returns a copy with each exact sum replaced by MAX, which is safe to render for any type."""
     copy = select.copy()
     for each in list(copy.find_all(exp.Sum)):
         is_own = each.find_ancestor(exp.Select) is copy
@@ -83,7 +83,7 @@ def _without_exact_sums(select: exp.Select, tables: Mapping[str, TableFacts]) ->
 
 
 def _is_exact(column: exp.Column, tables: Mapping[str, TableFacts]) -> bool:
-    # The columns of HAVING need not name their table.
+    # Columns in HAVING need not name their table.
     read = [tables[column.table]] if column.table in tables else tables.values()
     known = [found.type_name for facts in read if (found := column_of(facts, column.name)) is not None]
     return len(known) == 1 and known[0].startswith(_EXACT)

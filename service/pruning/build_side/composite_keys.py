@@ -1,4 +1,4 @@
-"""Which keys of a scan come from one and the same row of a build side?"""
+"""Which keys of a scan come from the same row of a build side?"""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from service.model.filters.filtering import JoinType, Probe
 from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 
-# Partition tuples of more columns than these are rare, and predicates on them long.
+# Partition tuples of more columns are rare, and predicates on them are long.
 MAX_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A column of a scan whose keys are those of `build`, as they stand, in the opened joins `graph`.
+    """A column of a scan whose keys are the unconverted values of `build` in the flattened joins `graph`.
 
-    `end` tells the scan from others: where its table's name ends in the text.
+    `end` identifies the scan: it is where its table's name ends in the text.
     """
 
     candidate: Candidate
@@ -28,10 +28,11 @@ class FoundKey:
 
 
 def composite_keys(found: Iterable[FoundKey]) -> Iterator[tuple[FoundKey, ...]]:
-    """Two or more columns of one scan with the columns that they equal in a row of one relation.
+    """Yields two or more columns of one scan with the columns that they equal in a row of one relation.
 
-    Both equalities hold of the same two rows: of an inner join, and of the row that lets a left one through.
-    In the ON of outer joins they may be those of different joins, so these are left out.
+    All of these equalities hold for the same two rows: the two of an inner join, or a left row and the right
+    row that lets it through. Equalities in the ON of outer joins may belong to different joins, so these are
+    left out.
     """
     groups: dict[tuple[object, ...], dict[str, FoundKey]] = {}
     for each in found:

@@ -1,4 +1,4 @@
-"""The query for keys that are not a column as it stands."""
+"""The query for keys that are computed from a column, or cast."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from service.pruning.build_side.build_query import BuildQuery
 def converted_query(
     query: BuildQuery, expression: exp.Expr | None, cast_to: str | None, is_null_safe: bool = False
 ) -> BuildQuery:
-    """Collects what the expression makes of the column `k0` of the query, then cast.
+    """Returns a query for the expression over the column `k0` of the given query, then cast.
 
-    NULL is no key, unless `is_null_safe`.
+    NULL is not a key, unless `is_null_safe`.
 
-    The engine computes it just as it would in the join.
+    The engine evaluates the expression exactly as it does in the join.
     """
     if expression is None and cast_to is None:
         return query

@@ -1,4 +1,4 @@
-"""A query for keys, narrowed by the keys of another filter."""
+"""A query for keys that is itself filtered by the keys of another filter."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from service.pruning.scan_layout.reaches_lowest_bucket import may_reach_lowest_b
 
 
 def fed_query(sql: str, feeds: Iterable[tuple[Feed, DynamicFilteringData]], max_ranges: int) -> str:
-    """The same keys, from fewer files: what is added holds of every row of the query anyway.
+    """Returns a query for the same keys that reads fewer files.
 
-    `sql` ends with its WHERE. A list is as long as there may be ranges, at most.
+    The added conditions hold for every row of the query anyway. `sql` must end with its WHERE. A list has at
+    most `max_ranges` values.
 
     >>> keys = DynamicFilteringData(((1,), (2,), (3,), (4,)), is_filtering=True)
     >>> fed_query("SELECT t0.j FROM t AS t0 WHERE t0.x = 1", [(Feed("", "t0", "k", "int"), keys)], 32)

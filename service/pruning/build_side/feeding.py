@@ -1,4 +1,4 @@
-"""Which filters may narrow the tables that another filter's keys are collected from?"""
+"""Chained filters: which keys may filter the tables that another filter's keys are collected from?"""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from service.pruning.build_side.build_query import BuildQuery, build_query
 from service.pruning.join_graph.known_tables import KnownTables
 from service.pruning.scan_layout.accepted_columns import accepted_columns
 
-# A fact or two on a build side; of more, looking costs more than narrowing saves.
+# A build side has a fact or two; to look for more costs more than the filters save.
 MAX_FEEDS = 2
 
 
 def feeding(
     graph: JoinGraph, query: BuildQuery, allowed: frozenset[str], known: KnownTables
 ) -> Iterator[tuple[ColumnOf, BuildQuery, str]]:
-    """Columns of tables in the query for keys, each with the query for what it equals, and its type.
+    """Yields columns of tables in the query for keys, each with the query for what it equals, and its type.
 
-    Those keys come from the query's own other tables, so it yields the same with and without them.
+    Those keys come from other tables of the same query, so it yields the same with and without the filters.
     """
     for fed, by, type_name in islice(_fed_columns(graph, query, known), MAX_FEEDS):
         others = allowed & query.aliases.keys() - {fed.relation}
@@ -33,7 +33,7 @@ def feeding(
 def _fed_columns(
     graph: JoinGraph, query: BuildQuery, known: KnownTables
 ) -> Iterator[tuple[ColumnOf, ColumnOf, str]]:
-    """Columns by which a table of the query may be narrowed, what they equal there, and their types."""
+    """Yields columns by which tables of the query may be filtered, what they equal, and their types."""
     family = known.family_in(graph)
     for pair in graph.equalities if len(query.aliases) > 1 else ():
         for fed, by in (pair, pair[::-1]):

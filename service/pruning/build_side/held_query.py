@@ -1,4 +1,4 @@
-"""A query for keys, asked of rows in memory instead of the table that they come from."""
+"""A query for keys that reads cached rows in memory instead of the table that they come from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _DISTINCT = "SELECT DISTINCT "
 
 
 def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
-    """The same keys, some of them several times; None when the text does not read that table as the rows do.
+    """Returns a query for the same keys, with duplicates; None if the text reads the table in another way.
 
     >>> from service.model.filters.filtering import Build
     >>> from service.model.tables.tables import TableName
@@ -23,5 +23,5 @@ def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
     source = f" FROM {named} VERSION AS OF {snapshot_id} AS `t0`"
     if not sql.startswith(_DISTINCT) or sql.count(source) != 1 or source not in relation.sql:
         return None
-    # DISTINCT would take a job; without it, the engine answers while it plans.
+    # DISTINCT would start a Spark job; without it, the engine evaluates the query while it plans.
     return f"SELECT {sql.removeprefix(_DISTINCT)}".replace(source, f" FROM `{name}` AS `t0`")

@@ -1,4 +1,4 @@
-"""Are a SELECT's rows chosen by more than the conditions that can be asked by themselves?"""
+"""Are a SELECT's rows chosen by more than conditions that can be queried by themselves?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHOOSING = (exp.Having, exp.Limit, exp.Fetch, exp.Offset, exp.Qualify, exp.Tabl
 
 
 def is_chosen_otherwise(query: exp.Expr) -> bool:
-    """Whether it, or what it reads, has a HAVING, a LIMIT or a sample, or a condition that is not faithful.
+    """Whether a query, or what it reads, has a HAVING, a LIMIT, a sample, or a condition unsafe to render.
 
     >>> from sqlglot import parse_one
     >>> texts = ["d.x = 1", "rand() < 0.5", "d.x = 1 GROUP BY d.k HAVING max(d.y) > 2"]

@@ -1,4 +1,4 @@
-"""The queries that tell between which values a set of keys lies, for sets that are too large to be kept."""
+"""The queries for the ranges that keys lie in, for key sets that are too large to be cached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STRIPES = 1024
 
 _NO_GAPS = (1, timedelta(days=1))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# A number for each key, in the order of the keys: as the engine computes it, and `_number` here.
+# SQL for a number that has the order of the keys; `_number` computes the same here.
 _NUMBERS = {
     "int": "CAST(`k0` AS DOUBLE)",
     "long": "CAST(`k0` AS DOUBLE)",
@@ -26,7 +26,7 @@ _NUMBERS = {
 
 
 def bounds_query(filtering_query: str) -> str:
-    """Yields the least and the greatest key of a single key column.
+    """Returns the query for the least and the greatest key of a single key column.
 
     >>> bounds_query("SELECT DISTINCT k AS k0 FROM d")
     'SELECT min(`k0`) AS `low`, max(`k0`) AS `high` FROM (SELECT k AS k0 FROM d) AS `keys`'
@@ -37,10 +37,10 @@ def bounds_query(filtering_query: str) -> str:
 
 
 def stripes_query(filtering_query: str, type_name: str, bounds: Key) -> str | None:
-    """Yields the least and the greatest key of each of many stripes of equal width between the bounds.
+    """Returns the query for the least and the greatest key in each of `STRIPES` equal parts of the bounds.
 
-    So every gap is seen that is wider than a stripe, without sorting the keys. None for types whose values
-    have no distances.
+    These show every gap that is wider than a stripe, and the keys need not be sorted. None for types whose
+    values have no distances.
     """
     kind = type_name.partition("(")[0]
     if kind not in _NUMBERS or bounds[0] == bounds[1]:
@@ -53,7 +53,7 @@ def stripes_query(filtering_query: str, type_name: str, bounds: Key) -> str | No
 
 
 def widest_gaps(stripes: Sequence[Key], at_most: int) -> tuple[KeyRange, ...]:
-    """The ranges that the widest gaps between stripes leave, so many at most; between neighbours is none.
+    """Returns at most so many ranges, cut at the widest gaps between stripes; neighbours have no gap.
 
     >>> widest_gaps([(9, 12), (1, 4), (90, 95), (5, 6)], 9), widest_gaps([(1, 4), (6, 7), (90, 95)], 2)
     (((1, 6), (9, 12), (90, 95)), ((1, 7), (90, 95)))
@@ -67,7 +67,7 @@ def widest_gaps(stripes: Sequence[Key], at_most: int) -> tuple[KeyRange, ...]:
 
 
 def _with_duplicates(filtering_query: str) -> str:
-    """What has to be looked at once anyway need not be made distinct before."""
+    """Removes DISTINCT: an aggregate reads each key once anyway."""
     distinct = "SELECT DISTINCT "
     is_distinct = filtering_query.startswith(distinct)
     return f"SELECT {filtering_query.removeprefix(distinct)}" if is_distinct else filtering_query

@@ -10,7 +10,7 @@ _EQUALITIES = (exp.EQ, exp.NullSafeEQ)
 
 
 def compared_columns(tree: exp.Expr) -> frozenset[str]:
-    """The names, in lower case, of all columns that an equality compares with others, or IN with a query.
+    """Returns the names, in lower case, of all columns in an equality of columns or in an IN with a query.
 
     >>> from sqlglot import parse_one
     >>> sql = "SELECT 1 FROM f JOIN d ON f.K = d.key WHERE d.year = 2000 AND b IN (SELECT c FROM e)"

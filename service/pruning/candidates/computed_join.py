@@ -1,4 +1,4 @@
-"""Equalities that no keys can come of: a side has several columns, or is what a subquery answers."""
+"""Equalities that give no keys: a side has several columns, or is the result of a subquery."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ GraphOf = Callable[[Scope], JoinGraph | None]
 
 
 def computed_join(scope: Scope, graph: JoinGraph, graph_of: GraphOf) -> Iterator[Candidate]:
-    """Each column of one side by what is on the other, refused: the engine itself may prune by these.
+    """Yields rejected candidates: each column of one side, with the other side as its build side.
 
-    Of the columns on the other side one of each relation is named.
+    They are recorded because the engine itself may prune by such joins. Each candidate names one column for
+    each relation on the other side.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -48,7 +49,7 @@ def computed_join(scope: Scope, graph: JoinGraph, graph_of: GraphOf) -> Iterator
 
 
 def is_computed(condition: exp.Expr) -> bool:
-    """Whether it is an equality of several relations that is none of two columns.
+    """Whether it is an equality between relations, but not one of two plain columns.
 
     >>> from sqlglot import parse_one
     >>> is_computed(parse_one("a.x + 1 = b.y")), is_computed(parse_one("a.x = b.y"))
@@ -67,7 +68,7 @@ def _of_outer_joins(select: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _sides(conditions: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Both sides of each equality, either of them first."""
+    """Yields both sides of each equality, in both orders."""
     for each in conditions:
         if isinstance(each, exp.EQ | exp.NullSafeEQ):
             left, right = each.left.unnest(), each.right.unnest()
@@ -77,7 +78,7 @@ def _sides(conditions: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]
 def _by_columns(one: exp.Expr, other: exp.Expr, graph: JoinGraph, inner: JoinGraph) -> Iterator[Candidate]:
     if key_side(one) is not None and key_side(other) is not None:
         return
-    # A name that is in both is the nearer one's.
+    # A name that both graphs have means the relation of the inner one.
     outside = {each for each in graph.relations if inner is graph or each not in inner.relations}
     builds = {each.table: each for each in own_columns(other) if each.table in inner.relations}
     for column in own_columns(one):
@@ -89,7 +90,7 @@ def _by_columns(one: exp.Expr, other: exp.Expr, graph: JoinGraph, inner: JoinGra
 def _by_answers(
     one: exp.Expr, other: exp.Expr, below: Mapping[int, Scope], graph: JoinGraph
 ) -> Iterator[Candidate]:
-    """By the one value that a subquery has."""
+    """Yields candidates whose build side is the one value of a subquery."""
     for query in other.find_all(exp.Query):
         scope = below.get(id(query.unnest()))
         if scope is not None:

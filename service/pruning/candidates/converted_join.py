@@ -1,4 +1,4 @@
-"""Equalities whose sides are compared after a conversion: of another type, cast, or computed."""
+"""Equalities whose sides are compared after a conversion: an implicit or written cast, or an expression."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Classes = Mapping[ColumnOf, frozenset[ColumnOf]]
 
 
 def converted_join(graph: JoinGraph, classes: Classes) -> Iterator[Candidate]:
-    """Both directions of each equality that holds for every row and is none of two columns of one class.
+    """Yields both directions of each equality that holds for every row, except those that `inner_join` has.
 
-    Whether a side can be seen through is a question of types, which is asked later.
+    Whether the conversion of a side can be undone depends on its types, which are checked later.
     """
     for condition in graph.conjuncts:
         sides = key_sides(condition)

@@ -1,4 +1,4 @@
-"""Does a query join by subqueries in its expressions?"""
+"""Does a query join by the subqueries in its expressions?"""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from sqlglot.optimizer.scope import Scope
 
 
 def has_joining_subqueries(root: Scope) -> bool:
-    """Whether the engine may make a join of a subquery; or there is a LEFT SEMI or ANTI join.
+    """Whether the engine may turn a subquery into a join, or the query has a LEFT SEMI or ANTI join.
 
-    It prunes either side of such joins by the other, and makes them of one side of a join further out; a
-    value that is looked up with a column of the row outside is one, too. A subquery that stands for one value
-    of all rows is none.
+    The engine prunes either side of such a join by the other, and may push the join down to one side of an
+    outer query's join. A correlated scalar subquery becomes a join too. An uncorrelated one does not: it has
+    one value for all rows.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope

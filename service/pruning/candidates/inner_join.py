@@ -1,4 +1,4 @@
-"""Equalities that hold for every row: either side may narrow the other."""
+"""Equalities that hold for every row: either side may filter the other."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 
 
 def inner_join(graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]) -> Iterator[Candidate]:
-    """Every ordered pair of columns of one class.
+    """Yields every ordered pair of columns of one class, if they are of different relations.
 
-    INNER and LEFT SEMI joins, comma joins with the equality in WHERE, and equalities in WHERE over an outer
-    join: those reject NULL, so a row that narrowing turns into a NULL-extended one is dropped by them.
+    The equalities are those of INNER and LEFT SEMI joins, of comma joins with a WHERE, and of a WHERE over an
+    outer join. An equality rejects NULL, so it drops each row that the filter turns into a NULL-extended one.
     """
     for each in sorted(set(classes.values()), key=sorted):
         for probe in sorted(each):

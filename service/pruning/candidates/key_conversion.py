@@ -1,4 +1,4 @@
-"""How the engine compares two columns of different types: what it makes of the build side's keys."""
+"""How the engine compares columns of two types, and what it converts the build side's keys to."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from service.model.filters.keys import are_compared_exactly, key_family
 
 @dataclass(frozen=True, slots=True)
 class KeyConversion:
-    """The type that keys are collected in, and the one that the engine is to cast them to, if any."""
+    """The type of the collected keys, and the SQL type that the engine must cast them to, if any."""
 
     type_name: str
     cast_to: str | None = None
 
 
-# In the ANSI mode a number and a text are compared as BIGINT; else the text becomes the number's type, which
-# is the same for every number of that type. Moments are compared with the day's first one.
+# In ANSI mode, Spark compares a number and a text as BIGINT. Otherwise it casts the text to the number's
+# type, with the same result for every number of that type. It compares a moment with a day's first moment.
 _CASTS = {
     ("int", "string"): KeyConversion("long", "BIGINT"),
     ("long", "string"): KeyConversion("long", "BIGINT"),
@@ -29,10 +29,11 @@ _CASTS = {
 
 
 def key_conversion(compared: str, build: str, is_utc: bool) -> KeyConversion | None:
-    """The keys to collect for a probe that is compared as the first type with keys of the second.
+    """Returns how to collect keys of type `build` for a probe that is compared as type `compared`.
 
-    None where the comparison has rules that no list of keys follows, such as those of text as the probe.
-    The keys are all that can match, and perhaps more: a moment is collected as its day for a column of days.
+    None where no list of keys can express the comparison, such as that of a text probe with keys of another
+    type. The keys are all that can match, and perhaps more: for a column of days, a moment is collected as
+    its day.
 
     >>> key_conversion("int", "string", is_utc=True)
     KeyConversion(type_name='long', cast_to='BIGINT')
@@ -46,6 +47,6 @@ def key_conversion(compared: str, build: str, is_utc: bool) -> KeyConversion | N
     if are_compared_exactly(compared, build):
         return KeyConversion(build)
     if (compared, build) == ("date", "timestamptz") and not is_utc:
-        # In a zone that once left out a day, two days begin at the same moment.
+        # In a time zone that once skipped a day, two days begin at the same moment.
         return None
     return _CASTS.get((compared, build))

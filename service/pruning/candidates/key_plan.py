@@ -1,4 +1,4 @@
-"""How the keys of a candidate are collected, and what they say of the probe's column."""
+"""How the keys of a candidate are collected, and which values of the probe's column they stand for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from service.pruning.candidates.unwrap_cast import Unwrapped, unwrap_cast
 
 @dataclass(frozen=True, slots=True)
 class KeyPlan:
-    """Keys are what `expression` (the column itself, if there is none) is, cast, of the given type.
+    """A plan for keys: the values of `expression`, cast to `cast_to`, in Iceberg's type `type_name`.
 
-    `is_plain`: the two columns are compared as they stand.
+    Without an `expression`, the keys are the values of the build column; without `cast_to`, they are not
+    cast. `is_plain`: the two columns are compared without a conversion.
     """
 
     type_name: str
@@ -29,7 +30,7 @@ class KeyPlan:
 
 
 def key_plan(candidate: Candidate, probe_type: str, build_type: str, is_utc: bool) -> KeyPlan | Reason:
-    """The plan for a probe's and a build's column of these types; or the reason for which there is none."""
+    """Returns the plan for a probe and a build column of these types, or the reason why there is none."""
     probe_key, build_key = candidate.probe_key, candidate.build_key
     compared = (
         Unwrapped(probe_type, probe_type) if probe_key is None else unwrap_cast(probe_key, probe_type, is_utc)
@@ -38,7 +39,7 @@ def key_plan(candidate: Candidate, probe_type: str, build_type: str, is_utc: boo
     if compared is None or keys is None:
         return Reason.KEY_IS_COMPUTED
     conversion = key_conversion(compared.type_name, keys, is_utc)
-    # What is cast otherwise than the engine would may be NULL where it is not.
+    # A cast other than the engine's own may give NULL where that does not, and NULL is a key of `<=>`.
     if conversion is None or (candidate.is_null_safe and conversion.cast_to is not None):
         return Reason.TYPE_NOT_CONVERTIBLE
     is_plain = probe_key is build_key is None and key_family(probe_type) == key_family(build_type)

@@ -1,4 +1,4 @@
-"""Of which type are the keys that a build side computes from one column?"""
+"""What is the type of the keys that a build side computes from one column?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from service.pruning.candidates.unwrap_cast import cast_target
 
 
 def key_type(expression: exp.Expr, column_type: str) -> str | None:
-    """The type, in Iceberg's spelling; None when the expression is not one that may be written anew.
+    """Returns the type in Iceberg's spelling; None when the expression is not safe to render.
 
-    Whatever it computes, the engine computes it: only its type has to be known here. Every one of these is
-    NULL where its column is.
+    The engine evaluates the expression, so only its type must be known here. Every accepted expression is
+    NULL where its column is NULL.
 
     >>> from sqlglot import parse_one
     >>> key_type(parse_one("CAST(k AS BIGINT) + 1", read="spark"), "string")

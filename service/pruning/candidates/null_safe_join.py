@@ -12,11 +12,12 @@ from service.pruning.join_graph.key_sides import key_sides
 
 
 def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
-    """Both directions of each `<=>` that holds for every row.
+    """Yields both directions of each `<=>` that holds for every row.
 
-    Refused where a side is one that an outer join may replace by NULLs: as the build side it has a key that
-    its table has not, and as the probe each row that is left out may become such a NULL. Two columns of a
-    `<=>` are in no class: what equals one of them by `=` says nothing of the rows in which both are NULL.
+    A candidate is rejected if an outer join may replace one of its sides by NULLs. Such a build side has a
+    NULL key that its table does not have; on such a probe side, each pruned row may become a NULL that
+    matches. The two columns of a `<=>` are not put in one class: a column that equals one of them by `=` says
+    nothing about the rows in which both are NULL.
     """
     for condition in graph.conjuncts:
         sides = key_sides(condition, exp.NullSafeEQ)

@@ -9,11 +9,11 @@ from service.model.filters.joins import Candidate, JoinEquality, JoinGraph, KeyS
 
 
 def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
-    """The side that may be filled with NULLs is narrowed by the side whose rows are kept.
+    """Yields candidates that prune the null-supplied side by the preserved side; all others are rejected.
 
-    The kept side is never narrowed: its rows without a partner belong to the answer. Nor is it a build side
-    if another join may replace it by NULLs, for then conditions on it do not hold for the rows it had: what
-    chooses them cannot be asked by itself. To `<=>`, these NULLs are keys, so nothing is narrowed by them.
+    The preserved side is never pruned: its rows without a partner belong to the result. It is not a build
+    side either if another join may replace it by NULLs: conditions on it then do not hold for the rows that
+    it had, so these cannot be queried by themselves. To `<=>` such NULLs are keys, so nothing is pruned.
     """
     for each in graph.other_equalities:
         match each.join_type:

@@ -1,4 +1,4 @@
-"""`IN (SELECT …)` and `EXISTS (SELECT …)`: the left side is narrowed by the keys of the right."""
+"""`IN (SELECT …)` and `EXISTS (SELECT …)`: the keys of the subquery filter the outer SELECT."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ UNION = "union"
 def semi_join(
     scope: Scope, graph: JoinGraph, graph_of: Callable[[Scope], JoinGraph | None]
 ) -> Iterator[Candidate]:
-    """Every column that a condition of the SELECT says to be among a subquery's.
+    """Yields each column whose values must be among those of a subquery's column.
 
-    Only conditions that hold of every row count, so nothing under OR; what is under NOT is refused. What else
-    the subquery does (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
+    Only conditions that hold for every row count, so none under OR; those under NOT are rejected. The rest of
+    the subquery (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
     """
     inner = {id(each.expression): each for each in scope.subquery_scopes}
     for conjunct in graph.conjuncts:
@@ -49,7 +49,7 @@ def _candidates(
         outer, own = probe.column, build.column
         if outer.relation not in graph.relations or own.relation not in inner.relations:
             continue
-        # As in a join: the NULLs that stand for a row would be keys.
+        # As in a join, the NULLs of a missing row would be keys.
         is_filled = outer.relation in graph.null_supplied or own.relation in inner.null_supplied
         refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_null_safe and is_filled else None
         yield Candidate.of_sides(
@@ -62,20 +62,20 @@ def _refused(candidate: Candidate) -> Candidate:
 
 
 def _of_union(below: Scope) -> JoinGraph | None:
-    """A union as the one relation of a SELECT, so that it may be a build side as in a join."""
+    """Returns a union as the one relation of a join graph, so that it can be a build side; else None."""
     if not isinstance(below.expression, exp.Union):
         return None
     return JoinGraph({UNION: below}, frozenset(), (), (), ())
 
 
 def answers_without_rows(query: exp.Expr) -> bool:
-    """Whether it has a row for an outer row without partners: `count(*)` of nothing is 0."""
+    """Whether the subquery may yield a row for an outer row without partners: `count(*)` of none is 0."""
     group = query.args.get("group")
     if group is not None:
         return any(not isinstance(each.unnest(), exp.Column) for each in group.expressions) or any(
             value for key, value in group.args.items() if key != "expressions"
         )
-    # Any function may be an aggregate that is not known here; `any` and `all` are taken for operators.
+    # Any function may be an aggregate that the parser does not know; it takes `any` and `all` for operators.
     selects = query.selects if isinstance(query, exp.Select) else []
     functions = (each for select in selects for each in select.find_all(exp.Func, exp.Any, exp.All))
     return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
@@ -100,7 +100,7 @@ def _correlated(
 
 
 def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, KeySide]]:
-    """The pairs that are equal in each row that is let through: of tuples, all of them, none NULL."""
+    """Yields the pairs that are equal in each row that passes IN: for tuples, all of them, none NULL."""
     query = below.expression
     if not isinstance(condition, exp.In) or not isinstance(query, exp.Query):
         return

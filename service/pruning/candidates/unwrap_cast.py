@@ -1,4 +1,4 @@
-"""Casts around a probe's column that lose nothing, one after another, or only the time of a day."""
+"""Casts of a probe's column that can be undone: they lose nothing, or only the time of the day."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _TYPES = {
 }
 
 
-# Each of their values has one text, and no two have the same.
+# Types whose values each have one text, which no other value has.
 _WITH_A_TEXT = ("int", "long", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """What a column is compared as, and which of its values one such value stands for.
+    """The type that a column is compared as, and the span of its values that one such value stands for.
 
-    All of these values are those of the type `holds` as well, whatever they have been cast to since.
+    Every value is also a value of the type `holds`, whatever it has been cast to since.
     """
 
     type_name: str
@@ -36,9 +36,9 @@ class Unwrapped:
 
 
 def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped | None:
-    """The casts of a column of this type, if they are exact, or turn moments into their days.
+    """Undoes the casts of a column of this type, if each is exact or turns moments into their days.
 
-    `is_utc`: the days of the session are those of UTC. None for any other expression.
+    `is_utc`: the session's time zone is UTC. Returns None for any other expression.
 
     >>> from sqlglot import parse_one
     >>> unwrap_cast(parse_one("CAST(k AS BIGINT)", read="spark"), "int", is_utc=True).type_name
@@ -66,7 +66,7 @@ def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped
 
 
 def _keeps_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
-    """Whether the values that were cast before are told apart by the next cast, which never fails."""
+    """Whether the next cast maps distinct values to distinct values, and never fails."""
     if inner.type_name == target:
         return True
     if inner.span is not KeySpan.VALUE:
@@ -79,20 +79,20 @@ def _keeps_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
 
 
 def cast_target(expression: exp.Expr) -> str | None:
-    """The type, in Iceberg's spelling, that the expression casts to; None when it is no cast to one of those.
+    """Returns the type that the expression casts to, in Iceberg's spelling; None for any other expression.
 
     >>> from sqlglot import parse_one
     >>> cast_target(parse_one("CAST(k AS DECIMAL(9, 2))", read="spark"))
     'decimal(9, 2)'
     """
     if isinstance(expression, exp.TsOrDsToDate):
-        # With a format, it is no cast.
+        # With a format, it is not a cast.
         return None if expression.args.get("format") else "date"
     if not isinstance(expression, exp.Cast) or expression.args.get("format"):
         return None
     kind = expression.to
     if kind.args.get("collate"):
-        # Text of another collation: what is equal there is not the same text.
+        # In another collation, texts that differ may be equal.
         return None
     if kind.this == exp.DType.DECIMAL:
         sizes = [each.name for each in kind.expressions]
@@ -101,13 +101,13 @@ def cast_target(expression: exp.Expr) -> str | None:
 
 
 def _is_exact(source: str, target: str) -> bool:
-    """Whether every value of the one type is one of the other, and compares as it did."""
+    """Whether every value of `source` is a value of `target`, and compares as before."""
     if source == target:
         return True
     digits, others = digits_of(source), digits_of(target)
     if digits is None or others is None or target == "int":
         return False
     if target == "long" and not source.startswith(("int", "long")):
-        # Spark counts twenty digits for a BIGINT; only numbers of eighteen are all among its values.
+        # Spark counts 20 digits for a BIGINT, but only numbers of up to 18 digits all fit.
         others = (18, 0)
     return digits[0] <= others[0] and digits[1] <= others[1]

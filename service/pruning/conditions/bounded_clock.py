@@ -1,4 +1,4 @@
-"""Comparisons with the current time, with the earliest and the latest moment that it can be in its place."""
+"""Replaces the current time in comparisons by the earliest or the latest moment that it can be."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-# A month later, four days in a row may all have become the last one of February.
+# One month later, four days in a row may all have become the last day of February.
 _PAST_THE_LAST = timedelta(days=4)
-# What may be the clock, if its arguments say so.
+# These may read the clock, depending on their arguments.
 _CLOCKS = (exp.Anonymous, exp.CurrentTimestamp, exp.Localtimestamp)
 
 
 def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
-    """True of at least the rows of which the condition is true at some moment of the days.
+    """Returns a condition that is true at least wherever this one is true at some moment of the days.
 
-    The query asks the clock after its filters did. A comparison with it is one with midnight before or after
-    it may be asked, so that the keys are the same for all queries of a day. The day of the clock becomes
-    `current_date()`. Of what else is made of the clock, no bounds are known here: such a condition stays as
-    it is.
+    The query reads the clock after its filters did. In a comparison, a midnight before or after any such
+    moment replaces the clock, so that the keys are the same for all queries of a day. The day of the clock
+    becomes `current_date()`. No bounds are known for other expressions over the clock: a condition with one
+    stays as it is.
 
     >>> from sqlglot import parse_one
     >>> days = [date(2000, 2, 28), date(2000, 2, 29)]
@@ -32,20 +32,20 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
 
 
 def has_clock(expression: exp.Expr) -> bool:
-    """Whether there is anything in it that this or the day's own rule may put something in the place of."""
+    """Whether the expression has a clock or a current day, which `bounded_clock` and `dated` may replace."""
     found = expression.find_all(*_CLOCKS, exp.CurrentDate)
     return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in found)
 
 
 class _Bounds:
-    """The clock is not before the first of these midnights, and before the second."""
+    """Two midnights: the clock is not before the first, and is before the second."""
 
     def __init__(self, earliest: date, latest: date) -> None:
         self._earliest = earliest
         self._latest = latest
 
     def condition(self, node: exp.Expr) -> exp.Expr:
-        """Fewer rows are none: NOT, CASE and whatever else turns comparisons round is not looked into."""
+        """Widens comparisons, so it does not look into NOT, CASE and others that may invert them."""
         match node:
             case exp.Paren():
                 return exp.paren(self.condition(node.this), copy=False)
@@ -64,7 +64,7 @@ class _Bounds:
                 return node
 
     def _comparison(self, great: exp.Expr, small: exp.Expr) -> exp.Expr | None:
-        """Whether the one may be greater than or equal to the other; None when no side is known to move."""
+        """Returns `great >= small` with the clock at its bound; None if the clock's side has no known one."""
         if _asks_moment(great) is _asks_moment(small):
             return None
         great_at_most, small_at_least = _at(great, self._latest), _at(small, self._earliest)
@@ -76,15 +76,15 @@ class _Bounds:
 
 
 def _at(side: exp.Expr, midnight: date) -> exp.Expr | None:
-    """The side of a comparison with the midnight in the clock's place.
+    """Returns the side of a comparison with the midnight in the clock's place; None if it is not a bound.
 
-    Only one interval is added or subtracted: after hours, a month may turn moments round.
+    Only one interval may be added or subtracted: after hours, a month may reverse the order of moments.
     """
     side = side.unnest()
     if not _asks_moment(side):
         return side.copy()
     day = exp.cast(exp.Literal.string(midnight.isoformat()), exp.DType.DATE)
-    # With hours added to it, if only none, a day is a moment: text is compared with it as with the clock.
+    # A day plus hours, even zero hours, is a moment: text is compared with it as with the clock.
     moment = exp.Add(this=day, expression=exp.Interval(this=exp.Literal.string("0"), unit=exp.var("HOUR")))
     if _is_zoned(side):
         return moment
@@ -120,5 +120,5 @@ def _is_clock(node: exp.Expr) -> bool:
 
 
 def _is_zoned(node: exp.Expr) -> bool:
-    """Text is read in another way where it is compared with a moment without a zone."""
+    """Whether the node is a clock with a zone: text is compared in another way with one without."""
     return _is_clock(node) and not isinstance(node, exp.Localtimestamp)

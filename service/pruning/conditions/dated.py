@@ -1,4 +1,4 @@
-"""Conditions on the current day, with the day in its place."""
+"""Replaces the current day in conditions by the days that it may be."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sqlglot import exp
 
 
 def dated(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
-    """True of at least the rows of which the condition is true on one of the days.
+    """Returns a condition that is true at least wherever this one is true on one of the days.
 
-    The query asks the clock after its filters did, so it may be the next day by then.
+    The query reads the clock after its filters did, so it may be the next day by then.
 
     >>> from sqlglot import parse_one
     >>> days = [date(2000, 2, 28), date(2000, 2, 29)]

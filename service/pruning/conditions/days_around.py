@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 
 def days_around(now: datetime, session: Mapping[str, str]) -> tuple[date, ...]:
-    """Today in the session's time zone, and tomorrow; none if the zone is not known here.
+    """Returns today in the session's time zone, and tomorrow; no days if the zone is not known here.
 
     >>> from datetime import UTC
     >>> days_around(datetime(2000, 2, 28, 23, 30, tzinfo=UTC), {"timeZone": "Europe/Zurich"})
@@ -19,6 +19,6 @@ def days_around(now: datetime, session: Mapping[str, str]) -> tuple[date, ...]:
     zone = session.get("spark.sql.session.timeZone", session.get("timeZone", ""))
     try:
         today = now.astimezone(ZoneInfo(zone)).date()
-    except (KeyError, OSError, ValueError):  # a name that is none, or one of no zone
+    except (KeyError, OSError, ValueError):  # not a name, or the name of no zone
         return ()
     return today, today + timedelta(days=1)

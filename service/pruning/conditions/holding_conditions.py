@@ -1,4 +1,4 @@
-"""The conditions that all hold where one does."""
+"""The conditions that hold wherever a given condition holds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from sqlglot import exp
 
 from service.model.filters.joins import alone_in, relations_in
 
-# Of more branches, hardly anything is said by all.
+# More branches hardly ever have a condition in common.
 MAX_BRANCHES = 16
 
 
 def holding_conditions(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The parts of AND, and after each OR what it says besides.
+    """Yields the parts of AND, and after each OR the conditions that it implies.
 
-    That is what all of its branches say, and of each relation that all of them say something of alone, that
-    one of these holds: the engine takes its joins and filters from there as well.
+    An OR implies each condition that all of its branches have. If each branch has conditions on one relation
+    alone, it implies the OR of these. The engine takes joins and filters from there as well.
 
     >>> from sqlglot import parse_one
     >>> text = "e.z = 1 AND ((f.k = d.k AND d.x = 1 AND f.a < 3) OR (d.k = f.k AND d.y = 2))"
@@ -40,7 +40,7 @@ def holding_conditions(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def _implied(condition: exp.Or) -> Iterator[exp.Expr]:
-    """Copies, so that nobody takes them for what stands in the text."""
+    """Yields what an OR implies, as copies, so that nothing takes them for parts of the text."""
     written = list(condition.flatten())
     if len(written) > MAX_BRANCHES or len(relations_in(condition)) < 2:
         return
@@ -55,7 +55,7 @@ def _implied(condition: exp.Or) -> Iterator[exp.Expr]:
 
 
 def _parts(branch: exp.Expr) -> Mapping[str, exp.Expr]:
-    """Its conditions by their texts, in which the sides of an equality have one order."""
+    """Returns the branch's conditions by their texts, in which the sides of an equality have one order."""
     bare = branch.unnest()
     parts = [each.unnest() for each in bare.flatten()] if isinstance(bare, exp.And) else [bare]
     return {_text(each): each for each in parts}

@@ -1,4 +1,4 @@
-"""Does a name stand for a common table expression?"""
+"""Does a table's name mean a common table expression?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from sqlglot import exp
 
 
 def is_expression_name(table: exp.Table) -> bool:
-    """Whether an expression of that name can be seen at this place: else it is a table's, or a view's.
+    """Whether a common table expression of that name is visible here; if not, it names a table or a view.
 
-    An expression sees those before it, and itself only if it is recursive.
+    Such an expression sees those before it, and itself only if it is recursive.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("WITH c AS (SELECT * FROM c) SELECT * FROM C", read="spark")
@@ -28,7 +28,7 @@ def is_expression_name(table: exp.Table) -> bool:
 
 
 def _seen(above: exp.Expr, below: exp.Expr) -> list[exp.Expr]:
-    """The expressions that `above` lets its part `below` see."""
+    """Returns the common table expressions that `above` makes visible to its part `below`."""
     if isinstance(above, exp.With):
         before = list(takewhile(lambda each: each is not below, above.expressions))
         return [*before, below] if above.args.get("recursive") else before

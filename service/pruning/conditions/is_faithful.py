@@ -1,4 +1,4 @@
-"""Is a condition one that may be written anew without changing what it means?"""
+"""Is a condition safe to render: does its meaning stay the same when it is written again?"""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _CONDITIONS: frozenset[type[exp.Expr]] = frozenset(
     }
 )
 
-# Only in subqueries: over rows, not of a row.
+# Only in subqueries: these work on rows, not on the values of one row.
 _RELATIONS: frozenset[type[exp.Expr]] = frozenset(
     {
         exp.Alias,
@@ -114,7 +114,7 @@ _TYPES = {
     exp.DType.TEXT,
 }
 
-# What may stand in a node. The rest changes what it means, or how another dialect spells it.
+# The parts that a node may have. Others change its meaning, or how another dialect spells it.
 _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     each: frozenset(parts.split())
     for each, parts in (
@@ -160,17 +160,17 @@ _PATTERNS = (exp.ILike, exp.Like)
 _QUANTIFIERS = (exp.All, exp.Any)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _SUFFIXES = (exp.Between, exp.ILike, exp.In, exp.Is, exp.Like, exp.Not, exp.RegexpLike)
-# Under anything else, an operator needs the parentheses that a function has.
+# Under any other node, an operator needs parentheses where a function does not.
 _AROUND_PATTERNS = (exp.Connector, exp.Having, exp.If, exp.Join, exp.Not, exp.Paren, exp.Where)
 _OPERATORS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def is_faithful(condition: exp.Expr) -> bool:
-    """Whether everything in the condition is deterministic and rendered as it was meant.
+    """Whether everything in the condition is deterministic, and keeps its meaning when it is rendered.
 
-    An allow-list: what is not on it only makes a filter wider, so the list need not be complete. Whether a
-    subquery stands by itself, and what it reads, is not looked at here.
+    This is an allow-list. It need not be complete: to leave a condition out only makes a filter wider. It
+    does not check whether a subquery is uncorrelated, and what it reads.
 
     >>> from sqlglot import parse_one
     >>> is_faithful(parse_one("d_year = 2000 AND d_moy IN (1, 2)", read="spark"))
@@ -199,7 +199,7 @@ def _is_plain(node: exp.Expr) -> bool:
 
 
 def _is_plain_literal(node: exp.Expr) -> bool:
-    # Escapes are where two readers of a text differ first.
+    # Escapes are where two parsers of a text differ first.
     return not node.is_string or (node.name.isprintable() and not set(node.name) & set("\\'\""))
 
 
@@ -210,48 +210,48 @@ def _is_plain_cast(node: exp.Expr) -> bool:
 
 
 def _is_read_as_date(node: exp.Expr) -> bool:
-    # The conversion is not written: these functions read dates out of anything by themselves.
+    # The conversion is not rendered, because these functions convert anything to a date by themselves.
     return isinstance(node.parent, _READS_DATES) and isinstance(node.this, exp.Column)
 
 
 def _is_number_of_days(node: exp.Expr) -> bool:
     number = node.args["expression"]
     if isinstance(number, exp.Mul):
-        # date_sub becomes date_add of `number * -1`, which would tear a sum apart.
+        # date_sub becomes date_add of `number * -1`, which would split a sum.
         number = number.this
     number = number.this if isinstance(number, exp.Neg) else number
     return node.text("unit").upper() in ("", "DAY") and number.is_number
 
 
 def _is_one_interval(node: exp.Expr) -> bool:
-    # `x - INTERVAL 1 YEAR 2 MONTHS` would be torn apart.
+    # `x - INTERVAL 1 YEAR 2 MONTHS` would be split.
     return not (isinstance(node.this, exp.Interval) and isinstance(node.args["expression"], exp.Interval))
 
 
 def _keeps_its_right_side(node: exp.Expr) -> bool:
-    # Functions become operators (`mod(b, c)`), whose right side needs the parentheses that a text has.
+    # A function may become an operator (`mod(b, c)`), which would need parentheses on the right side.
     return not isinstance(node.args["expression"], _OPERATORS)
 
 
 def _is_snapshot(node: exp.Expr) -> bool:
-    # What other versions are is not told by the text.
+    # The text does not say which snapshots other versions are.
     number = node.expression
     is_id = isinstance(number, exp.Literal) and not number.is_string
     return is_id and (node.name, node.text("kind")) == ("VERSION", "AS OF")
 
 
 def _is_inner(node: exp.Expr) -> bool:
-    # A comma binds less tightly than JOIN to the engine, but not when it is written anew.
+    # To the engine, a comma binds less tightly than JOIN, but not once it is rendered.
     return not node.text("side") and node.text("kind") in ("", "INNER", "CROSS")
 
 
 def _is_of_patterns(node: exp.Expr) -> bool:
-    # Of a subquery, ANY and ALL mean something else.
+    # ANY and ALL of a subquery mean something else.
     return isinstance(node.parent, _PATTERNS) and isinstance(node.this, exp.Paren | exp.Tuple)
 
 
 def _stands_apart(node: exp.Expr) -> bool:
-    # `like(a, b) = c` is written `a LIKE b = c`, and read as `a LIKE (b = c)`.
+    # `like(a, b) = c` is rendered as `a LIKE b = c`, which is read as `a LIKE (b = c)`.
     return node.parent is None or isinstance(node.parent, _AROUND_PATTERNS)
 
 
@@ -261,7 +261,7 @@ def _has_no_predicates(node: exp.Expr) -> bool:
 
 
 def _compares_values(node: exp.Expr) -> bool:
-    # IN, BETWEEN and their like are of the whole comparison to the engine, of its right side to the parser.
+    # IN, BETWEEN and their like apply to the whole comparison in the engine, to its right side in the parser.
     left, right = node.this, node.args["expression"]
     is_negated = isinstance(right, exp.Paren) and isinstance(right.this, exp.Not)
     is_compared = isinstance(right, (*_SUFFIXES, *_COMPARISONS, exp.NullSafeEQ))

@@ -1,4 +1,4 @@
-"""May a query answer otherwise although it reads the same rows?"""
+"""May a query give another result although it reads the same rows?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-# They depend on the order of the rows, which nobody has promised, on chance, or on the moment.
+# They depend on the order of the rows, which is not defined, on chance, or on the time.
 _FREE: tuple[type[exp.Expr], ...] = (
     exp.AnyValue,
     exp.ApproxQuantile,
@@ -54,7 +54,7 @@ _FREE_NAMES = frozenset(
 
 
 def is_free_to_differ(tree: exp.Query) -> bool:
-    """Whether two right answers may have other rows: a difference between them proves nothing then.
+    """Whether two correct results may have different rows, so that a difference proves nothing.
 
     >>> from sqlglot import parse_one
     >>> is_free_to_differ(parse_one("SELECT a FROM t ORDER BY b LIMIT 3"))
@@ -71,7 +71,7 @@ def _is_free(node: exp.Expr) -> bool:
     if isinstance(node, exp.StrToUnix):
         return node.this is None
     if isinstance(node, exp.WindowSpec):
-        # Rows that are equal in the order have different neighbours each time.
+        # Rows that are equal in the order may have different neighbours each time.
         return (node.text("kind") or "").upper() == "ROWS"
     if isinstance(node, exp.Query):
         return _is_cut(node) and not _is_in_total_order(node)
@@ -85,7 +85,7 @@ def _is_cut(query: exp.Query) -> bool:
 
 
 def _is_in_total_order(query: exp.Query) -> bool:
-    """Whether all that comes out is among what it is ordered by: rows that are equal there are equal."""
+    """Whether all output columns are in the ORDER BY, so that rows which are equal there are equal."""
     order = query.args.get("order")
     if order is None:
         return False
@@ -99,7 +99,7 @@ def _is_in_total_order(query: exp.Query) -> bool:
 
 
 def _places(key: exp.Expr, outputs: list[exp.Expr], names: list[str]) -> Iterator[int]:
-    """Where in the output the key stands: by its number, by its name, or as the same expression."""
+    """Yields the key's positions in the output: by its number, by its name, or as the same expression."""
     if isinstance(key, exp.Literal) and key.is_int:
         yield int(key.name) - 1
     is_name = isinstance(key, exp.Column) and not key.table and names.count(key.name.lower()) == 1

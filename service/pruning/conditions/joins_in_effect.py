@@ -1,4 +1,4 @@
-"""What a join is, once the conditions drop the NULLs that it fills in: an outer one may be an inner one."""
+"""Outer-join simplification: if conditions drop the NULLs that a join fills in, it is an inner join."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from service.model.filters.filtering import JoinType
 from service.pruning.conditions.rejected_nulls import rejected_nulls
 
 _OUTER = frozenset({JoinType.LEFT_OUTER, JoinType.RIGHT_OUTER, JoinType.FULL_OUTER})
-# Whose right side nobody sees any more.
+# Joins whose right side is not visible afterwards.
 _ONE_SIDED = frozenset({JoinType.LEFT_SEMI, JoinType.LEFT_ANTI})
 
 
 class WrittenJoin(NamedTuple):
-    """A join as it is written: to the relation `added`, or to joins in parentheses, on all of these."""
+    """A join as it is written: to the relation `added`, or to joins in parentheses, on all `conditions`."""
 
     join_type: JoinType
     added: Operand
@@ -25,7 +25,7 @@ class WrittenJoin(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """The relations that it adds."""
+        """The relations that the join adds."""
         return self.added.names if isinstance(self.added, JoinTree) else frozenset([self.added])
 
 
@@ -48,10 +48,10 @@ Operand = str | JoinTree
 def joins_in_effect(
     first: str, joins: Sequence[WrittenJoin], holding: Iterable[exp.Expr]
 ) -> Sequence[JoinType]:
-    """What each of the joins to `first` is for the rows that meet the conditions `holding` after all of them.
+    """Returns the type that each join to `first` has for the rows that meet `holding` after all joins.
 
-    A row that an outer join fills with NULLs is dropped by a condition that is not true of them; if all of
-    these are, it is an inner join, and then its own conditions hold as well, of all joins before it.
+    A condition that is not true of NULLs drops the rows that an outer join fills with them. If all such rows
+    are dropped, the join is an inner join, and then its own conditions also hold for the joins before it.
 
     Source: Spark's `EliminateOuterJoin`.
 
@@ -69,7 +69,7 @@ def joins_in_effect(
         return written
     rejected = _rejected(holding)
     found: list[JoinType] = []
-    # The conditions of a join are asked of what the joins before it give.
+    # The conditions of a join apply to the rows of the joins before it.
     for position in reversed(range(len(joins))):
         join = joins[position]
         before = _before(first, joins[:position])
@@ -82,9 +82,9 @@ def joins_in_effect(
 
 
 def _before(first: str, joins: Sequence[WrittenJoin]) -> frozenset[str]:
-    """The relations that a next join is joined to.
+    """Returns the relations that a next join is joined to.
 
-    A comma binds less tightly than JOIN to the engine: what stands before one is no side of a later join.
+    To the engine, a comma binds less tightly than JOIN: relations before it are not in a later join's side.
     """
     found = [first]
     for each in joins:
@@ -100,7 +100,7 @@ def _rejected(conditions: Iterable[exp.Expr]) -> frozenset[str]:
 
 
 def _in_effect(join_type: JoinType, is_left_needed: bool, is_right_needed: bool) -> JoinType:
-    """Without the rows in which no row of a side that is needed has a part."""
+    """Returns the join's type without the rows that have only NULLs for a needed side."""
     match join_type:
         case JoinType.LEFT_OUTER if is_right_needed:
             return JoinType.INNER

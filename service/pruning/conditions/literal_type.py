@@ -1,4 +1,4 @@
-"""Of which type is a value that the text of a query names?"""
+"""What is the type of a literal in a query's text?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NULL_TYPE = "null"
 
 
 def literal_type(expression: exp.Expr) -> str | None:
-    """The type, in Iceberg's spelling; `null` is that of NULL alone. None for what is no such value.
+    """Returns the type in Iceberg's spelling, `null` for NULL itself; None for any other expression.
 
     >>> from sqlglot import parse_one
     >>> [literal_type(parse_one(each, read="spark")) for each in ("-7", "3000000000", "'a'", "NULL")]
@@ -39,7 +39,7 @@ def literal_type(expression: exp.Expr) -> str | None:
 
 
 def common_type(types: Iterable[str | None]) -> str | None:
-    """The one type of all, NULL aside; None where they differ, or where one is not known.
+    """Returns the one type of all, NULL aside; None where they differ, or where one is not known.
 
     >>> common_type(["int", "null", "int"]), common_type(["int", "string"]), common_type(["null"])
     ('int', None, None)

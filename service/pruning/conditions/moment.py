@@ -1,4 +1,4 @@
-"""When is the moment that a literal names?"""
+"""Which moment does a literal name?"""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _MOMENT = re.compile(
     r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
 _UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
-# Java knows no offset that is larger.
+# Java has no larger offset.
 _LARGEST_OFFSET = timedelta(hours=18)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(text: str, zone: str | None) -> int | None:
-    """Milliseconds since 1970 in UTC, cut off; None when the engine may read the text in another way.
+    """Returns milliseconds since 1970 in UTC, rounded down; None if the engine may read the text otherwise.
 
-    Without a zone of its own it is read in `zone`, unless clocks show that time twice or never there.
+    A text without a zone is read in `zone`. It has no result if clocks there show that time twice or never.
 
     >>> moment("1970-01-01 00:00:01.0019Z", None), moment("1970-01-02", "UTC"), moment("1970-01-02", None)
     (1001, 86400000, None)
@@ -38,7 +38,7 @@ def moment(text: str, zone: str | None) -> int | None:
     try:
         local = datetime.fromisoformat(f"{match['day']}T{match['time'] or '00:00:00'}.{fraction}")
         known = _offset(match["zone"]) if match["zone"] else _zone(zone)
-    except (KeyError, OSError, ValueError):  # a day that is none, or the name of no zone
+    except (KeyError, OSError, ValueError):  # not a day, or the name of no zone
         return None
     if known is None or not 1970 <= local.year < 9999:
         return None
@@ -61,5 +61,5 @@ def _offset(written: str) -> tzinfo | None:
 def _zone(name: str | None) -> tzinfo | None:
     if name in _UTC_NAMES:
         return UTC
-    # Short names are others to Java than to the time zone database.
+    # Short names mean other zones to Java than to the time zone database.
     return ZoneInfo(name) if name and "/" in name else None

@@ -1,4 +1,4 @@
-"""Whose missing rows does a condition drop: the NULLs that an outer join puts in their place?"""
+"""Null-rejecting conditions: for which relations do they drop the NULLs that an outer join fills in?"""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NONE: frozenset[str] = frozenset()
 
 
 def rejected_nulls(condition: exp.Expr) -> frozenset[str]:
-    """The relations without which the condition is not true: where all of their columns are NULL, it fails.
+    """Returns the relations whose NULLs the condition rejects: with NULL in all their columns, it fails.
 
-    Nothing is told of what is not faithful, nor of what is not known here (functions, CASE, `<=>`): it might
-    be true of NULLs.
+    A condition that is not safe to render, or not known here (functions, CASE, `<=>`), rejects nothing: it
+    might be true of NULLs.
 
     >>> from sqlglot import parse_one
     >>> def rejected(condition):
@@ -44,7 +44,7 @@ def _rejected(condition: exp.Expr) -> frozenset[str]:
         case exp.Not() if _is_null_test(condition.this.unnest()):
             return _null_with(condition.this.unnest().this)
         case exp.In():
-            # An empty list is FALSE, not NULL: one from a subquery says nothing under NOT.
+            # IN an empty list is FALSE, not NULL, so IN with a subquery says nothing under NOT.
             return _null_with(condition.this)
         case _:
             return _null_with(condition)
@@ -55,7 +55,7 @@ def _is_null_test(condition: exp.Expr) -> bool:
 
 
 def _null_with(expression: exp.Expr) -> frozenset[str]:
-    """The relations without which it is NULL."""
+    """Returns the relations whose NULLs make the expression NULL."""
     match expression:
         case exp.Column():
             return frozenset([expression.table])

@@ -1,4 +1,4 @@
-"""Conditions with other names for the relations that they are on, and as people read them."""
+"""Renames the relations in conditions, and writes conditions as people read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.pruning.conditions.spelled import spelled
 
 
 def renamed(expression: exp.Expr, names: Mapping[str, str], quoted: bool | None = None) -> exp.Expr:
-    """A copy in which each column names its relation so. Subqueries keep theirs: what they name is inside.
+    """Returns a copy whose columns use the new relation names; subqueries keep their own names.
 
     >>> from sqlglot import parse_one
     >>> renamed(parse_one("d.x = 1 AND d.k IN (SELECT d.k FROM d)"), {"d": "t0"}).sql()
@@ -26,7 +26,7 @@ def renamed(expression: exp.Expr, names: Mapping[str, str], quoted: bool | None 
 def renamed_and_readable(
     condition: exp.Expr, names: Mapping[str, str], *, is_of_one: bool
 ) -> tuple[exp.Expr, str]:
-    """The same, with the condition's text as people read it: of one relation only, it need not be named.
+    """Returns such a copy, and the text for people; with `is_of_one`, the text leaves out the relation.
 
     >>> from sqlglot import parse_one
     >>> found, text = renamed_and_readable(parse_one("d.x = 1"), {"d": "t0"}, is_of_one=True)
@@ -44,7 +44,7 @@ def renamed_and_readable(
 
 
 def all_readable(conditions: Sequence[tuple[exp.Expr, str]]) -> str:
-    """Conditions with their texts, as one that asks for all of them."""
+    """Joins the texts of conditions by AND, with parentheses around each OR."""
     if len(conditions) == 1:
         return conditions[0][1]
     return " AND ".join(f"({text})" if isinstance(each, exp.Or) else text for each, text in conditions)

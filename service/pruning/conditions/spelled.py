@@ -1,4 +1,4 @@
-"""Trees as text, for Spark."""
+"""Renders trees as SQL for Spark."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _SPARK = Spark()
 
 
 def spelled(tree: exp.Expr, identify: bool = False) -> str:
-    """The text of a tree that was made to be written: unlike `sql`, this does not copy it before.
+    """Returns the text of a tree that was built to be rendered; unlike `sql`, this does not copy it first.
 
-    Copies take most of the time; they are there because writing may leave a tree changed.
+    A copy takes most of the time. `sql` makes one because rendering may change the tree.
 
     >>> spelled(exp.column("a").eq("b"), identify=True)
     "`a` = 'b'"

@@ -1,4 +1,4 @@
-"""Can a condition's subqueries be asked anywhere?"""
+"""Are a condition's subqueries uncorrelated, so that they can be evaluated anywhere?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlglot.optimizer.scope import Scope, build_scope
 def stands_alone(
     condition: exp.Expr, scopes: Mapping[int, Scope], is_known: Callable[[exp.Table], bool]
 ) -> bool:
-    """Whether no subquery in the condition looks outside of itself, and each reads known tables only.
+    """Whether no subquery in the condition is correlated, and each reads known tables only.
 
-    `scopes` are those of the query that the condition is of, by the identities of their expressions.
+    `scopes` are those of the condition's query, by the identities of their expressions.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -35,6 +35,6 @@ def _is_query(node: exp.Expr) -> bool:
 
 
 def _is_fixed(query: exp.Expr, scopes: Mapping[int, Scope]) -> bool:
-    # One that is not in the text was made here, of what stands there.
+    # A subquery that is not in the text was built by the gateway from parts of the text.
     scope = scopes.get(id(query.unnest())) or build_scope(query.unnest())
     return scope is not None and not any(each.external_columns for each in scope.traverse())

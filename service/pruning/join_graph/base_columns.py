@@ -1,4 +1,4 @@
-"""What the values of a column are: those of columns of tables, or values that stand in the text."""
+"""Where the values of a column come from: columns of tables, or literals in the text."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from service.pruning.conditions.literal_type import literal_type
 from service.pruning.join_graph.written_rows import selects_of
 
 BaseColumn = tuple[exp.Table, str] | exp.Expr
-"""A column of a table, or a value that stands in the text."""
+"""A column of a table, or a literal in the text."""
 
 
 def base_columns(relation: Relation, column: str) -> list[BaseColumn] | None:
-    """What the values are, for each branch of a union and each row of a list; None: they are computed.
+    """Returns the sources of a column's values, for each branch of a union and each row of a list.
 
-    What several branches read in one place is there once.
+    None if the values are computed. A source that several branches read in one place is listed once.
     """
     found = _Bases().of(relation, column)
     return None if found is None else list(found.values())
 
 
 class _Bases:
-    """Looks at each column once: unions of the same common table expression double with each step."""
+    """Looks at each column once, because unions of one common table expression double with each step."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], Mapping[object, BaseColumn] | None] = {}
 
     def of(self, relation: Relation, column: str) -> Mapping[object, BaseColumn] | None:
-        """By what tells them apart."""
+        """Returns the sources by their identities."""
         key = id(relation), column
         if key not in self._known:
             self._known[key] = self._found(relation, column)
@@ -78,14 +78,14 @@ def _listed(values: exp.Values, column: str) -> Mapping[object, BaseColumn] | No
 
 
 def position_of(scope: Scope, column: str) -> int | None:
-    """Where a column stands in what a query yields; None where that is not certain."""
+    """Returns a column's position in the rows of a query; None where that is not certain."""
     query = scope.expression
     names = query.named_selects if isinstance(query, exp.Query) else []
     return names.index(column) if names.count(column) == 1 else None
 
 
 def source_column(select: exp.Expr, position: int) -> exp.Column | None:
-    """The column that a SELECT gives at a place as it is; None where it computes what it gives."""
+    """Returns the column that a SELECT passes on unchanged at a position; None if it computes a value."""
     selects = select.selects if isinstance(select, exp.Select) else []
     if position >= len(selects) or any(each.is_star for each in selects):
         return None

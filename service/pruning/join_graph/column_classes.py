@@ -1,4 +1,4 @@
-"""Columns that are equal in every row, in classes."""
+"""Equivalence classes of the columns that are equal in every row."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from service.model.filters.joins import ColumnOf
 def column_classes(
     equalities: Iterable[tuple[ColumnOf, ColumnOf]], family_of: Callable[[ColumnOf], str | None]
 ) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
-    """For each column the class that it is in.
+    """Returns, for each column, the class that it is in.
 
-    Two types of one family compare as the values that they are. Across families equality is not transitive
+    Types of one family are compared exactly, value by value. Across families equality is not transitive
     ('01' = 1 and 1 = '1', yet '01' <> '1'), so such pairs are in no class.
 
     >>> f, d, e = ColumnOf("f", "k"), ColumnOf("d", "k"), ColumnOf("e", "k")

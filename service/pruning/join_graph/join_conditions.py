@@ -1,4 +1,4 @@
-"""What the joins around a derived table ask of its rows."""
+"""The conditions that the joins around a derived table imply for its rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ IsFaithful = Callable[[exp.Expr], bool]
 def join_conditions(
     name: str, graph: JoinGraph, are_alike: AreAlike, is_faithful: IsFaithful
 ) -> Iterator[exp.Expr]:
-    """That a column of the relation is among the keys of a filtered table which it is joined to.
+    """Yields conditions: a column of the relation is among the keys of a filtered table joined to it.
 
-    The join itself stays where it is. Said as a condition, it can be moved down to where the relation's rows
-    are made. `are_alike` tells whether two columns are compared as the values that they are.
+    The join itself stays where it is. As a condition, it can be pushed down to the SELECT that makes the
+    relation's rows. `are_alike` returns whether two columns are compared exactly, value by value.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -42,7 +42,7 @@ def join_conditions(
 
 
 def _by_itself(table: exp.Table) -> exp.Table:
-    """Without what is joined to it in the same parentheses."""
+    """Returns a copy of the table without the joins in the same parentheses."""
     copy = table.copy()
     copy.set("joins", None)
     return copy

@@ -20,11 +20,11 @@ _INNER = (JoinType.INNER, JoinType.LEFT_SEMI)
 
 
 def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None:
-    """The joins of a qualified SELECT; None when there is something in them that is not understood here.
+    """Returns the joins of a qualified SELECT; None when they have something that is not supported here.
 
-    A condition in the ON of an inner join holds of every row, unless a later RIGHT or FULL JOIN adds rows
-    that it has not seen. An outer join whose NULLs are dropped is an inner one. `asked` are conditions that
-    hold of every row which is needed of the SELECT.
+    A condition in the ON of an inner join holds for every row, unless a later RIGHT or FULL JOIN adds rows
+    that it has not seen. An outer join whose NULLs are dropped counts as an inner join. The conditions
+    `asked` hold for every row that is needed from the SELECT.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -43,7 +43,7 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
     where = select.args.get("where")
     selected = list(holding_conditions(where.this if where is not None else None))
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
-        # WHERE does not see the right side of such a join: the name is that of a relation further out.
+        # WHERE does not see the right side of a SEMI or ANTI join: the name means a relation further out.
         return None
     tree = join_tree(select)
     if tree is None or any(map(_is_hidden_inside, joins_of(select))):
@@ -57,9 +57,9 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """What is known of the rows of joins: `conditions` hold of each of them.
+    """The known facts about the rows of some joins: the `conditions` hold for each of them.
 
-    `null_supplied` relations may be NULLs there; `filled` ones may be as the joins are written.
+    `null_supplied` relations may be NULLs in a row. `filled` relations may be, going by the joins as written.
     """
 
     names: frozenset[str]
@@ -70,9 +70,9 @@ class _Joined:
 
 
 def _joined(tree: Operand, holding: Sequence[exp.Expr]) -> tuple[_Joined, list[_Joined]]:
-    """The joins, and those of each side whose rows an outer join may replace by NULLs.
+    """Returns the joins, and separately those of each side that an outer join may replace by NULLs.
 
-    `holding` are conditions that hold of every row of the joins that is needed.
+    `holding` are conditions that hold for every needed row of the joins.
     """
     if isinstance(tree, str):
         return _Joined(frozenset([tree])), []
@@ -94,9 +94,9 @@ def _asked(
     holding: Sequence[exp.Expr],
     later: Iterable[tuple[WrittenJoin, JoinType]],
 ) -> Sequence[exp.Expr]:
-    """What holds of the needed rows of what a join adds. `later` are the joins from this one on."""
+    """Returns what holds for the needed rows that a join adds. `later` are the joins from this one on."""
     if _is_filled(join_type)[1]:
-        # A row that does not meet them is not seen; of one that does, nothing else is known.
+        # A row that does not meet the join's conditions is not seen. Nothing else is known of the others.
         return join.conditions if join_type is JoinType.LEFT_OUTER else ()
     inner = (each.conditions for each, kind in later if kind in _INNER)
     return (*holding, *chain.from_iterable(inner))
@@ -145,12 +145,12 @@ def _filled(join_type: JoinType, before: frozenset[str], added: frozenset[str]) 
 
 
 def _is_hidden_inside(join: exp.Join) -> bool:
-    """Whether it hides its right side in parentheses: who sees that name is told only for other joins."""
+    """Whether it is a SEMI or ANTI join in parentheses, where it is not known what sees its right side."""
     return join.kind in ("SEMI", "ANTI") and not isinstance(join.parent, exp.Select)
 
 
 def _is_reshaped(scope: Scope) -> bool:
-    """Whether something that is read has other rows or columns than its source."""
+    """Whether a pivot, or a sample of a derived table, changes the rows or columns of a relation."""
     if scope.expression.args.get("pivots"):
         return True
     return any(
@@ -168,6 +168,6 @@ def _equalities_of(
         if sides is None or added.isdisjoint(each.column.relation for each in sides):
             continue
         before, last = sides if sides[1].column.relation in added else sides[::-1]
-        # Fewer rows there were more NULLs that stand for one, and to `<=>` these are keys.
+        # To prune such a side adds NULLs in the place of its rows, and these are keys to `<=>`.
         is_of_filled = is_null_safe and any(side.column.relation in null_supplied for side in sides)
         yield JoinEquality(join_type, before, last, is_null_safe, is_of_filled)

@@ -1,4 +1,4 @@
-"""How every SELECT of a query joins its relations, with what the SELECTs around it need of its rows."""
+"""How every SELECT of a query joins its relations, and which of its rows the SELECTs around it need."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def join_graphs(
     moved_down: MovedDown,
     asked_by_joins: AskedByJoins = lambda _name, _graph: (),
 ) -> dict[int, JoinGraph | None]:
-    """The joins of every SELECT by its identity; None for those that are not understood.
+    """Returns the joins of every SELECT by the identity of its scope; None for those not supported.
 
-    A condition on the columns of a derived table is one of that table's own SELECT, where it may be moved
-    there, and so is what its joins ask of it. Of one that is read from several places, those rows are needed
-    which one of them needs.
+    A condition on the columns of a derived table becomes a condition of the table's own SELECT, if it may be
+    pushed down; so do the conditions that the joins around the table imply. A SELECT with several readers
+    needs the rows that any of them needs.
     """
     graphs: dict[int, JoinGraph | None] = {}
     added: dict[int, Sequence[exp.Expr]] = {}
     asked: dict[int, list[list[exp.Expr]]] = {}
-    # Whoever reads a SELECT comes before it.
+    # In this order, all readers of a SELECT come before it.
     for scope in reversed(list(root.traverse())):
         of_all_mentions = asked.get(id(scope), [])
         if of_all_mentions and len(of_all_mentions) == mentions[id(scope)]:
@@ -38,7 +38,7 @@ def join_graphs(
         graphs[id(scope)] = graph = graph_of(scope, added.get(id(scope), ()))
         if graph is not None:
             for name, relation in _derived(graph.relations):
-                # A condition may be true of the NULLs that stand for a missing row; an equality is not.
+                # A condition may be true of the NULLs of a missing row; an equality is not.
                 own = () if name in graph.null_supplied else graph.conditions_on(name)
                 asked.setdefault(id(relation), []).append([*own, *asked_by_joins(name, graph)])
     return graphs

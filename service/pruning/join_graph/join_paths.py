@@ -1,4 +1,4 @@
-"""Over which joins does a relation of a SELECT hear of what filters another one?"""
+"""Over which joins does a filter on one relation of a SELECT reach another one?"""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Set
 
 from service.model.filters.joins import JoinGraph
 
-# A chain of dimensions has three or four; the text of a query may have any number.
+# A chain of dimensions has three or four tables; the text of a query may have any number.
 MAX_TABLES = 8
 
 
 def reached(graph: JoinGraph, root: str, allowed: Set[str]) -> dict[str, str | None]:
-    """Each relation that is reached from the root, with the one before it on the shortest way."""
+    """Returns each relation that is reached from the root, with the one before it on the shortest path."""
     parents: dict[str, str | None] = {root: None}
     queue = [root]
     while queue:
@@ -25,7 +25,7 @@ def reached(graph: JoinGraph, root: str, allowed: Set[str]) -> dict[str, str | N
 
 
 def paths_to(wanted: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
-    """The nearest of those that are wanted, with all between; more would only make the set smaller."""
+    """Returns the nearest wanted relations with all between; more would only make the key set smaller."""
     needed: frozenset[str] = frozenset()
     for each in parents:
         path = _path_to(each, parents) if each in wanted else needed

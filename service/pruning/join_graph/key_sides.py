@@ -1,4 +1,4 @@
-"""What an equality compares: on each side one column, or what is made of it."""
+"""The two sides of an equality, each of which is a column or an expression over one column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.filters.joins import ColumnOf, KeySide
 def key_sides(
     condition: exp.Expr, operator: type[exp.EQ | exp.NullSafeEQ] = exp.EQ
 ) -> tuple[KeySide, KeySide] | None:
-    """Both sides of an equality between columns of two relations; None of any other condition.
+    """Returns both sides of an equality between columns of two relations; None for any other condition.
 
     >>> from sqlglot import parse_one
     >>> left, right = key_sides(parse_one("CAST(f.k AS BIGINT) = d.k", read="spark"))
@@ -26,7 +26,7 @@ def key_sides(
 
 
 def key_side(expression: exp.Expr) -> KeySide | None:
-    """The one column that an expression is computed from, if it is one and no subquery has a part in it."""
+    """Returns the one column that an expression is computed from; None with several, or with a subquery."""
     expression = expression.unnest()
     if isinstance(expression, exp.Column):
         return KeySide(ColumnOf(expression.table, expression.name), None) if expression.table else None

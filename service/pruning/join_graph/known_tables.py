@@ -1,4 +1,4 @@
-"""What is known of the tables that a query reads, and the types of the columns that come from them."""
+"""The facts of the tables that a query reads, and the types of the columns that come from them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class KnownTables:
     """The facts of a query's tables, by names in lower case: as they are now, and at snapshots."""
 
     def __init__(self, tables: Mapping[TableAt, TableFacts], max_build_rows: int) -> None:
-        # Asked a hundred times for one query, by names that are plain tuples here: no value type is made.
+        # Looked up a hundred times for one query: with plain tuples as keys, no name object has to be built.
         self._facts = {_place_of(each): facts for each, facts in tables.items() if is_readable_again(facts)}
         self._max_build_rows = max_build_rows
 
     def is_of_one_type(self, relation: Scope, column: str) -> bool:
-        """Whether all columns that it comes from have exactly the same type."""
+        """Whether all columns that this one comes from have exactly the same type."""
         types = {self._base_type(each) for each in base_columns(relation, column) or ()}
         return len(types) == 1 and None not in types
 
@@ -41,28 +41,28 @@ class KnownTables:
         return None if field is None else field.type_name
 
     def facts(self, table: exp.Table) -> TableFacts | None:
-        """Those of a table that can be read again as it was; None of any other."""
+        """Returns the facts of a table that can be read again as it was; None for any other."""
         has_version = bool(table.args.get("version"))
         snapshot_id = snapshot_of(table) if has_version else None
         if has_version and snapshot_id is None:
-            # It is read at no snapshot that is known.
+            # It is read at a version whose snapshot is not known.
             return None
         return self._facts.get((table.catalog, table.db, table.name, snapshot_id))
 
     def build_facts(self, table: exp.Table) -> TableFacts | None:
-        """The same, of a table that keys may be collected from."""
+        """Returns the facts of a table that keys may be collected from; None for any other."""
         facts = self.facts(table)
         if facts is None or not is_bare(table):
             return None
         return facts if is_small_build(facts, self._max_build_rows) else None
 
     def pinned_facts(self, table: exp.Table) -> TableFacts | None:
-        """The same, of a table that has snapshots."""
+        """Returns the facts of such a table that also has snapshots; None for any other."""
         facts = self.build_facts(table)
         return None if facts is None or facts.snapshot_id is None else facts
 
     def family_in(self, graph: JoinGraph) -> Callable[[ColumnOf], str | None]:
-        """Tells the family of a column's type; None when it has none that is known."""
+        """Returns a function from a column to the family of its type; None when that is not known."""
 
         def family(column: ColumnOf) -> str | None:
             type_name = self.type_name(graph, column)
@@ -71,12 +71,12 @@ class KnownTables:
         return family
 
     def type_name(self, graph: JoinGraph, column: ColumnOf) -> str | None:
-        """The type of a column of the graph, in Iceberg's spelling; None when it is not known."""
+        """Returns the type of a column of the graph, in Iceberg's spelling; None when it is not known."""
         relation = graph.relations.get(column.relation)
         return None if relation is None else self.type_in(relation, column.column)
 
     def type_in(self, relation: Relation, column: str) -> str | None:
-        """The type of the columns that it comes from, if they are of one family."""
+        """Returns the type of the columns that this one comes from, if they are of one family; else None."""
         types = [self._base_type(each) for each in base_columns(relation, column) or ()]
         families = [each if each in (None, NULL_TYPE) else key_family(each) for each in types]
         family = common_type(families)
@@ -84,7 +84,7 @@ class KnownTables:
 
 
 def _place_of(table: TableAt) -> tuple[str, str, str, int | str | None]:
-    """The parts of a table's name, and its snapshot's id; None is for now."""
+    """Returns the parts of a table's name, and its snapshot's id; None stands for now."""
     version = None if table.version == NOW else table.version.value
     return table.name.catalog, table.name.schema, table.name.table, version
 
@@ -92,11 +92,11 @@ def _place_of(table: TableAt) -> tuple[str, str, str, int | str | None]:
 def is_bare(table: exp.Table) -> bool:
     """Whether only an alias and a version follow the name: no sample, and no names for columns.
 
-    What is joined to it in the same parentheses is none of it.
+    Joins in the same parentheses do not count.
     """
     return not any(value for key, value in table.args.items() if key not in _OF_A_BARE_ONE)
 
 
 def column_of(facts: TableFacts, column: str) -> TableColumn | None:
-    """The table's column of that name, which is in lower case."""
+    """Returns the table's column of a name in lower case; None if it has none."""
     return next((each for each in facts.columns if each.name.lower() == column), None)

@@ -24,14 +24,14 @@ Named = Callable[[FilterRecord, exp.Table], FilterRecord]
 def left_out(
     root: Scope, graph_of: GraphOf, facts_of: FactsOf, told: Told, named: Named = lambda record, _: record
 ) -> Iterator[FilterRecord]:
-    """A record for each mention of a known table that has no candidate.
+    """Yields a record for each reference to a known table that has no candidate.
 
-    `told` says whether a mention has one, or has the record of one that could have given no filter. Any other
-    is in a part of the query that is not understood, or is joined with nothing. `named` says in the record
-    which mention it is.
+    `told` returns whether a table reference has one, or the record of a pair of columns that could not give a
+    filter. Any other table reference is in a part of the query that is not supported, or has no equality
+    join. `named` adds to the record which table reference it is.
     """
     unseen: set[int] = set()
-    # Whoever reads a SELECT comes before it.
+    # In this order, all readers of a SELECT come before it.
     for scope in reversed(list(root.traverse())):
         graph = graph_of(scope)
         is_select = isinstance(scope.expression, exp.Select)
@@ -55,7 +55,7 @@ def left_out(
 
 
 def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]:
-    """One for each mention of a known table in a query that is not understood at all."""
+    """Yields a record for each reference to a known table in a query that is not supported at all."""
     for table in tree.find_all(exp.Table):
         facts = facts_of(table)
         if facts is not None:
@@ -63,7 +63,7 @@ def not_understood(tree: exp.Query, facts_of: FactsOf) -> Iterator[FilterRecord]
 
 
 def mention_of(table: exp.Table) -> int:
-    """Tells one mention of a table in the text from another: by where its name ends."""
+    """Returns what identifies a table reference: where its name ends, or else its node's identity."""
     end = table.this.meta.get("end")
     return id(table) if end is None else int(end)
 
@@ -73,6 +73,6 @@ def _selected(scope: Scope) -> dict[str, exp.Expr | Scope]:
 
 
 def _seen_by_laterals(scope: Scope) -> frozenset[str]:
-    """The relations that a LATERAL beside them looks at: what it compares with them is not followed."""
+    """Returns the relations that a LATERAL beside them reads; its comparisons with them are not analyzed."""
     laterals = (each for join in joins_of(scope.expression) for each in join.find_all(exp.Lateral))
     return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))

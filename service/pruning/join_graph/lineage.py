@@ -1,4 +1,4 @@
-"""Which columns of tables a column of a SELECT comes from, and whether a filter may be moved down to them."""
+"""Filter pushdown: from a column of a SELECT down to the table columns that it comes from."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from service.model.filters.filtering import Reason
 from service.model.filters.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.pruning.join_graph.base_columns import position_of, source_column
 
-# A condition of so many parts would be slower than what it saves.
+# A condition with more parts would cost more than it saves.
 MAX_PLACES = 24
 _NUMBERS_ROWS = "monotonically_increasing_id"
-# What parentheses around a SELECT may have without changing its rows.
+# The parts that parentheses around a SELECT may have without a change to its rows.
 _AROUND = ("this", "alias", "order")
 
-# Why no filter is moved down, in words.
+# Why a filter is not pushed down, in words.
 SHARED = "another place that reads these rows may need others of them"
 LIMITED = "a LIMIT, OFFSET or sample chooses among all rows"
 TOTALLED = "a total, a window or a running number is made of rows with other keys too"
@@ -30,10 +30,10 @@ ClassesOf = Callable[[Scope], Mapping[ColumnOf, frozenset[ColumnOf]]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One of `count` places that read the SELECT `of`: as `relation`, in the SELECT `select`.
+    """One of the `count` readers of the SELECT `of`: the relation `relation` in the SELECT `select`.
 
-    These are identities of scopes. Two SELECTs may stand at one place in the text, where the qualifier has
-    copied a subquery.
+    SELECTs are given by the identities of their scopes. Their places in the text would not do: where the
+    qualifier has copied a subquery, two SELECTs have the same place.
     """
 
     of: int
@@ -44,11 +44,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A column of a table below a column of a SELECT; with a `refusal`, no filter may be moved down to it.
+    """A table column below a column of a SELECT; with a `refusal`, no filter may be pushed down to it.
 
-    `cause` says in words what the refusal is for. With a `reading`, one may only together with filters for
-    all others that read the same. `expression` is the column above in terms of this one, when it is not the
-    same.
+    `cause` says in words why. With a `reading`, a filter may be pushed down only together with filters for
+    all other readers of the same rows. `expression` is the column above in terms of this one; None when both
+    are the same.
     """
 
     table: exp.Table
@@ -61,7 +61,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A relation by its name in a SELECT that reads it."""
+    """A relation, with its name in a SELECT that reads it."""
 
     select: Scope
     name: str
@@ -70,7 +70,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A column on a filter's way down, with what has become of the filter so far."""
+    """A column on a filter's way down, and what has become of the filter so far."""
 
     place: Place
     column: str
@@ -81,16 +81,16 @@ class _Step:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Equal for two steps exactly when the same lies below both."""
+        """A value that is equal for two steps exactly when the same columns lie below both."""
         place = id(self.place.select), self.place.name, self.column
         return *place, self.refusal, self.reading, self.expression
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """What is known of a query's SELECTs where a filter would move down through them.
+    """The facts about a query's SELECTs that filter pushdown needs.
 
-    `is_open` says no of a SELECT and a relation in it whose rows must not be left out.
+    `is_open` returns False for a SELECT and a relation in it whose rows must not be pruned.
     """
 
     classes_of: ClassesOf
@@ -101,16 +101,16 @@ class Ways:
 def narrowed_by(
     place: Place, column: str, ways: Ways, refusal: Reason | None = None, reading: Reading | None = None
 ) -> Iterator[Source]:
-    """The table columns that may be narrowed to a set when only rows with `column` in that set are needed.
+    """Yields the table columns below `column`, each with a refusal if a filter cannot be pushed down to it.
 
-    A filter moves down through projections, joins, set unions and GROUP BY its column; not into a
-    SELECT that has a LIMIT, or a window that looks beyond the column's own rows. What it
-    would have narrowed but for that is told with the `refusal`. One SELECT on its way may be read in several
-    places, of which this is then the `reading`. Casts of the column are passed, but not those of a
-    union's branches: whether they lose nothing is asked where the column's type is known.
+    The filter keeps the rows whose `column` is in a set of keys. It moves down through projections, joins,
+    set unions and a GROUP BY of its column. It does not move into a SELECT that has a LIMIT, or a window that
+    looks beyond the column's own rows: the table columns below have a `refusal`. One SELECT on its way may
+    have several readers; then `reading` is the one that it comes from. Casts of the column are passed, but
+    not those in a union's branches. Whether a cast loses values is checked where the column's type is known.
     """
     waiting = [_Step(place, column, refusal, reading)]
-    # Unions of unions of the same common table expression double with each step.
+    # Nested unions of one common table expression double with each step.
     passed: set[tuple[object, ...]] = set()
     while waiting:
         step = waiting.pop()
@@ -139,7 +139,7 @@ def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
     for select, at in _branch_positions(relation, step.column):
         cast = None if is_union else _cast_column(select.expression, at)
         said = step.expression if cast is None else over_column(step.expression, cast[1])
-        # A union brings its branches to one type, which is another than that of a column below.
+        # A union converts its branches to one type, which is not that of the column below a cast.
         refused = Reason.KEY_IS_COMPUTED if is_union and said is not None else None
         for start, reason in _below(select, at, ways.is_open, refusal or refused, cast):
             for below, name in _equal_columns(select, start, ways if reason is None else None):
@@ -148,7 +148,7 @@ def _steps_below(step: _Step, relation: Scope, ways: Ways) -> Iterator[_Step]:
 
 
 def _cast_column(select: exp.Expr, position: int) -> tuple[exp.Column, exp.Expr] | None:
-    """The one column that a SELECT gives the cast of at a place, and the cast."""
+    """Returns the column that a SELECT casts at a position of its list, and the cast; None if it has none."""
     selects = select.selects if isinstance(select, exp.Select) else []
     if position >= len(selects) or any(each.is_star for each in selects):
         return None
@@ -161,7 +161,7 @@ def _cast_column(select: exp.Expr, position: int) -> tuple[exp.Column, exp.Expr]
 
 
 def over_column(expression: exp.Expr | None, column: exp.Expr) -> exp.Expr:
-    """The expression over what a column is below."""
+    """Returns the expression with `column` in the place of its own column; `column` if there is none."""
     if expression is None:
         return column
 
@@ -174,7 +174,7 @@ def over_column(expression: exp.Expr | None, column: exp.Expr) -> exp.Expr:
 
 
 def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int]]:
-    """The SELECTs of a relation, each with where the column stands in its list."""
+    """Yields the SELECTs of a relation, each with the column's position in its list."""
     position = position_of(relation, column)
     is_by_name = bool(relation.expression.args.get("by_name"))
     for select in _branches(relation):
@@ -184,7 +184,7 @@ def _branch_positions(relation: Scope, column: str) -> Iterator[tuple[Scope, int
 
 
 def _equal_columns(select: Scope, start: ColumnOf, ways: Ways | None) -> Iterator[tuple[Place, str]]:
-    """The column, and those that equal it in each row."""
+    """Yields the column and those that equal it in each row, each with its place."""
     same = frozenset() if ways is None else ways.classes_of(select).get(start, frozenset())
     for each in sorted(same | {start}):
         _, inner = select.selected_sources.get(each.relation, (None, None))
@@ -199,7 +199,7 @@ def _below(
     refusal: Reason | None,
     cast: tuple[exp.Column, exp.Expr] | None,
 ) -> Iterator[tuple[ColumnOf, Reason | None]]:
-    """The columns that one of a SELECT is made of, each with the reason for which it is not narrowed."""
+    """Yields the columns that a SELECT's column is made of, each with the reason why it is not filtered."""
     source = source_column(select.expression, position) if cast is None else cast[0]
     if source is None:
         selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
@@ -218,11 +218,11 @@ def _below(
 def moved_down(
     relation: Scope, asked: Sequence[Sequence[exp.Expr]], is_of_one_type: Callable[[Scope, str], bool]
 ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
-    """What holds of the needed rows of each SELECT in a relation of which only some rows are needed.
+    """Yields each SELECT in a relation with the conditions that hold for its needed rows.
 
-    `asked` has, for each place that reads the relation, the conditions on its columns that hold of what that
-    place needs. They move down as filters do, and only on columns that are columns below; into a union only
-    if those are of one type, for it brings them to one before they are compared.
+    `asked` has, for each reader of the relation, the conditions on its columns that hold for the rows which
+    that reader needs. They move down as filters do, but only on columns that are columns below too. They move
+    into a union only if these are of one type, because a union converts them before they are compared.
     """
     if len(asked) > MAX_PLACES or not _lets_filters_through(relation.expression):
         return
@@ -243,7 +243,7 @@ def _one_of(places: Sequence[Sequence[exp.Expr]]) -> exp.Expr:
 
 
 def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr | None:
-    """A condition on the columns of the relation as one on those of its SELECT; None where it has none."""
+    """Returns a condition on the relation's columns as one on its SELECT's; None where there is none."""
     copy = condition.copy()
     for each in list(own_columns(copy)):
         position = position_of(relation, each.name)
@@ -259,13 +259,13 @@ def _lets_filters_through(expression: exp.Expr) -> bool:
         return False
     outer = expression.parent
     while isinstance(outer, exp.Subquery):
-        # What follows its parentheses is done to its rows: a LIMIT, a sample, a join.
+        # A LIMIT, a sample or a join that follows the parentheses applies to the rows inside.
         if any(value for key, value in outer.args.items() if key not in _AROUND):
             return False
         outer = outer.parent
     if isinstance(expression, exp.Union):
         if expression.args.get("by_name"):
-            # Its columns are told by their places here.
+            # Columns are matched by their positions here.
             return False
         return all(_lets_filters_through(each.unnest()) for each in (expression.left, expression.right))
     return isinstance(expression, exp.Select)
@@ -280,9 +280,9 @@ def _branches(scope: Scope) -> Iterator[Scope]:
 
 
 def _keeps_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
-    """Whether dropping all rows of some keys leaves what the other keys give as it is.
+    """Whether the output for the other keys stays the same when all input rows of some keys are removed.
 
-    `keys` are the column, and what is cast of it, if each of its values is told apart by that as well.
+    `keys` are the column, and the cast of it if that keeps distinct values distinct.
     """
     if any(each.name.lower() == _NUMBERS_ROWS for each in select.find_all(exp.Anonymous)):
         return False
@@ -303,7 +303,7 @@ def _keeps_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
 
 
 def _selected(key: exp.Expr, select: exp.Expr) -> exp.Expr:
-    """What a key of GROUP BY stands for: one that no relation has is a name that SELECT gives."""
+    """Returns what a GROUP BY key stands for: a name that no relation has is an alias of the SELECT list."""
     if not isinstance(key, exp.Column) or key.table or not isinstance(select, exp.Select):
         return key
     return next((each.unalias().unnest() for each in select.selects if each.alias == key.name), key)

@@ -1,4 +1,4 @@
-"""From the joins of a SELECT that reads derived tables to joins of the tables below them."""
+"""Flattens the joins of a SELECT that reads derived tables into joins of the tables below them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.model.filters.joins import (
 from service.pruning.conditions.renamed import renamed
 from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections, with_columns_of
 
-# Common table expressions that read one another twice double with each step.
+# Common table expressions that each read the previous one twice double with each step.
 MAX_RELATIONS = 24
 
 OpenedOf = Callable[[Scope], OpenedGraph | None]
@@ -29,11 +29,12 @@ WrittenOf = Callable[[Scope], WrittenRows | None]
 def open_relations(
     graph: JoinGraph, opened_of: OpenedOf, written_of: WrittenOf = lambda _scope: None
 ) -> OpenedGraph:
-    """Puts the tables and conditions of derived tables and common table expressions in their place.
+    """Replaces derived tables and common table expressions by their own tables and conditions.
 
-    What makes their rows fewer (HAVING, LIMIT, DISTINCT) and what a computed column cannot say is left out:
-    the opened joins have every row that the SELECT has, and may have more. What has no joins of its own to
-    be opened (a union, a list of values) is one relation, if it can be written anew.
+    Clauses that reduce their rows (HAVING, LIMIT, DISTINCT) are left out, and so are conditions that cannot
+    be expressed over the columns below. The flattened joins therefore have every row that the SELECT has, and
+    may have more. A relation without joins of its own (a union, a list of values) stays one relation, as a
+    query that is rendered again if that is safe.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -74,8 +75,8 @@ def open_relations(
         columns |= {
             ColumnOf(name, column): renamed(each, names, quoted=True)
             for column, each in projections(relation.expression, inner).items()
-            # What comes of no column below is no literal to the engine, which gives these other types, and it
-            # says nothing of the NULL that an outer join puts there.
+            # A constant is left out. The engine does not treat the column as a literal, which may have
+            # another type, and a literal would hide the NULL that an outer join puts there.
             if relations_in(each)
         }
     for each in graph.conjuncts:
@@ -97,7 +98,7 @@ def open_relations(
 def _said_inside(
     conjuncts: Iterable[exp.Expr], names: Mapping[str, str]
 ) -> tuple[list[exp.Expr], frozenset[str]]:
-    """The conditions by the relations' new names, and which of these one reads that looks further out."""
+    """Returns the conditions with the new names, and the relations in conditions with outer references."""
     own: list[exp.Expr] = []
     others: set[str] = set()
     for each in conjuncts:

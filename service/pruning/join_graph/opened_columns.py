@@ -1,4 +1,4 @@
-"""What the columns of a SELECT stand for, in terms of the tables below it."""
+"""The columns of a SELECT in terms of the tables below it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.filters.joins import ColumnOf, OpenedGraph, Relation, has_col
 
 MAX_EXPRESSION_NODES = 48
 
-# Of these a SELECT's rows become fewer, never others. GROUP BY is looked at by itself.
+# These clauses may remove rows of a SELECT, but do not change them. GROUP BY is checked by itself.
 _CLAUSES = {
     "expressions",
     "from_",
@@ -33,7 +33,7 @@ _CLAUSES = {
 
 
 def has_rows_of_its_joins(select: exp.Expr) -> bool:
-    """Whether each of its rows has the values of a row of its joins, in what is not an aggregate."""
+    """Whether each row of the SELECT has the values of a row of its joins, aggregates aside."""
     if not isinstance(select, exp.Select) or any(
         value for key, value in select.args.items() if key not in _CLAUSES
     ):
@@ -48,7 +48,7 @@ def has_rows_of_its_joins(select: exp.Expr) -> bool:
         # ROLLUP and its like put NULL in the place of keys.
         is_plain = not any(value for key, value in group.args.items() if key != "expressions")
         return is_plain and group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is None
-    # An aggregate over all rows has a row even where there is none.
+    # An aggregate over all rows yields a row even if there are none.
     return select.args.get("having") is None and not any(
         each.find_ancestor(exp.Select) is select
         for each in select.find_all(exp.AggFunc)
@@ -57,7 +57,7 @@ def has_rows_of_its_joins(select: exp.Expr) -> bool:
 
 
 def projections(select: exp.Expr, inner: OpenedGraph) -> Mapping[str, exp.Expr]:
-    """The columns that leave the SELECT, in terms of its opened relations."""
+    """Returns the columns of the SELECT list in terms of the flattened relations."""
     if not isinstance(select, exp.Select) or select.is_star:
         return {}
     names = select.named_selects
@@ -72,7 +72,10 @@ def projections(select: exp.Expr, inner: OpenedGraph) -> Mapping[str, exp.Expr]:
 def with_columns_of(
     expression: exp.Expr, relations: Mapping[str, Relation], columns: Mapping[ColumnOf, exp.Expr]
 ) -> exp.Expr | None:
-    """A copy in which columns of opened relations are what they stand for; None where that is not known."""
+    """Returns a copy in which columns of flattened relations are replaced by what they stand for.
+
+    None where that is not known, or where the copy would be too large.
+    """
     copy = expression.copy()
     for each in list(own_columns(copy)):
         relation = relations.get(each.table)

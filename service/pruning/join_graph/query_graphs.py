@@ -1,4 +1,4 @@
-"""The joins of every SELECT of a query, worked out once for each."""
+"""The joins of every SELECT of a query, computed once for each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from service.pruning.join_graph.written_rows import written_rows
 
 
 class QueryGraphs:
-    """One query's SELECTs. `days` are those that it may be for the session when the query runs."""
+    """The join graphs of one query's SELECTs.
+
+    `days` are the days that it may be, in the session's time zone, when the query runs.
+    """
 
     def __init__(self, root: Scope, known: KnownTables, days: Sequence[date]) -> None:
         self._root = root
@@ -44,19 +47,19 @@ class QueryGraphs:
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
 
     def graph(self, scope: Scope) -> JoinGraph | None:
-        """The joins of a SELECT; None when they are not understood."""
+        """Returns the joins of a SELECT; None when they are not supported."""
         if id(scope) not in self._graphs:
             self._graphs[id(scope)] = join_graph(scope)
         return self._graphs[id(scope)]
 
     def subquery_of(self, graph: JoinGraph) -> exp.Expr | None:
-        """The subquery in a condition whose joins these are; None if they are another SELECT's."""
+        """Returns the subquery in a condition that has these joins; None if another SELECT has them."""
         return self._subqueries.get(id(graph))
 
     def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
-        """The same with the SELECTs that it reads in their place, and faithful conditions only."""
+        """Returns the flattened joins, with only those conditions that are safe to render."""
         if id(graph) not in self._opened:
-            # The graph is kept as well, so that no other one gets its identity.
+            # The graph is kept as well, so that no other object gets its identity.
             self._opened[id(graph)] = graph, self._opened_of(graph)
         return self._opened[id(graph)][1]
 
@@ -88,18 +91,18 @@ class QueryGraphs:
         return self._written_rows[id(scope)]
 
     def is_known(self, relation: Relation) -> bool:
-        """Whether keys may be collected from it."""
+        """Whether keys may be collected from the relation."""
         if isinstance(relation, WrittenRows):
             return all(map(self.is_known, relation.query.find_all(exp.Table)))
         return isinstance(relation, exp.Table) and self._known.build_facts(relation) is not None
 
     def classes_of(self, scope: Scope) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
-        """The columns of a SELECT that are equal in each of its rows."""
+        """Returns the classes of columns that are equal in each row of the SELECT."""
         graph = self.graph(scope)
         return {} if graph is None else self.classes_in(graph)
 
     def classes_in(self, graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
-        """The columns that are equal in each row of these joins, which are those of a SELECT or within it."""
+        """Returns the classes of columns that are equal in each row of these joins."""
         if id(graph) not in self._classes:
             self._classes[id(graph)] = column_classes(graph.equalities, self._known.family_in(graph))
         return self._classes[id(graph)]
@@ -110,24 +113,24 @@ class QueryGraphs:
         return graph is not None and relation not in graph.null_supplied
 
     def mentions_of(self, scope: Scope) -> int:
-        """In how many places it is read."""
+        """Returns in how many places the SELECT is read."""
         return self._mentions[id(scope)]
 
     def is_shared(self, scope: Scope) -> bool:
-        """Whether it is read in several places, each of which may ask for less of it."""
+        """Whether the SELECT is read in several places, each of which may need fewer of its rows."""
         return id(scope) in self._shared
 
     def is_in_a_union(self, scope: Scope) -> bool:
-        """Whether it is a branch of a union, or read by one."""
+        """Whether the SELECT is a branch of a union, or is read by one."""
         return id(scope) in self._in_unions
 
     def is_read_in_a_union(self, end: int) -> bool:
-        """Whether the mention of a table stands in such a SELECT."""
+        """Whether the table reference whose name ends there is in such a SELECT."""
         return end in self._mentioned_in_unions
 
     @cached_property
     def has_filters_outside(self) -> bool:
-        """Whether a SELECT filters what another yields: the engine may filter what is joined there."""
+        """Whether a SELECT filters the rows of another: then the engine may filter what is joined there."""
         graphs = (self.graph(each) for each in self._root.traverse())
         on_derived = (
             graph.conditions_on(name)
@@ -164,7 +167,7 @@ class QueryGraphs:
 
     @cached_property
     def _has_clock(self) -> bool:
-        """Most queries have none, and need not be looked through for each condition."""
+        """Whether the query reads the clock; most do not, and then no condition has to be searched."""
         return has_clock(self._root.expression)
 
     @cached_property

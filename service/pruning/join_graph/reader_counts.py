@@ -7,15 +7,15 @@ from collections.abc import Mapping, Set
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-# Its argument is the name of a table, and looks like a column.
+# A function whose argument is the name of a table, but looks like a column.
 _OF_TABLE = "table"
 
 
 def reader_counts(root: Scope) -> Mapping[int, int]:
-    """The number by each scope's identity: where part of the query is in no scope, one too many for each.
+    """Returns the number of readers by each scope's identity; one too many if a part is in no scope.
 
-    Such a part is a subquery right in a table function's arguments, or what UNPIVOT reads. Whatever it reads,
-    it reads once more.
+    Such a part of the query is a subquery in the arguments of a table function, or the source of an UNPIVOT.
+    It may read any SELECT once more.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -30,9 +30,10 @@ def reader_counts(root: Scope) -> Mapping[int, int]:
 
 
 def _are_all_seen(root: Scope) -> bool:
-    """Whether each SELECT is a scope, and each name of a common table expression a reference in one.
+    """Whether each SELECT is a scope, and each name of a common table expression is a reference in one.
 
-    A pivot hides what it reads, and of two relations of one name, which parentheses allow, one hides another.
+    A pivot hides the relation that it reads. Parentheses allow two relations of one name, and then one hides
+    the other.
     """
     selects: set[int] = set()
     read: set[int] = set()
@@ -42,7 +43,7 @@ def _are_all_seen(root: Scope) -> bool:
         if len(set(names)) < len(names):
             return False
         read |= {id(node) for name, node in scope.references if isinstance(scope.sources.get(name), Scope)}
-    # One walk for all: every new text is asked.
+    # One walk for all checks, because every new text is checked.
     nodes = list(root.expression.find_all(exp.Select, exp.SetOperation, exp.Table, exp.Anonymous, exp.CTE))
     common = {each.alias.lower() for each in nodes if isinstance(each, exp.CTE)}
     return all(_is_seen(each, selects, read, common) for each in nodes)
@@ -54,7 +55,7 @@ def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]
     if isinstance(node, exp.Anonymous):
         return not common or node.name.lower() != _OF_TABLE
     if isinstance(node, exp.Table):
-        # One with a schema is a table of that name, unless it is pivoted: then the qualifier has added it.
+        # A name with a schema is a table's, unless it is pivoted: then the qualifier has added the schema.
         is_common = node.name.lower() in common and (not node.db or bool(node.args.get("pivots")))
         return not is_common or id(node) in read or node.find_ancestor(exp.Hint) is not None
     return id(node) in selects

@@ -1,4 +1,4 @@
-"""Which SELECTs of a query are read in several places."""
+"""Which SELECTs of a query are read in several places?"""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from sqlglot.optimizer.scope import Scope
 
 
 def shared_selects(root: Scope, mentions: Mapping[int, int]) -> frozenset[int]:
-    """The identities of the scopes that are mentioned more than once, and of all that those read.
+    """Returns the identities of the scopes with several readers, and of all scopes that those read.
 
-    One that is only visible to such a scope counts as read: nobody must be told that a SELECT is read once
-    when it is not.
+    A scope that is merely visible to such a scope counts as read, so that no shared SELECT is taken for one
+    with a single reader.
     """
     return all_below(each for each in root.traverse() if mentions.get(id(each), 0) > 1)
 
 
 def all_below(scopes: Iterable[Scope]) -> frozenset[int]:
-    """The identities of these scopes, and of all that they read."""
+    """Returns the identities of these scopes, and of all scopes that they read."""
     found: set[int] = set()
     waiting = list(scopes)
     while waiting:

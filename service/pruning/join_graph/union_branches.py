@@ -1,4 +1,4 @@
-"""Which SELECTs of a query are branches of a union, or are read by one."""
+"""Which SELECTs of a query are branches of a union, or are read by one?"""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service.pruning.join_graph.shared_selects import all_below
 
 
 def union_branches(root: Scope) -> frozenset[int]:
-    """The identities of the scopes.
+    """Returns the identities of these scopes.
 
-    The engine takes the first branch of a union in which it finds a column in a scan: by what that scan is
-    partitioned by, it decides whether it prunes the scans of all branches.
+    The engine takes the first branch of a union in which it finds a column in a scan. The partitioning of
+    that scan decides whether it prunes the scans of all branches.
     """
     unions = (each for each in root.traverse() if isinstance(each.expression, exp.SetOperation))
     return all_below(branch for union in unions for branch in union.set_operation_scopes)

@@ -1,4 +1,4 @@
-"""The rows of a relation that has no joins of its own to be opened, as a query: a list of values, a union."""
+"""Renders a relation that has no joins to flatten, a list of values or a union, as a query of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.pruning.join_graph.join_paths import paths_to, reached
 from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections
 
 MAX_VALUES = 1_000
-# Unions of unions of the same common table expression double with each step.
+# Nested unions of one common table expression double with each step.
 MAX_SELECTS = 64
 MAX_TABLES = 16
 
@@ -26,7 +26,7 @@ IsFaithful = Callable[[exp.Expr], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """One SELECT: by its columns' positions what they are, None for what cannot be said."""
+    """One SELECT of a union, with an expression for each column; None for one that cannot be rendered."""
 
     columns: tuple[exp.Expr | None, ...]
     relations: Mapping[str, Relation]
@@ -37,9 +37,9 @@ class _Branch:
 def written_rows(
     scope: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: IsFaithful
 ) -> WrittenRows | None:
-    """Every row that the relation has, and perhaps more, in those columns that can be written anew.
+    """Returns every row of the relation, and perhaps more, in those columns that are safe to render.
 
-    Tables are named as in the query. None if there is no such column, or the text would be a long one.
+    Tables have the names of the query. None if there is no such column, or the text would be too long.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -63,9 +63,9 @@ def written_rows(
 
 
 def selects_of(scope: Scope) -> list[Scope] | None:
-    """The SELECTs whose rows together are those of the relation; None if it is made in another way.
+    """Returns the SELECTs whose rows together are those of the relation; None if it is made in another way.
 
-    Of several unions the left ones come first, as they would without parentheses: each makes one type of two.
+    Nested unions must be on the left, as without parentheses, because each union converts two types to one.
     """
     if isinstance(scope.expression, exp.Select):
         return [scope]
@@ -113,11 +113,11 @@ def _branch(select: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: 
 
 
 def _joined(columns: Sequence[exp.Expr | None], opened: OpenedGraph, is_known: IsKnown) -> _Branch:
-    """With the relations that its columns come from, and those on the way to what filters them."""
+    """Returns the branch with the relations of its columns, and those on the paths to what filters them."""
     graph = opened.graph
     known = frozenset(name for name, each in graph.relations.items() if is_known(each))
     asked = [relations_in(each) for each in columns if each is not None]
-    # Of an outer join, the rows without a partner are rows too.
+    # Rows of an outer join that have no partner are rows too.
     roots = known - graph.null_supplied
     root = next((min(each) for each in asked if each and each <= roots), None)
     parents = {} if root is None else reached(graph, root, known)
@@ -163,7 +163,7 @@ def _at(branch: _Branch, position: int) -> exp.Expr | None:
 
 
 def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
-    # Other names for the same relations must not make another query of it.
+    # Other names for the same relations must not change the query.
     order = sorted(branch.relations, key=lambda name: (_label(branch.relations[name]), name))
     alias = {name: f"u{position}" for position, name in enumerate(order)}
     select = exp.select(
@@ -177,7 +177,7 @@ def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
 
 def _said(branch: _Branch, position: int) -> exp.Expr:
     column = branch.columns[position]
-    # A branch without one of the columns would move the others into its place.
+    # In a branch without one of the columns, the others would move to wrong positions.
     assert column is not None
     return column
 

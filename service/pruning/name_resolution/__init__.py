@@ -1,6 +1,6 @@
 """Which table and which column does each name of a query mean?
 
-In comes a parsed query; out goes a tree in which every column names its relation and every table its
-catalog, or the answer that the query is not understood well enough to be pruned. The room also pins tables
-to snapshots and reads how joins are nested. It imports only `conditions` and the model.
+Input: a parsed query. Output: a tree in which every column names its relation and every table its catalog, or
+the answer that the query is not understood well enough to be pruned. The room also pins tables to snapshots
+and reads how joins are nested. It imports only `conditions` and the model.
 """

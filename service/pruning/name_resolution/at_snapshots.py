@@ -1,4 +1,4 @@
-"""The versions of a query's tables as the snapshots that they are."""
+"""Replaces the versions of a query's tables by the snapshots that they name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from sqlglot import exp
 
 
 def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
-    """The tree with the tables whose name ends at one of these places in the text read at that snapshot.
+    """Returns the tree with each table whose name ends at one of these places read at that snapshot.
 
-    One snapshot has many names; to the rules that follow it has one. An id of any other place is made text:
-    the query means it, but the rules must not take the table for one that they know.
+    A snapshot may have many names, but the later rules know it only by its id. A snapshot id at any other
+    place becomes text: the query means it, but the rules must not take the table for one that they know.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM t VERSION AS OF 'audit' JOIN u ON TRUE", read="spark")
@@ -39,7 +39,7 @@ def at_snapshots(tree: exp.Query, snapshots: Mapping[int, int]) -> exp.Query:
 
 
 def _cut(table: exp.Table, named: int) -> None:
-    """Leaves only so many parts of the name, but what columns know the table by."""
+    """Keeps only the first `named` parts of the name, and the last one as the alias that columns use."""
     parts = table.parts
     if len(parts) > named and not table.alias:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1].name, quoted=True)))
@@ -48,12 +48,12 @@ def _cut(table: exp.Table, named: int) -> None:
 
 
 def at_snapshot(snapshot_id: int) -> exp.Version:
-    """What stands behind a table's name so that it is read at this snapshot."""
+    """Returns the clause after a table's name that reads it at this snapshot."""
     return exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id))
 
 
 def snapshot_of(table: exp.Table) -> int | None:
-    """The snapshot that a table is read at; None when that is said in any other way.
+    """Returns the snapshot that a table is read at by its id; None for any other version, or none.
 
     >>> from sqlglot import parse_one
     >>> snapshot_of(parse_one("SELECT 1 FROM t VERSION AS OF 7", read="spark").find(exp.Table))

@@ -1,4 +1,4 @@
-"""Will a later read of a table have the columns that its facts say?"""
+"""Will a later read of a table have the columns that its facts have?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from service.model.tables.tables import TableFacts, TableSource
 
 
 def is_readable_again(facts: TableFacts) -> bool:
-    """Whether it can be pinned, or is of a source that has nothing to pin.
+    """Whether the table can be pinned, or is of a source that has nothing to pin.
 
     A table without rows has no snapshot, and `VERSION AS OF` reads with the columns of the snapshot's time.
     """

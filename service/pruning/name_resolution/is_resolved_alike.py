@@ -1,4 +1,4 @@
-"""Are the names of a qualified query those that Spark resolves them to?"""
+"""Does Spark resolve the names of a query as the qualifier has resolved them?"""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from service.pruning.name_resolution.unnamed_columns import are_told
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 Known = Mapping[str, frozenset[str] | None]
-"""The columns of relations by their names; None when not all are known."""
+"""The columns of each relation, by its name; None when not all are known."""
 
 
 def is_resolved_alike(root: Scope, facts_of: FactsOf) -> bool:
-    """False where columns that are not known, or fields of structs, may take a name from those that are.
+    """Returns False if a name may mean an unknown column, or a field of a struct, instead of a known column.
 
-    USING means the first relation that has the column, of all that stand before it; behind a star, places
-    are those of all columns that there are. And `a.b` in a subquery is a field of its own relations' column
-    `a` before it is a column of a relation `a` further out. So it is in an ON that does not see `a`, and of a
-    relation of which it is not known whether it has a column `b`.
+    USING means the first relation before it that has the column. After a star, positions depend on all
+    columns. In a subquery, `a.b` is a field of a column `a` of its own relations before it is a column of a
+    relation `a` further out. The same is true in an ON that does not see `a`, and if it is not known whether
+    the relation `a` has a column `b`.
     """
     return all(_is_alike(scope, facts_of) for scope in root.traverse())
 
@@ -45,8 +45,8 @@ def _is_alike(scope: Scope, facts_of: FactsOf) -> bool:
 def _is_having_of_its_own(select: exp.Select, known: Known) -> bool:
     """Whether each name in HAVING is a column of the relations or of the SELECT.
 
-    Others stay without a relation, and no scope tells of them: they are columns further out, variables of the
-    session, or functions that need no parentheses.
+    Other names stay without a relation, and no scope reports them. They are columns further out, variables of
+    the session, or functions that need no parentheses.
     """
     having = select.args.get("having")
     if having is None:
@@ -63,7 +63,7 @@ def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
 
 
 def _is_another(name: str, scope: Scope, known: Known) -> bool:
-    """Whether something else is called as this relation, which may not have the columns that it is asked."""
+    """Whether something else has the name of this relation, which may lack the columns that are read."""
     if any(each is not None and name in each for each in known.values()):
         return True
     outer = scope.parent if scope.can_be_correlated else None
@@ -83,7 +83,7 @@ def _are_outer_names_clear(scope: Scope, known: Known) -> bool:
 
 
 def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] | None:
-    """The names of a relation's columns in lower case; None when not all are known."""
+    """Returns the names of a relation's columns in lower case; None when not all are known."""
     if isinstance(source, exp.Table):
         facts = None if source.args.get("pivots") else facts_of(source)
         return None if facts is None else frozenset(each.name.lower() for each in facts.columns)

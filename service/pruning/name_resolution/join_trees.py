@@ -1,4 +1,4 @@
-"""How the joins of a SELECT are written: from left to right, and those in parentheses by themselves."""
+"""The joins of a SELECT as they are written: from left to right, and by themselves in parentheses."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from service.pruning.conditions.holding_conditions import holding_conditions
 from service.pruning.conditions.joins_in_effect import JoinTree, Operand, WrittenJoin
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
-# What parentheses around joins may have besides: not a name, a sample or a pivot.
+# The parts that plain parentheses around joins may have: not a name, a sample or a pivot.
 _OF_PARENTHESES = frozenset({"this", "joins"})
-# Whose right side nobody sees any more.
+# Joins whose right side is not visible afterwards.
 _HIDING = (JoinType.LEFT_SEMI, JoinType.LEFT_ANTI)
 
 
 def join_tree(select: exp.Select) -> JoinTree | None:
-    """The joins in the FROM of a qualified SELECT; None when there is one that is not understood here.
+    """Returns the joins in the FROM of a qualified SELECT; None when one of them is not supported here.
 
     Parentheses at the left end change nothing.
 
@@ -33,7 +33,7 @@ def join_tree(select: exp.Select) -> JoinTree | None:
 
 
 def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
-    """The joins of its FROM, also those in parentheses.
+    """Yields the joins in the FROM of a SELECT, also those in parentheses.
 
     >>> from sqlglot import parse_one
     >>> text = "SELECT 1 FROM (a JOIN b) JOIN (c JOIN (SELECT 1 FROM x JOIN y) AS d) ON TRUE"
@@ -49,7 +49,7 @@ def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
 
 
 def relations_of(select: exp.Expr) -> Iterator[exp.Expr]:
-    """What its FROM joins, also in parentheses."""
+    """Yields the relations in the FROM of a SELECT, also those in parentheses."""
     first = select.args.get("from_")
     for each in (*([] if first is None else [first]), *joins_of(select)):
         relation = each.this
@@ -59,7 +59,7 @@ def relations_of(select: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def is_parenthesis(relation: exp.Expr) -> bool:
-    """Whether it stands around tables or joins, and is nothing but that: it has no name of its own."""
+    """Whether these are plain parentheses around tables or joins, without a name of their own."""
     if not isinstance(relation, exp.Subquery) or isinstance(relation.this, exp.Select | exp.SetOperation):
         return False
     return _OF_PARENTHESES.issuperset(key for key, value in relation.args.items() if value)
@@ -74,7 +74,7 @@ def _joins_within(relation: exp.Expr) -> Iterator[exp.Join]:
 
 
 def _operand(relation: exp.Expr) -> Operand | None:
-    """A relation by its name, or what is joined in parentheses."""
+    """Returns a relation's name, or the joins in parentheses; None if these are not supported."""
     within = _operand(relation.this) if is_parenthesis(relation) else relation.alias_or_name
     joins = relation.args.get("joins")
     return _joined(within, joins) if joins and within is not None else within

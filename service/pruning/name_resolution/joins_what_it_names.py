@@ -1,4 +1,4 @@
-"""Does each ON name what its join joins?"""
+"""Does each ON name only relations that its join sees?"""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ _HIDING = ("SEMI", "ANTI")
 
 
 def joins_what_it_names(select: exp.Select, may_be_another: Callable[[str], bool]) -> bool:
-    """False where an ON names a relation of the SELECT that its join does not see.
+    """Returns False if an ON names a relation of the SELECT that its join does not see.
 
-    To the parser it sees all of them. To Spark, a name that stands for none of its two sides is a field of a
-    struct, or a column further out. What stands before a comma is no side of a later join; commas look like
-    CROSS JOIN here, so such a name counts only if it `may_be_another`: else Spark would not take the query.
+    To the parser, it sees all of them. To Spark, a name that is not in one of its two sides is a field of a
+    struct, or a column further out. A relation before a comma is not in a side of a later join. Commas look
+    like CROSS JOIN here, so such a name counts only if it `may_be_another`: otherwise Spark would reject the
+    query.
 
     >>> from sqlglot import parse_one
     >>> def joins(text):
@@ -56,7 +57,7 @@ def _are_seen(
 
 
 def _names_in(relation: exp.Expr, is_inside: bool = False) -> Iterator[str]:
-    """The name of a relation, or those that are joined in parentheses without one; `is_inside`: both."""
+    """Yields a relation's name, or without one the names in its parentheses; with `is_inside`, both."""
     if relation.alias_or_name:
         yield relation.alias_or_name
     if relation.alias_or_name and not is_inside:
@@ -67,7 +68,7 @@ def _names_in(relation: exp.Expr, is_inside: bool = False) -> Iterator[str]:
 
 
 def _nested(relation: exp.Expr) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:
-    """What is joined in parentheses: what comes first there, and its joins."""
+    """Yields the first relation in parentheses, with the joins there."""
     inner = relation.this if isinstance(relation, exp.Subquery | exp.Paren) else None
     if isinstance(inner, exp.Table | exp.Subquery | exp.Paren):
         yield inner, [*(inner.args.get("joins") or ()), *(relation.args.get("joins") or ())]

@@ -1,4 +1,4 @@
-"""A table at one snapshot, as the gateway's own queries name it."""
+"""A table at one snapshot, with the name that the gateway's own queries use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service.pruning.name_resolution.at_snapshots import at_snapshot
 
 
 def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
-    """The table at the snapshot of its facts; as it is then, if it has no snapshots.
+    """Returns the table at the snapshot of its facts, or as it is when it is read if it has no snapshots.
 
-    It is named as the catalog has it: that may tell upper from lower case, which a query's tree does not.
-    A schema within a schema is a name of its own, as `spark_session.table_sql_name` has it.
+    The name is spelled as in the catalog, which may be case-sensitive; a query's tree is in lower case.
+    A schema within a schema is one more part of the name, as in `spark_session.table_sql_name`.
     """
     catalog, schema, *below = (exp.to_identifier(each, quoted=True) for each in facts.name.parts)
     return exp.Table(

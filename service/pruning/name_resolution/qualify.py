@@ -1,4 +1,4 @@
-"""From the tree of a query to one in which every column names its relation and every table its catalog."""
+"""Qualifies a query's tree: every column names its relation, and every table its catalog."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NEEDS_ALL = "needs_all_columns"
 def qualify(
     tree: exp.Query, tables: Mapping[TableAt, TableFacts], catalog: str | None, schema: str | None
 ) -> exp.Query | None:
-    """A copy with full names, in lower case as Spark compares them; None when a name cannot be resolved.
+    """Returns a copy with full names, in lower case as Spark compares them; None if one cannot be resolved.
 
-    No column of the tree names its table by a path: behind the second part of a name are fields of a struct.
+    No column of the tree names its table by a path: after the second part of a name are fields of a struct.
 
-    A table at another version may have other columns: it is told by its snapshot's id, and unknown when it
-    is asked for in any other way.
+    A table at another version may have other columns. It is known by its snapshot's id, and unknown if the
+    query asks for the version in any other way.
 
     >>> from sqlglot import parse_one
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
@@ -50,20 +50,20 @@ def qualify(
             db=schema,
             validate_qualify_columns=False,
             identify=False,
-            # To Spark a name in WHERE is never one that SELECT gives.
+            # To Spark, a name in WHERE is never an alias of the SELECT list.
             expand_alias_refs=False,
         )
     except (SqlglotError, RecursionError, AssertionError):
-        # The last is what it says of a place in ORDER BY or GROUP BY that counts columns which are not known.
+        # The qualifier raises the last for a position in ORDER BY or GROUP BY that counts unknown columns.
         return None
     _put_back(qualified, versions)
     return qualified
 
 
 def needs_all_columns(select: exp.Expr) -> bool:
-    """Whether the columns of all of its relations must have been known for it to be qualified rightly.
+    """Whether the SELECT is qualified correctly only if the columns of all of its relations were known.
 
-    By USING, NATURAL or a star it named columns of which a qualified SELECT has but the names.
+    It has USING, NATURAL or a star; once it is qualified, only the names of the columns are left of these.
     """
     return bool(select.meta.get(_NEEDS_ALL))
 
@@ -71,8 +71,8 @@ def needs_all_columns(select: exp.Expr) -> bool:
 def _open_parentheses(tree: exp.Query) -> None:
     """Takes joins out of parentheses where that changes nothing.
 
-    Those with a name are a SELECT of all columns: nothing inside is seen outside. Those at the left end are
-    joined first anyhow.
+    Parentheses with a name are a SELECT of all columns: nothing inside is visible outside. Joins in
+    parentheses at the left end come first anyhow.
     """
     for each in list(tree.find_all(exp.Subquery)):
         inner = each.this
@@ -89,7 +89,7 @@ def _open_parentheses(tree: exp.Query) -> None:
 
 
 def _is_of_joins(relation: exp.Expr) -> bool:
-    """Whether what stands in parentheses is no query."""
+    """Whether tables or joins are in the parentheses, and not a query."""
     return not isinstance(relation.unnest(), exp.Select | exp.SetOperation) or bool(
         relation.args.get("joins")
     )
@@ -104,7 +104,7 @@ def _mark(tree: exp.Query) -> None:
 def _tell_fields(tree: exp.Query) -> None:
     """Makes `f.place.city` a field of the column `f.place`; to the parser it is a column of a table `place`.
 
-    A relation of that name would be taken for its table.
+    The qualifier would take a relation of that name for the table.
     """
     for column in list(tree.find_all(exp.Column)):
         relation, name, *fields = column.parts if column.args.get("db") else [None, None]
@@ -124,19 +124,19 @@ def _columns(tables: Mapping[TableAt, TableFacts]) -> dict[str, Any]:
 
 
 def _label(version: object) -> str:
-    # No name that a query can give a table has it.
+    # No name that a query can give a table has a line break.
     return f"\n{version}" if version != "" else ""
 
 
 def _set_aside(tree: exp.Query) -> Mapping[str, exp.Table]:
-    """Names each version of a table as a table of its own: what it was, by the new name."""
+    """Renames each version of a table to a table of its own; returns the old tables by the new names."""
     versions: dict[str, exp.Table] = {}
     for table in list(tree.find_all(exp.Table)):
         version = table.args.get("version")
         if version is None or not isinstance(table.this, exp.Identifier):
             continue
         if not table.alias:
-            # Columns know it by its own name.
+            # Columns use the table's own name.
             alias = exp.to_identifier(table.name, quoted=table.this.quoted)
             table.set("alias", exp.TableAlias(this=alias))
         snapshot_id = snapshot_of(table)

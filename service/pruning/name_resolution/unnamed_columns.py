@@ -1,4 +1,4 @@
-"""The columns of derived tables that the text gives no name, by the names that Spark gives them."""
+"""Names those columns of derived tables that have no name in the text, as Spark names them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from service.pruning.name_resolution.is_understood import UNTOLD, relation_names
 def name_unnamed(tree: exp.Query) -> None:
     """Gives each column of derived tables and lists of values a name, if it has none.
 
-    To Spark a column, also in parentheses or in one cast, gives its own name, and the values of a list
-    `col1`, `col2` and so on. What anything else is called is not known here: it gets a name that no text has
-    which is understood.
+    Spark uses the name of a column, also in parentheses or in one cast, and `col1`, `col2` and so on for the
+    values of a list. Its names for anything else are not known here. Such a column gets a name that no
+    supported text has.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM (SELECT CAST((a) AS INT), ((b)) FROM t)", read="spark")
@@ -31,7 +31,7 @@ def name_unnamed(tree: exp.Query) -> None:
 
 
 def are_told(names: Iterable[str]) -> bool:
-    """Whether these are the names of the columns to Spark as well."""
+    """Whether Spark has the same names for the columns."""
     return not any(each.startswith(UNTOLD) for each in names)
 
 
@@ -40,7 +40,7 @@ def _name_values(values: exp.Values) -> None:
         return
     first = values.expressions[0]
     row = first.expressions if isinstance(first, exp.Tuple) else [first]
-    # To Spark a struct that stands alone is a row, and so are parentheses in parentheses.
+    # To Spark, a single struct is a row, and so are parentheses in parentheses.
     is_told = len(row) > 1 or not isinstance(row[0].unnest(), exp.Struct | exp.Tuple)
     start = "col" if is_told else UNTOLD
     alias = values.args.get("alias") or exp.TableAlias()
@@ -74,7 +74,7 @@ def _own_name(column: exp.Expr, relations: Collection[str]) -> exp.Identifier | 
     inner = column.unnest()
     if isinstance(inner, exp.Cast):
         inner = inner.this.unnest()
-        # A cast of a field of a struct is called by its text.
+        # A cast of a field of a struct is named by its text.
         if isinstance(inner, exp.Column) and inner.table and inner.table.lower() not in relations:
             return None
     return inner.this if isinstance(inner, exp.Column) and isinstance(inner.this, exp.Identifier) else None

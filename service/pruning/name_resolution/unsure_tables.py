@@ -1,4 +1,4 @@
-"""Tables that a query reads in one place as they were, and might read in another as they are by then."""
+"""Ambiguous tables: a query reads them at a snapshot in one place, and perhaps unpinned in another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service.model.tables.tables import TableAt, TableName
 def unsure_tables(
     tree: exp.Query, parsed: ParsedQuery, names: Mapping[int, TableAt]
 ) -> Collection[TableName]:
-    """Those with several mentions, of which not every one can be told a snapshot; in lower case.
+    """Returns the tables with several references of which some cannot be pinned; in lower case.
 
-    A sample is one such place, and a name that is a common table expression's elsewhere in the text. What the
-    user asks for at a version of his choice is the same whatever happens.
+    A reference cannot be pinned if it has a sample, or if its name is a common table expression's elsewhere
+    in the text. A reference at a version that the user chose always reads the same, so it does not count.
 
     `tree` has full names: see `qualify`.
     """

@@ -15,7 +15,7 @@ Attributes = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def abstract_syntax_tree(tree: exp.Query, known_tables: Sequence[str] = ()) -> PlanNode:
-    """Scans below joins below filters below projections; tables by their full name where it is known.
+    """Returns scans below joins below filters below projections, with full table names where known.
 
     >>> from sqlglot import parse_one
     >>> abstract_syntax_tree(parse_one("SELECT a FROM t")).children[0].operator
@@ -62,7 +62,7 @@ class _Reader:
     def _set_operation(self, query: exp.SetOperation) -> PlanNode:
         branches: list[exp.Expr] = []
         left: exp.Expr = query
-        # Left-deep, and possibly by thousands.
+        # The tree is left-deep, possibly by thousands of branches.
         while type(left) is type(query) and (left is query or _continues(left, query)):
             branches.append(left.expression)
             left = left.this
@@ -149,7 +149,7 @@ def _column(expression: exp.Expr) -> tuple[str, tuple[str, ...]]:
     if isinstance(expression, exp.Alias):
         return expression.alias, (text_of(expression.this),)
     text = text_of(expression)
-    # A call has no name of its own: that of its argument would be another column's.
+    # A call has no name of its own, and the name of its argument would be another column's.
     return ("fields" if isinstance(expression, exp.Star) else expression.output_name or text), (text,)
 
 

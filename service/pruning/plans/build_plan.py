@@ -1,4 +1,4 @@
-"""What a filter's keys are collected from, as a plan."""
+"""The plan of the build side that a filter's keys are collected from."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _QUALIFIER = re.compile(r"`|\b[a-z_]\w*\.(?=[a-z_`])")
 
 
 def collector(build: Build, *, is_cached: bool) -> PlanNode:
-    """The node that yields the keys, over what they are collected from; equal for equal sets of keys.
+    """Returns the node that yields the keys, over the plan of the build side; equal for equal key sets.
 
-    `is_cached`: they had been collected before, and nothing below it was read for them.
+    `is_cached`: the keys had been collected before, and nothing below the node was read for them.
     Source: FLIP-248, `DynamicFilteringDataCollector`.
     """
     source = (("source", (FilterSource.CACHED.value,)),) if is_cached else ()
@@ -28,7 +28,7 @@ def collector(build: Build, *, is_cached: bool) -> PlanNode:
 
 
 def build_plan(build: Build) -> PlanNode:
-    """The build side's tables, joined and filtered; those of several build sides, side by side."""
+    """Returns the build side's tables, joined and filtered; those of several build sides as a union."""
     # A list of values reads no table.
     scans = tuple(table_scan(str(each)) for each in build.tables) or (PlanNode("Values"),)
     together = _UNION if build.is_union else _JOIN
@@ -38,7 +38,7 @@ def build_plan(build: Build) -> PlanNode:
 
 
 def table_scan(table: str) -> PlanNode:
-    """The scan of a table by its full name.
+    """Returns the scan of a table by its full name.
 
     >>> table_scan("lake.tpcds.item").attributes
     (('table', ('lake', 'tpcds', 'item')),)
@@ -47,7 +47,7 @@ def table_scan(table: str) -> PlanNode:
 
 
 def is_built_by(build: Build, table: TableName, conditions: Sequence[str]) -> bool:
-    """Whether the table under just these conditions is what the build side reads.
+    """Whether the build side reads just this table under just these conditions.
 
     >>> dates = TableName("lake", "tpcds", "date_dim")
     >>> build = Build((dates,), ("d_date_sk",), "d_year = 2000 AND d_moy = 11", (1,))
@@ -55,7 +55,7 @@ def is_built_by(build: Build, table: TableName, conditions: Sequence[str]) -> bo
     True
     """
     shown = [_plain(each) for each in conditions]
-    # The same letters in all, and each a part: the same conditions, in whatever order.
+    # All characters are the same, and each condition is a part: these are the same conditions, in any order.
     is_whole = sorted(" and ".join(shown)) == sorted(_plain(build.predicate))
     return is_whole and build.tables == (table,) and all(is_part_of(build, each) for each in conditions)
 

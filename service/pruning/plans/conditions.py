@@ -8,7 +8,7 @@ from sqlglot import exp
 
 
 def conjuncts(condition: exp.Expr) -> Sequence[exp.Expr]:
-    """The conditions that AND binds together.
+    """Returns the conditions that AND joins.
 
     >>> from sqlglot import condition
     >>> [each.sql() for each in conjuncts(condition("(a = 1 AND b = 2) AND c = 3"))]
@@ -26,7 +26,7 @@ def conjuncts(condition: exp.Expr) -> Sequence[exp.Expr]:
 
 
 def text_of(expression: exp.Expr) -> str:
-    """The expression in Spark's SQL, with `$subquery` where a subquery stands.
+    """Returns the expression in Spark's SQL, with `$subquery` in the place of each subquery.
 
     >>> from sqlglot import parse_one
     >>> text_of(parse_one("a IN (SELECT b FROM t)"))
@@ -42,7 +42,7 @@ def text_of(expression: exp.Expr) -> str:
 
 
 def subqueries(expression: exp.Expr) -> Iterator[exp.Query]:
-    """The subqueries of an expression, without those that stand inside others."""
+    """Yields the subqueries of an expression, without those inside others."""
     if isinstance(expression, exp.Query):
         yield expression
         return

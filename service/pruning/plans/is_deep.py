@@ -1,4 +1,4 @@
-"""Is a plan deeper than anybody would look at, and than Python may descend?"""
+"""Is a plan too deep for people to read, and for Python to descend by recursion?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAX_DEPTH = 150
 
 
 def is_deep(plan: PlanNode, max_depth: int = MAX_DEPTH) -> bool:
-    """Whether a node has more than so many above it. Does not descend itself.
+    """Whether a node has more than `max_depth` nodes above it; found without recursion.
 
     >>> is_deep(PlanNode("a", (), (PlanNode("b"),)), max_depth=1)
     False

@@ -1,4 +1,4 @@
-"""How the engine joins, in the words of a plan."""
+"""The engine's join operator, in the terms of a plan."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PLAN, _FINAL, _INITIAL = "== Physical Plan ==", "== Final Plan ==", "== Initial
 
 
 def join_operator(spark_plan: str) -> str:
-    r"""What every join of the engine's own plan is; `Join`, when they are of several kinds, or none is left.
+    r"""Returns the operator of all joins in the engine's plan; `Join` when they differ, or none is left.
 
-    Nothing says which join of that plan is which one of the text.
+    The plan does not say which of its joins is which join of the text.
 
     >>> join_operator("== Physical Plan ==\n*(2) SortMergeJoin [k#1], [k#2], Inner")
     'SortMergeJoin'

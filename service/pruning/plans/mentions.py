@@ -1,4 +1,4 @@
-"""The tables that a text mentions, in the order of the text."""
+"""The table references of a query, in the order of the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlglot import exp
 
 
 def mentions(tree: exp.Query) -> Sequence[exp.Table]:
-    """Every mention of a table, from the first to the last; hints do not mention, they refer.
+    """Returns every table reference, from the first to the last, without the names in hints.
 
     >>> from sqlglot import parse_one
     >>> [each.name for each in mentions(parse_one("SELECT * FROM a, (SELECT * FROM b) AS c, d"))]
@@ -19,7 +19,7 @@ def mentions(tree: exp.Query) -> Sequence[exp.Table]:
 
 
 def is_mention_of(table: exp.Table, full_name: str) -> bool:
-    """Whether the mention, which may leave out catalog and schema, may be of this table.
+    """Whether a table reference, which may leave out catalog and schema, may mean this table.
 
     >>> is_mention_of(exp.to_table("tpcds.item"), "lake.tpcds.item")
     True

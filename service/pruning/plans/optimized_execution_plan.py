@@ -1,4 +1,4 @@
-"""The physical plan with what stands in it more than once made one: `reuse_id` and `Reused`."""
+"""The physical plan with repeated sub-plans shown once: `reuse_id` and `Reused`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _COLLECTOR = "DynamicFilteringDataCollector"
 
 
 def optimized_execution_plan(plan: PlanNode) -> PlanNode:
-    """Collectors and build sides that stand in several places are named where they stand first.
+    """Gives collectors and build sides that occur several times an id, and refers to it afterwards.
 
-    Wherever such a sub-plan stands, it is read at one snapshot and yields the same rows.
+    All occurrences of such a sub-plan are read at one snapshot and yield the same rows.
     Source: FLIP-248, "Optimized Execution Plan".
     """
     return _Reuse(_shared(plan)).plan(plan, 1)
@@ -40,7 +40,7 @@ class _Reuse:
     ids: dict[PlanNode, int] = field(default_factory=dict)
 
     def plan(self, node: PlanNode, uses_above: int) -> PlanNode:
-        """`uses_above`: in how many places what is named above stands; its parts need no names."""
+        """Returns the plan of a node. `uses_above`: how often a node above occurs; its parts need no ids."""
         uses = self.shared.get(node, 1)
         if node in self.ids:
             return PlanNode("Reused", (("reference_id", (str(self.ids[node]),)),))

@@ -1,4 +1,4 @@
-"""The query as it ran: which scans are narrowed, by which keys, and what was not read at all."""
+"""The query as it ran: which scans are filtered, by which keys, and which were skipped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JOIN_TYPES = {
     "semi": "LeftSemiJoin",
     "anti": "LeftAntiJoin",
 }
-# The side of a join on which a condition of the WHERE may be asked already.
+# Whether a condition of the WHERE may be moved to the left and to the right side of a join.
 _KEPT_SIDES = {"inner": (True, True), "left": (True, False), "semi": (True, False), "anti": (True, False)}
 _RENAMED = {"Project": "Calc", "Aggregate": "HashAggregate", "TableScan": "TableSourceScan"}
 _COMMA_JOIN = (("condition", ("true",)), ("joinType", ("inner",)))
@@ -31,14 +31,15 @@ Lowered = tuple[PlanNode, tuple[str, ...]]
 
 
 def optimized_physical_plan(plan: PlanNode, ran: RanQuery, join: str = ANY) -> PlanNode:
-    """The tree of the text that ran, with narrowed scans over the collectors of their keys.
+    """Returns the tree of the text that ran, with filtered scans over the collectors of their keys.
 
-    A dimension that keys are collected from stands in the join as the same sub-plan as below the collector.
-    What was read from memory is no scan, and what was not read says so. `join` is what joins are called.
+    A dimension that keys are collected from has the same sub-plan in the join and below the collector. Rows
+    from memory are not shown as a scan, and a skipped scan says that it was not read. `join` is the operator
+    of joins.
     Source: FLIP-248, `DynamicFilteringTableSourceScan`.
     """
     records = [each for filters in ran.filters.values() for each in filters]
-    # Of filters that share a set, one has collected it, and the others have found it.
+    # If filters share a key set, one has collected it, and the others have found it.
     collected = frozenset(each.build for each in records if each.source is not FilterSource.CACHED)
     builds = dict.fromkeys(each.build for each in records)
     return _Planner(ran, tuple(builds), collected, join).plan(plan)
@@ -56,7 +57,7 @@ class _Planner:
         return planned
 
     def _lowered(self, node: PlanNode, conditions: tuple[str, ...]) -> Lowered:
-        """The node's plan with those of the conditions that it could take in, and the others."""
+        """Returns the node's plan with the conditions that it could take in, and the other conditions."""
         match node.operator:
             case "LogicalTableScan":
                 return self._scan(node, conditions)
@@ -97,12 +98,12 @@ class _Planner:
         return self._renamed(node), conditions
 
     def _read_with(self, number: int) -> Attributes:
-        """The filter whose keys were collected in the same reading."""
+        """Returns the filter whose keys were collected in the same reading."""
         filter_id = self.ran.read_with.get(number)
         return () if filter_id is None else (("collectedWith", (filter_id,)),)
 
     def _filters(self, filters: Sequence[FilterRecord]) -> Attributes:
-        """Their ids, and the joins that they stand for."""
+        """Returns the ids of the filters, and the joins that they eliminate."""
         dropped = [join.table for each in filters for join in self.ran.dropped.get(each.filter_id, ())]
         stands_for = (("droppedJoins", tuple(dropped)),) if dropped else ()
         return (("filters", tuple(each.filter_id for each in filters)), *stands_for)
@@ -129,7 +130,7 @@ class _Planner:
         kept = _KEPT_SIDES.get(kind, (False, False))
         lowered: list[PlanNode] = []
         for number, each in enumerate(inputs):
-            # Every input of a row of comma joins is kept; else there are two.
+            # Every input of successive comma joins is kept; any other join has two inputs.
             may_take = own if (kind == "inner" or number == 1) else ()
             offered = (*may_take, *(conditions if kept[min(number, 1)] else ()))
             plan, left = self._lowered(each, offered)
@@ -151,7 +152,7 @@ class _Planner:
 
 
 def _inputs(node: PlanNode) -> tuple[Sequence[PlanNode], Sequence[PlanNode]]:
-    """The inputs of a join, or of all comma joins in a row: nothing says in which order those are made."""
+    """Returns the inputs of a join, or of successive comma joins, whose order in the engine is not known."""
     if node.attributes != _COMMA_JOIN:
         return node.children[:2], node.children[2:]
     inputs: list[PlanNode] = []

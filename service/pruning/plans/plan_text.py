@@ -10,7 +10,7 @@ _CONDITIONS = ("condition", "where")
 
 
 def plan_text(plan: PlanNode) -> str:
-    """One line a node, its children below it, as Flink's EXPLAIN draws them.
+    """Returns one line for each node, with its children below it, as Flink's EXPLAIN draws them.
 
     >>> scan = PlanNode("TableSourceScan", (("table", ("lake", "s", "t")),))
     >>> print(plan_text(PlanNode("Calc", (("where", ("a = 1", "b = 2")),), (scan,))))
@@ -21,14 +21,14 @@ def plan_text(plan: PlanNode) -> str:
 
 
 def node_text(node: PlanNode) -> str:
-    """The node alone.
+    """Returns the line of one node.
 
     >>> node_text(PlanNode("Sort", (("orderBy", ("a",)),), reuse_id=1))
     'Sort(orderBy=[a])(reuse_id=[1])'
     """
     attributes = ", ".join(f"{name}=[{_value(name, values)}]" for name, values in node.attributes)
     reuse = "" if node.reuse_id is None else f"(reuse_id=[{node.reuse_id}])"
-    # A plan has one line for each node, however the user broke his text.
+    # A plan has one line for each node, whatever line breaks the user's text has.
     return " ".join(f"{node.operator}({attributes}){reuse}".split())
 
 

@@ -1,4 +1,4 @@
-"""The query as the engine was given it, and what was made of each table that it mentions."""
+"""The query as the engine ran it, and what became of each of its table references."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MAX_FILTERS_A_SCAN = 20
 
 @dataclass(frozen=True, slots=True)
 class RanQuery:
-    """What is known of the mentions of tables in `tree`, which are counted from 0.
+    """The query that ran, and the facts about the table references in `tree`, which are counted from 0.
 
     `filters` are those applied to each, `relations` the rows in memory that were read instead, and
-    `read_with` the filters whose keys came with these. Of `unread` ones nothing was read. `dropped` are the
-    joins that a filter stands for, by its id.
+    `read_with` the filters whose keys came with these rows. `unread` ones were skipped. `dropped` are the
+    joins that a filter eliminated, by its id.
     """
 
     tree: exp.Query
@@ -43,10 +43,10 @@ def ran_query(
     rewrites: Sequence[RewriteRecord],
     scans: Sequence[ScanRecord],
 ) -> RanQuery:
-    """The query that ran, without what the gateway wrote around the tables that it narrowed.
+    """Returns the query that ran, without the SELECTs that the gateway wrote around filtered tables.
 
-    Filters and rewrites say which mention they are of. Those of former versions name the table only: then all
-    of its mentions count that are narrowed in the text, at that snapshot.
+    Filters and rewrites have the number of their table reference. Records of former versions name the table
+    only: then all references to it count that are filtered in the text, at that snapshot.
     """
     tree = asked.copy() if rewritten is None else rewritten.copy()
     tables = mentions(tree)
@@ -79,13 +79,13 @@ def _is_dropped(record: RewriteRecord) -> bool:
 
 
 def _place(record: FilterRecord | RewriteRecord, gone: Sequence[int]) -> int:
-    """Where its mention stands in the text that ran, which has none of those that are gone; -1: unknown."""
+    """Returns the position of its table reference in the text that ran, which lacks `gone`; -1: unknown."""
     mention = record.probe.mention if isinstance(record, FilterRecord) else record.mention
     return -1 if mention is None else mention - 1 - sum(each < mention for each in gone)
 
 
 def _on(table: exp.Table, applied: Sequence[FilterRecord]) -> Sequence[FilterRecord]:
-    """The filters of this table at the snapshot that is read of it."""
+    """Returns the filters of this table at the snapshot that it is read at."""
     snapshot_id = snapshot_of(table)
     return [
         each
@@ -114,7 +114,7 @@ def _unread(
     narrowed: Mapping[int, Sequence[FilterRecord]],
     scans: Sequence[ScanRecord],
 ) -> Sequence[int]:
-    """By a set without keys, or as every scan of the table says."""
+    """Returns the skipped table references: by a key set without keys, or as every scan of the table says."""
     read = [each.table for each in scans if each.has_run]
     unread = [each.table for each in scans if not each.has_run]
     return [
@@ -131,7 +131,7 @@ def _unread(
 def _unwrap(tables: Sequence[exp.Table], narrowed: Mapping[int, Sequence[FilterRecord]]) -> None:
     for number, table in enumerate(tables):
         wrapper = wrapper_of(table)
-        # Without a condition it is nothing but the table, whoever wrote it.
+        # Without a condition, a wrapper is nothing but the table, whoever wrote it.
         if wrapper is not None and (number in narrowed or wrapper.this.args.get("where") is None):
             for key in ("joins", "laterals", "alias"):
                 table.set(key, wrapper.args.get(key))
@@ -139,7 +139,7 @@ def _unwrap(tables: Sequence[exp.Table], narrowed: Mapping[int, Sequence[FilterR
 
 
 def _cut_conditions(tree: exp.Query) -> None:
-    """Takes out the TRUE that stands where a dropped join had a condition."""
+    """Removes the TRUE that replaced a condition of an eliminated join."""
     for clause in [*tree.find_all(exp.Where), *tree.find_all(exp.Join)]:
         key = "on" if isinstance(clause, exp.Join) else "this"
         condition = clause.args.get(key)

@@ -8,13 +8,13 @@ from dataclasses import replace
 from service.model.query.explanation import PlanNode
 from service.model.query.pruning import ScanRecord
 
-# Nobody reads more names than these on a line.
+# No one reads more names than these on a line.
 MAX_FIELDS = 40
 _SCANS = ("TableSourceScan", "DynamicFilteringTableSourceScan")
 
 
 def with_fields(plan: PlanNode, scans: Iterable[ScanRecord]) -> PlanNode:
-    """The same, with the columns of each table of which all scans that ran read the same.
+    """Returns the plan with the columns of each table, if all of its scans that ran read the same ones.
 
     >>> from service.model.query.pruning import PruningMetrics, Selection
     >>> none = Selection(0, 0)

@@ -1,4 +1,4 @@
-"""What stands around a table that was narrowed or pinned: a SELECT of it and nothing else."""
+"""The SELECT that the gateway writes around a filtered or pinned table: of that table and nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _OF_A_WRAPPER = {"expressions", "from_", "where"}
 
 
 def wrapper_of(table: exp.Table) -> exp.Subquery | None:
-    """The derived table that has all columns of this one table, all of its rows or those of a condition.
+    """Returns the derived table that has all columns of this one table, and all rows or those of a condition.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM (SELECT * FROM t WHERE k = 1) AS f JOIN u ON f.k = u.k")

@@ -1,4 +1,4 @@
-"""Keys of several columns as a predicate on all of them."""
+"""The predicate for composite keys, on all of their columns together."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from service.model.filters.keys import converted
 from service.model.filters.partition_tuples import PartitionTuples
 from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate
 
-# What fits in 32 MiB; of so many, those that the probe cannot hold are left out within half a second.
+# As many as fit in 32 MiB. To remove those that the probe cannot hold takes half a second.
 MAX_TUPLES = 2_000_000
-# To sort out more would take longer than it is likely to save.
+# To group more would take longer than the filter is likely to save.
 MAX_HELD_TUPLES = 100_000
-# Values in all tuples: to find alternatives, each column is taken as the first, and then each of the others.
+# Values in all tuples. The search for alternatives tries each column as the first, and then the others.
 MAX_SORTED_VALUES = 200_000
 
 _Part = tuple[tuple[KeyValue, ...], ...]
-"""Lists of values of each column, of which every combination is a tuple."""
+"""A list of values for each column. Every combination of them is a tuple."""
 
 
 @dataclass(frozen=True, slots=True)
 class TupleBounds:
-    """How long predicates on several columns become: alternatives, and values in all of them together."""
+    """The bounds of predicates on several columns: alternatives, and values in all of them together."""
 
     max_parts: int
     max_values: int
@@ -44,12 +44,12 @@ def composite_predicate(
     bounds: TupleBounds,
     partitions: PartitionTuples | None = None,
 ) -> FormedPredicate | Reason:
-    """A condition that is true of the rows with one of the tuples; or why there is none.
+    """Returns a condition that is true of the rows with one of the tuples, or the reason why there is none.
 
-    `held` is what each column holds, and `partitions` in which combinations, as far as that is known: tuples
-    that no row has are left out. The condition is true of no other rows that there are, unless it would be
-    too long: then neighbours become ranges of each column. Where nothing would be left of the tuples but one
-    range, a filter on each column says the same.
+    `held` has the values of each column, and `partitions` their combinations, as far as they are known.
+    Tuples that no row has are left out. The condition is true of no other existing row, unless it would be
+    too long: then neighbouring tuples become ranges of each column. If only one range would be left, there is
+    no condition, because a filter on each column says the same.
 
     >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -87,13 +87,13 @@ def _kept(
     held: Sequence[ColumnValues | None],
     partitions: PartitionTuples | None,
 ) -> set[tuple[Any, ...]]:
-    """What the tuples are in the probe's types, without those that no row of it has."""
+    """Returns the tuples in the probe's types, without those that no row of the probe has."""
     found = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
     return found if partitions is None else partitions.held(probe.columns, found)
 
 
 def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequence[Key]:
-    """Without those of which the probe cannot hold a value, one column after another."""
+    """Returns the keys without those that have a value which the probe cannot hold."""
     for position, each in enumerate(held):
         if each is None or not each.is_pinned:
             continue
@@ -110,7 +110,7 @@ def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequ
 
 
 def _is_all(kept: set[tuple[Any, ...]], held: Sequence[ColumnValues | None]) -> bool:
-    """Whether every combination of what the columns hold is among the tuples."""
+    """Whether every combination of the values that the columns hold is among the tuples."""
     values = [each.values for each in held if each is not None and each.is_pinned and each.values is not None]
     return len(values) == len(held) and prod(map(len, values)) == len(kept)
 
@@ -132,7 +132,7 @@ def _may_be_listed(tuples: set[tuple[Any, ...]], bounds: TupleBounds) -> bool:
 
 
 def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
-    """The tuples by the column that makes the fewest alternatives when it comes first; [] for too many."""
+    """Groups the tuples by the column that gives the fewest parts when it comes first; [] for too many."""
     found: list[_Part] = []
     for first in range(len(next(iter(tuples)))):
         turned = {(each[first], *each[:first], *each[first + 1 :]) for each in tuples}
@@ -142,7 +142,7 @@ def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
 
 
 def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
-    """Parts that have no tuple in common, and together all; [] for too many."""
+    """Splits the tuples into parts that have no tuple in common; [] for too many."""
     if len(next(iter(tuples))) == 1:
         return [(tuple(sorted(each[0] for each in tuples)),)]
     rests: dict[Any, set[tuple[Any, ...]]] = {}
@@ -161,7 +161,7 @@ def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
 
 
 def _value_count(tuples: set[tuple[Any, ...]]) -> int:
-    """Of which each is in at least one part."""
+    """Counts the distinct values of each column; each of them is in at least one part."""
     return sum(len(set(column)) for column in zip(*tuples, strict=True))
 
 
@@ -170,7 +170,7 @@ def _count(parts: Iterable[_Part]) -> int:
 
 
 def _merged(ordered: Sequence[tuple[Any, ...]], at_most: int) -> list[_Part]:
-    """Neighbours together: for each column the least and the greatest value of theirs."""
+    """Groups neighbours, and returns each group as the least and the greatest value of each column."""
     firsts = sorted({each[0] for each in ordered})
     size = -(-len(firsts) // max(at_most, 1))
     of_first = {value: position // size for position, value in enumerate(firsts)}
@@ -183,7 +183,7 @@ def _merged(ordered: Sequence[tuple[Any, ...]], at_most: int) -> list[_Part]:
 
 
 def _any_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
-    """All of them as a tree that is not deeper than it has to be: the engine goes down it by recursion."""
+    """Joins the conditions by OR in a balanced tree, because the engine descends it by recursion."""
     level = list(conditions)
     while len(level) > 1:
         pairs = [level[at : at + 2] for at in range(0, len(level), 2)]

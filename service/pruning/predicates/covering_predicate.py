@@ -1,4 +1,4 @@
-"""Many keys as a predicate that stays true of all of them, whatever partitions come."""
+"""A predicate for many keys that stays true of all of them, whatever partitions are added."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def covering_predicate(
     max_ranges: int,
     max_listed: int,
 ) -> FormedPredicate:
-    """A condition that is true of every key, and of as few other values of `listed` as its form allows.
+    """Returns a condition that is true of every key, and of as few other values of `listed` as possible.
 
-    The table has no snapshots: what it held when it was listed is not all that the query may find. So no key
-    is left out; but ranges may go over any value that was not there. Where there would be too many of them,
-    up to `max_listed` keys that were there are a list, and ranges have the others.
+    The table has no snapshots, so the query may find values that were not there when the table was listed.
+    Therefore no key is left out, but a range may cover any value that was not there. If there would be too
+    many ranges, up to `max_listed` keys that were there become a list, and ranges cover the others.
 
     >>> keys = [(1,), (3,), (5,), (7,), (40,), (50,)]
     >>> covering_predicate("k", "int", keys, [3, 5, 6, 8], 3, 0).condition.sql("spark")
@@ -55,6 +55,6 @@ def covering_predicate(
 
 
 def _runs(values: Sequence[Any], others: frozenset[Any]) -> list[KeyRange]:
-    """The values as ranges, each as long as none of the others lies in it."""
+    """Returns the values as ranges, each as long as possible with none of the others in it."""
     cuts = sorted({0, len(values), *(bisect_left(values, each) for each in others)})
     return [(values[first], values[after - 1]) for first, after in pairwise(cuts)]

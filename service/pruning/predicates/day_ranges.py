@@ -1,4 +1,4 @@
-"""Days as the moments that they consist of."""
+"""Days as ranges of their moments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from service.model.filters.filtering import KeyRange, KeySpan
 
 _DAY = timedelta(days=1)
 _MOMENT = timedelta(microseconds=1)
-# No zone is further from UTC. In a zone of its own, a day may begin twice, or not at all.
+# No time zone is further from UTC. In a zone other than UTC, a day may begin twice, or not at all.
 _FARTHEST = timedelta(hours=18)
 
 
 def day_ranges(days: Sequence[KeyRange], span: KeySpan, type_name: str) -> list[KeyRange]:
-    """The moments of these days, from the first to the last of each; ranges that touch become one.
+    """Returns the moments of these days, from the first to the last of each; ranges that touch become one.
 
     >>> from datetime import date
     >>> [(low, high)] = day_ranges([(date(2000, 2, 28), date(2000, 2, 29))], KeySpan.DAY, "timestamp")
@@ -35,7 +35,7 @@ def day_ranges(days: Sequence[KeyRange], span: KeySpan, type_name: str) -> list[
 
 
 def has_clipped(ranges: Sequence[KeyRange]) -> bool:
-    """Whether moments of the first or the last day that there is may be missing: the engine has later ones.
+    """Whether a range ends at Python's first or last moment, so that some moments of the engine are missing.
 
     >>> from datetime import date
     >>> days = [(date(9999, 12, 31), date(9999, 12, 31))]
@@ -47,7 +47,7 @@ def has_clipped(ranges: Sequence[KeyRange]) -> bool:
 
 
 def _moved(day: Any, by: timedelta, zone: tzinfo | None) -> datetime:
-    """Midnight of the day and so much later; the first or last moment that there is, if that is past it."""
+    """Returns midnight of the day plus `by`, or Python's first or last moment if that is out of range."""
     assert isinstance(day, date)
     midnight = datetime.combine(day, time(), zone)
     try:

@@ -1,4 +1,4 @@
-"""From a filter's keys to the predicate that its probe is narrowed by."""
+"""Turns a filter's keys into the predicate that its probe is filtered by."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ from service.pruning.predicates.predicate import (
 
 @dataclass(frozen=True, slots=True)
 class FormBounds:
-    """How long predicates become.
+    """How long predicates may become.
 
-    `max_in_list` is for one list, `max_listed` for several, and for one where only lists can narrow.
+    `max_in_list` bounds one list. `max_listed` bounds several lists together, and one list where only lists
+    can prune.
     """
 
     max_in_list: int
@@ -50,9 +51,9 @@ def form(
     bounds: FormBounds,
     among: frozenset[KeyValue] | None = None,
 ) -> FormedPredicate | Reason:
-    """A predicate on the probe's column which is true of every row with a key; or why there is none.
+    """Returns a predicate that is true of every probe row with a key, or the reason why there is none.
 
-    With `among`, values of the probe's type, only keys that are one of those count.
+    With `among`, values of the probe's type, only the keys that are among them count.
     """
     data_of_probe = _in_probe_type(found, data)
     if isinstance(data_of_probe, Reason):
@@ -64,12 +65,12 @@ def form(
     formed = _form(found, data_of_probe, held, takes_lists_only, bounds)
     if isinstance(formed, Reason) or not data.has_null:
         return formed
-    # What a column holds is known but for NULL.
+    # The values in `held` do not include NULL, so it is added here.
     return or_null(formed, found.probe.columns[0])
 
 
 def listed_keys(found: DynamicFilter, data: DynamicFilteringData) -> frozenset[KeyValue] | None:
-    """The values of the probe's column that the keys stand for; None where they are not known one by one."""
+    """Returns the probe's values that the keys stand for; None where they are not known one by one."""
     is_listed = data.is_filtering and not (data.ranges or data.has_null or data.exceeds_threshold)
     if not is_listed or found.span is not KeySpan.VALUE:
         return None
@@ -80,7 +81,7 @@ def listed_keys(found: DynamicFilter, data: DynamicFilteringData) -> frozenset[K
 
 
 def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicFilteringData | Reason:
-    """The keys as values of the probe's column, where they are compared as texts or moments of those."""
+    """Converts keys that are compared as texts or moments of the probe's column to values of that column."""
     probe_type, key_type = found.probe.type_names[0], found.key_types[0]
     are_texts = key_type == "string" != probe_type
     are_moments = key_type in ("timestamp", "timestamptz") and probe_type == "date"
@@ -138,12 +139,12 @@ def _form(
 
 
 def _share(held: ColumnValues | None, ranges: Sequence[KeyRange]) -> FileShare | None:
-    """What is left of the probe's files; None when nobody knows, or there is nothing in them."""
+    """Returns the share of the probe's files that is left; None if it is not known, or they are empty."""
     return held.sizes.share(ranges) if held is not None and held.sizes is not None else None
 
 
 def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:
-    """The ranges, or each value as one, in the type of the probe's column."""
+    """Returns the ranges, and each value as a range, in the type of the probe's column."""
     ranges = [*data.ranges, *((each[0], each[0]) for each in data.values)]
     type_name = found.probe.type_names[0]
     match found.span:

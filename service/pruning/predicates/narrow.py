@@ -11,9 +11,11 @@ from service.model.filters.filtering import Key, KeyValue
 
 @dataclass(frozen=True, slots=True)
 class NarrowedKeys:
-    """`domain`: all values of the probe, when they are known. `is_all`: the set leaves none of them out.
+    """The keys that are left, and what is known about the probe's values.
 
-    `listed`: those that it had when it was listed; by now it may have others, so no key is left out for them.
+    `domain`: all values of the probe, when they are known. `is_all`: the keys leave none of them out.
+    `listed`: the values that the probe had when it was listed. It may have others by now, so a key that is
+    not among them stays.
     """
 
     values: tuple[Key, ...]
@@ -23,10 +25,10 @@ class NarrowedKeys:
 
 
 def narrow(keys: tuple[Key, ...], held: ColumnValues | None) -> NarrowedKeys:
-    """The keys that a row of the probe may have.
+    """Returns the keys that a row of the probe may have.
 
-    A dimension has the dates of two centuries, a fact those of five years: a long list costs more than it
-    prunes.
+    A dimension has the dates of two centuries, a fact those of five years: the long list would cost more than
+    it prunes.
 
     >>> narrow(((1,), (2,), (9,)), ColumnValues((2, 3), 2, 3, is_tight=True)).values
     ((2,),)

@@ -1,4 +1,4 @@
-"""Ranges of keys without what the probe cannot hold."""
+"""Ranges of keys without the parts that the probe cannot hold."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from service.model.filters.filtering import KeyRange
 
 @dataclass(frozen=True, slots=True)
 class NarrowedRanges:
-    """`is_all`: the ranges leave nothing out that the probe holds."""
+    """The ranges that are left. `is_all`: they leave out nothing that the probe holds."""
 
     ranges: tuple[KeyRange, ...]
     is_all: bool = False
 
 
 def narrow_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> NarrowedRanges:
-    """The parts of the ranges in which a row of the probe may lie: all, where it may have other rows by now.
+    """Returns the parts of the ranges that a row of the probe may be in; all, if it may have new rows by now.
 
     >>> narrow_ranges([(1, 4), (6, 90)], ColumnValues(None, 3, 50, is_tight=True)).ranges
     ((3, 4), (6, 50))

@@ -1,4 +1,4 @@
-"""The keys as a predicate on the probe's column, in the form that is cheapest to evaluate."""
+"""Writes keys as a predicate on the probe's column, in the form that is cheapest to evaluate."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from service.model.filters.file_sizes import FileShare
 from service.model.filters.filtering import FilterForm, Key, KeyRange, KeyValue
 from service.model.filters.keys import converted
 
-# With fewer values than this for each run, a list is as short as the ranges, and exact on every level.
+# With fewer values for each run than this, a list is as short as the ranges, and exact on every level.
 VALUES_PER_RUN = 4
-# A value of each type that keys may have, by the beginning of its name.
+# A value of each type that keys may have, by the beginning of the type's name.
 _SOME: Mapping[str, KeyValue] = {
     "int": 0,
     "long": 0,
@@ -34,8 +34,8 @@ _SOME: Mapping[str, KeyValue] = {
 class FormedPredicate:
     """A predicate, its form, and the inclusive ranges that it stands for (none for a list).
 
-    `is_exact`: of the rows that the probe holds, it is true of those with a key, and of no others. `share`
-    is that of the probe's files which it leaves; None when nobody knows them.
+    `is_exact`: among the probe's rows, it is true of those with a key and of no others. `share` is the share
+    of the probe's files that it leaves; None when that is not known.
     """
 
     condition: exp.Expr
@@ -54,12 +54,12 @@ def predicate(
     domain: Sequence[KeyValue] | None = None,
     max_listed: int = 0,
 ) -> FormedPredicate:
-    """A condition that is true of every key's rows, and of as few others as its form allows.
+    """Returns a condition that is true of every key's rows, and of as few others as its form allows.
 
     Iceberg uses no statistics for a list of more than 200 values, so long sets become ranges: runs of
-    neighbours. Where there are too many of them, up to `max_listed` values become several lists of
-    `max_in_list`, and more become ranges between the widest gaps. Neighbours are values between which the
-    probe can hold no other: of its `domain`, when all its values are known.
+    neighbours. If there are too many runs, up to `max_listed` values become several lists of `max_in_list`,
+    and more values become ranges between the widest gaps. Neighbours are values between which the probe can
+    hold no other; its `domain` says which, when all its values are known.
 
     >>> formed = predicate("k", "int", [(1,), (2,), (3,), (4,), (9,), (10,), (11,), (12,)], 200, 32)
     >>> formed.form.value, formed.condition.sql("spark")
@@ -76,7 +76,7 @@ def predicate(
 
 
 def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPredicate:
-    """The same as a list, however long it is: the only form that prunes buckets and asks bloom filters."""
+    """Returns the same as one list of any length; only lists prune buckets and use bloom filters."""
     values = sorted_values(type_name, keys)
     return _lists_predicate(column, type_name, values, len(values)) if values else _nothing()
 
@@ -84,7 +84,7 @@ def list_predicate(column: str, type_name: str, keys: Sequence[Key]) -> FormedPr
 def ranges_predicate(
     column: str, type_name: str, ranges: Sequence[KeyRange], max_ranges: int
 ) -> FormedPredicate:
-    """A condition that is true of all rows within the ranges, which are in order and apart.
+    """Returns a condition that is true of all rows within the ranges, which are sorted and disjoint.
 
     >>> ranges_predicate("k", "int", [(1, 4), (6, 6), (90, 95)], 2).condition.sql("spark")
     '(`k` BETWEEN 1 AND 6 OR `k` BETWEEN 90 AND 95)'
@@ -98,7 +98,7 @@ def ranges_predicate(
 
 
 def or_null(formed: FormedPredicate, column: str) -> FormedPredicate:
-    """The same, and true of NULL.
+    """Returns the same predicate, but true of NULL too.
 
     >>> or_null(list_predicate("k", "int", [(1,)]), "k").condition.sql("spark")
     '(`k` IN (1) OR `k` IS NULL)'
@@ -110,11 +110,11 @@ def or_null(formed: FormedPredicate, column: str) -> FormedPredicate:
 
 
 def never_predicate(column: str, type_name: str, some: KeyValue | None = None) -> FormedPredicate:
-    """A condition for a table of which no row is asked for; the engine does not fold it to `FALSE`.
+    """Returns a condition for a table of which no row is needed; the engine does not fold it to `FALSE`.
 
-    A scan that it takes away, or without files, can prune no other one: so files of one value stay, best of
-    `some` that the column has. The join takes none of their rows, and the engine's own pruning leaves the
-    files out.
+    A scan that the engine removes, or that has no files, cannot prune other scans. So the files of one value
+    stay, best of a value `some` that the column has. The join takes none of their rows, and the engine's own
+    pruning leaves the files out.
 
     >>> never_predicate("k", "long").condition.sql("spark")
     '`k` IN (0, NULL)'
@@ -126,7 +126,7 @@ def never_predicate(column: str, type_name: str, some: KeyValue | None = None) -
 
 
 def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], most: int) -> FormedPredicate:
-    """Lists of values that lie together, so that each leaves out by statistics what the others leave out."""
+    """Returns lists of neighbouring values, so that statistics can skip files for each list by itself."""
     name = exp.column(column, quoted=True)
     lists = [
         exp.In(this=name.copy(), expressions=[_literal(each, type_name) for each in values[at : at + most]])
@@ -141,7 +141,7 @@ def _nothing() -> FormedPredicate:
 
 
 def sorted_values(type_name: str, keys: Sequence[Key]) -> list[KeyValue]:
-    """The keys of one column, as values of the type, each once.
+    """Returns the keys of one column as values of the type, sorted and each once.
 
     >>> sorted_values("int", [(3,), (1,), (2**40,)])
     [1, 3]
@@ -203,7 +203,7 @@ def _distance(before: KeyValue, after: KeyValue) -> float:
 
 
 def _literal(value: KeyValue, type_name: str) -> exp.Expr:
-    """A literal of exactly the column's type, whatever the value holds."""
+    """Returns a literal of exactly the column's type, whatever the value is."""
     match value:
         case bool():
             return exp.Boolean(this=value)
@@ -224,5 +224,5 @@ def _literal(value: KeyValue, type_name: str) -> exp.Expr:
 def _string(value: str) -> exp.Expr:
     if value.isascii() and all(each.isalnum() or each in " _-.,:/#@" for each in value):
         return exp.Literal.string(value)
-    # Values come from data: in hexadecimal digits, none can end the literal that it stands in.
+    # Values come from data. In hexadecimal digits, no value can end the literal that it is in.
     return exp.cast(exp.HexString(this=value.encode().hex()), "string", dialect="spark")

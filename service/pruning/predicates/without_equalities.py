@@ -1,4 +1,4 @@
-"""Single keys as lists, for queries that the engine prunes too."""
+"""Turns single keys into lists, for queries that the engine prunes too."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sqlglot import exp
 
 
 def without_equalities(condition: exp.Expr) -> exp.Expr:
-    """The same rows, by a condition from which the engine infers no constant for the other side of a join.
+    """Returns an equivalent condition from which the engine infers no constant for a join's other side.
 
-    Of `k = 'Cy'` and of `k IN ('Cy')` Spark infers `key = 'Cy'` on the build side, takes the join condition
-    away, and with it its own dynamic pruning of that join (`InferFiltersFromConstraints`). A list with NULL
-    in it matches no row more, and remains a list.
+    From `k = 'Cy'` or `k IN ('Cy')` Spark infers `key = 'Cy'` on the build side. It then removes the join
+    condition, and with it its own dynamic pruning of that join (`InferFiltersFromConstraints`). A list with
+    NULL in it matches no more rows, and remains a list.
 
     >>> from sqlglot import parse_one
     >>> without_equalities(parse_one("(a = 1 AND b IN (2)) OR a IN (3, 4)")).sql()

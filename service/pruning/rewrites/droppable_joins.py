@@ -1,4 +1,4 @@
-"""Joins that a filter on the probe stands for: a dimension that gives its keys and nothing else."""
+"""Join elimination: a filter on the probe replaces the join to a dimension that gives only its keys."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from service.pruning.sql_text.select_text import SelectText
 
 @dataclass(frozen=True)
 class DroppableJoin:
-    """A join to `relation` that a filter stands for, if it is exact and no key is there twice.
+    """A join to `relation` that a filter makes unnecessary, if the filter is exact and no key occurs twice.
 
     `probe_end` is where the probe's name ends in the text. `own` are the places of the columns that only this
-    join's conditions name, `others` those of all other columns of its SELECT.
+    join's conditions name; `others` are those of all other columns of its SELECT.
     """
 
     relation: RelationPlacement
@@ -36,9 +36,9 @@ class DroppableJoin:
 
     @cached_property
     def edits(self) -> Mapping[TextSpan, str] | None:
-        """The parts of the text that go, with what stands there then; None when they cannot be told.
+        """The parts of the text that are replaced, with their replacements; None when they are not certain.
 
-        Found at the first question: it takes longer than finding filters does.
+        Computed on first use, because that takes longer than to find filters.
         """
         return _edits(self)
 
@@ -50,11 +50,12 @@ def droppable_joins(
     narrowed: Collection[tuple[int, str]],
     parsed: ParsedQuery,
 ) -> Iterator[DroppableJoin]:
-    """Every relation that one equality joins to a table, and nothing but its own conditions names besides.
+    """Yields a join for each relation that an equality joins to a table, and that nothing else needs.
 
-    `select` is qualified, `relations` are those of its tables; `narrowed` has the places of the tables that
-    filters were found for, and the columns in lower case. There is no such relation where a function takes
-    all columns that there are, as in `hash(*)`.
+    Only the equality and the relation's own conditions may name its columns. `select` is qualified, and
+    `relations` are the local relations of its tables. `narrowed` has the places of the tables that filters
+    were found for, and the columns in lower case. There is no such join if a function takes all columns, as
+    in `hash(*)`.
     """
     pairs = [
         (probe, probe_end, build)
@@ -62,7 +63,7 @@ def droppable_joins(
         for probe, build in ((left, right), (right, left))
         if ((probe_end := _end_of(graph, probe)), probe.column) in narrowed
     ]
-    # To look through a SELECT takes longer than to find that there is nothing to look for.
+    # To search a SELECT takes longer than to find that there is nothing to search for.
     if not pairs or _reads_all_columns(select):
         return
     columns = list(select.find_all(exp.Column))
@@ -91,12 +92,12 @@ def _reads_all_columns(select: exp.Select) -> bool:
 
 
 def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
-    """Where the name of the column's table ends in the text; 0 when its rows are not the table's own."""
+    """Returns where the name of the column's table ends in the text; 0 if its rows are not just a table's."""
     table = graph.relations.get(column.relation)
     if not isinstance(table, exp.Table) or column.relation in graph.null_supplied:
         return 0
     if column.relation in graph.null_rejected:
-        # The text joins it by an outer join, which is an inner one only with the conditions that would go.
+        # The text has an outer join, which is an inner one only because of conditions that would go.
         return 0
     if not is_joined_by_the_select(table) or "end" not in table.this.meta:
         return 0
@@ -106,7 +107,7 @@ def _end_of(graph: JoinGraph, column: ColumnOf) -> int:
 def _conditions(
     select: exp.Select, graph: JoinGraph, probe: ColumnOf, build: ColumnOf, uses: Sequence[exp.Column]
 ) -> Sequence[exp.Expr]:
-    """The equality and the build side's own conditions; none when it is named anywhere else.
+    """Returns the equality and the build side's own conditions; none if the SELECT names it anywhere else.
 
     `uses` are all columns of the build side in the SELECT.
     """
@@ -116,13 +117,13 @@ def _conditions(
     inside = {id(column) for each in found for column in own_columns(each)}
     is_only_there = all(id(each) in inside for each in uses)
     is_plain = all(each.parent_select is select and _is_movable(each) for each in found)
-    # What is not among the conditions that its rows were fetched by would be lost.
+    # A condition that its rows were not fetched by would be lost.
     is_fetched = all(column_pair(each) is not None or is_faithful(each) for each in found)
     return found if is_only_there and is_plain and is_fetched else ()
 
 
 def _is_movable(condition: exp.Expr) -> bool:
-    """Whether the rest of the text means the same without it: places of `?` would move."""
+    """Whether the rest of the text means the same without it; to remove a `?` renumbers the later ones."""
     is_numbered = any(each.name.startswith("positional_") for each in condition.find_all(exp.Placeholder))
     return not is_numbered and condition.find(exp.Query) is None
 
@@ -146,7 +147,7 @@ def _edits(join: DroppableJoin) -> Mapping[TextSpan, str] | None:
 
 
 def _is_as_expected(join: DroppableJoin, edits: Mapping[TextSpan, str]) -> bool:
-    """Whether the text without the join reads as the tree without it."""
+    """Whether the text without the join parses to the tree without the join."""
     try:
         [found] = sqlglot.parse(inject(join.parsed, {}, edits), read="spark")
     except (SqlglotError, RecursionError, ValueError):
@@ -171,7 +172,7 @@ def _cut(table: exp.Table) -> None:
 
 
 def _dropped(tree: exp.Expr, own: frozenset[int | None]) -> list[exp.Expr]:
-    """The conjuncts that are the conditions: all of their columns are theirs."""
+    """Returns the conjuncts of the tree that are the join's conditions: all of their columns are in `own`."""
     owners = tree.find_all(exp.Where, exp.And)
     parts = (each for owner in owners for each in (owner.this, owner.args.get("expression")))
     return [each for each in parts if each is not None and _is_dropped(each, own)]

@@ -1,4 +1,4 @@
-"""Could the engine find fewer keys in a join than those that its build side is asked for?"""
+"""Could the engine's own pruning of a join find fewer keys than the query for its keys?"""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHOOSING = (exp.Having, exp.Limit, exp.Offset, exp.Qualify, exp.TableSample, ex
 def has_all_filters(
     candidate: Candidate, opened: OpenedGraph, asked: Collection[str], subquery: exp.Expr | None
 ) -> bool:
-    """Whether all that makes the keys of the engine's own join fewer is in the query for the keys.
+    """Whether the query for the keys has everything that reduces the keys of the engine's own join.
 
     The engine prunes by the rows of the other side of the join: a single table, or all that was joined before
-    the probe. `asked` are the relations that the keys are collected from; `subquery` is what has the build
-    side of a semi join. Of what is made of more than inner joins it is not told.
+    the probe. `asked` are the relations that the keys are collected from; `subquery` has the build side of a
+    semi join. The answer is False where more than inner joins are involved.
 
     >>> from sqlglot import parse_one
     >>> from sqlglot.optimizer.scope import build_scope
@@ -36,7 +36,7 @@ def has_all_filters(
     >>> has_all("f, d, m"), has_all("d, f, m"), has_all("d, m, f")
     (True, True, False)
 
-    The engine infers conditions, too: `d.y = 1` from the two on `f.y`.
+    The engine also infers conditions: `d.y = 1` from the two on `f.y`.
 
     >>> has_all("f, d, m", "f.y = d.y AND f.y = 1"), has_all("f, d, m", "f.y = d.y AND f.z = 1")
     (False, True)
@@ -59,7 +59,7 @@ def has_all_filters(
 
 
 def _are_more_inferred(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -> bool:
-    """Whether a condition on one other relation is on a column that is compared with those asked for."""
+    """Whether another relation has a condition on a column that is compared with `asked`, also indirectly."""
     read = [frozenset(ColumnOf(each.table, each.name) for each in own_columns(each)) for each in conjuncts]
     compared: dict[ColumnOf, list[frozenset[ColumnOf]]] = {}
     filtered: set[ColumnOf] = set()

@@ -23,7 +23,7 @@ ALIAS = "t0"
 
 @dataclass(frozen=True, slots=True)
 class RelationPlacement:
-    """Rows that may stand for a table, and where in the text the table's name ends."""
+    """Rows that may replace a table, and where the table's name ends in the text."""
 
     query: RelationQuery
     reference_end: int
@@ -31,9 +31,10 @@ class RelationPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RelationContext:
-    """What else the rows depend on. `is_named` tells whether the text can mean a column of that name.
+    """Everything else that the rows depend on.
 
-    `asks_for_files`: the query can tell from which file a row comes.
+    `is_named` returns whether the text can mean a column of that name. `asks_for_files`: the query can tell
+    from which file a row comes.
     """
 
     facts_of: FactsOf
@@ -47,12 +48,12 @@ class RelationContext:
 def local_relations(
     graph: JoinGraph, context: RelationContext, *, is_in_union: bool = False
 ) -> Iterator[RelationPlacement]:
-    """Every table of a SELECT of which only few rows and columns can matter to it.
+    """Yields every table of a SELECT of which only few rows and columns matter.
 
-    Left out are rows that fail a condition on this table alone, which every row that leaves the SELECT meets,
-    and columns that the text does not name. A relation that an outer join may replace by NULLs keeps all of
-    its rows: one that is missing would let such a NULL in. A partitioned table in a branch of a union stays
-    in its files: the engine may prune the scans of all branches because it finds partitions in that one.
+    Rows that fail a condition on this table alone are left out, if every row of the SELECT meets it. Columns
+    that the text does not name are left out. A relation that an outer join may replace by NULLs keeps all of
+    its rows: one that is missing would let such a NULL in. A partitioned table in a branch of a union is read
+    from its files: the engine may prune the scans of all branches because it finds partitions in that one.
     """
     for name, relation in graph.relations.items() if not context.asks_for_files else ():
         if not isinstance(relation, exp.Table):
@@ -67,7 +68,9 @@ def local_relations(
 
 
 def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
-    """Whether the query can mean a column of that name: the text has it, or asks for whatever is there.
+    """Returns a function that says whether the query can mean a column of a name.
+
+    It can if the text has the name, or asks for all columns.
 
     >>> from sqlglot import parse_one
     >>> def is_named(sql, column):
@@ -87,7 +90,7 @@ def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
 
 
 def asks_for_files(sql: str) -> bool:
-    """Whether the text may call `input_file_name` or one of its kin.
+    """Whether the text may call `input_file_name` or a related function.
 
     >>> asks_for_files("SELECT INPUT_FILE_NAME() FROM d"), asks_for_files("SELECT d.file FROM d")
     (True, False)
@@ -96,7 +99,7 @@ def asks_for_files(sql: str) -> bool:
 
 
 def reads_columns(star: exp.Star) -> bool:
-    """Whether it stands for columns, not for rows as in `count(*)`.
+    """Whether the star stands for columns, and not for rows as in `count(*)`.
 
     >>> from sqlglot import parse_one
     >>> texts = ["count(*)", "count(DISTINCT *)", "count(*, d.x)", "hash(*)"]
@@ -120,7 +123,7 @@ def _asks_for_all(node: exp.Expr) -> bool:
 
 
 def is_joined_by_the_select(table: exp.Table) -> bool:
-    """Whether it is not inside of a join in parentheses, which may be an outer one."""
+    """Whether the table is not inside a join in parentheses, which may be an outer one."""
     return isinstance(table.parent, exp.From | exp.Join) and isinstance(table.parent.parent, exp.Select)
 
 
@@ -129,7 +132,7 @@ def _query(
 ) -> RelationQuery:
     names = [each.name for each in facts.columns]
     columns = [each for each in names if context.is_named(each)] or names[:1]
-    # Every table of a text comes by here: rendering a tree for it would take most of the detection's time.
+    # This runs for every table of a text. To render a tree for each would take most of detection's time.
     name = ".".join(map(_quoted, facts.name.parts))
     listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
     sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"

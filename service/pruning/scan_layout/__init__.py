@@ -1,6 +1,6 @@
-"""What a table's layout says about pruning its scans.
+"""How a table's layout decides whether its scans can be pruned.
 
-In come facts of one table: its partitions, sort order, size and formats; out goes whether a filter on a
-column can skip files, whether collecting its keys is worth the cost, and how the pruned scan is cut into
+Input: facts of one table, which are its partitions, sort order, size and formats. Output: whether a filter on
+a column can skip files, whether collecting its keys is worth the cost, and how the pruned scan is cut into
 tasks. The room imports only the model.
 """

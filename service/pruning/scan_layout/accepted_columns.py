@@ -1,4 +1,4 @@
-"""By which columns can a scan of a table be narrowed before its rows are read?"""
+"""By which columns can a scan of a table be pruned before its rows are read?"""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ _MOMENTS = ("timestamp", "timestamptz")
 
 
 def accepted_columns(facts: TableFacts) -> frozenset[str]:
-    """The columns, in lower case, that dynamic filters are accepted on.
+    """Returns the columns, in lower case, that dynamic filters are accepted on.
 
-    Those that a partition field (any transform, any spec that files may still have) or the sort order is
-    made from, and those with a bloom filter in each file, if what files say of them is sure. Of a table of
-    files, the columns that its folders are named by; of a table of any other source, none.
+    These are the source columns of partition fields (any transform, any spec that files may still have) and
+    of the sort order, and columns with a bloom filter in each file, if what the files say about them is
+    reliable. A table of files accepts the columns that its folders are named by. A table of any other source
+    accepts none.
 
     Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
     """
@@ -25,10 +26,10 @@ def accepted_columns(facts: TableFacts) -> frozenset[str]:
 
 
 def unsure_columns(facts: TableFacts) -> frozenset[str]:
-    """The columns, in lower case, of which files may seem not to hold what they hold, or cannot be asked.
+    """Returns the columns, in lower case, whose statistics or bloom filters in files are not reliable.
 
-    Iceberg 1.12 takes the milliseconds in the statistics of imported files for microseconds. It fails where
-    a file's bloom filter is of decimals with fewer digits than a key has; a file keeps its bloom filter when
+    Iceberg 1.12 reads the milliseconds in the statistics of imported files as microseconds. It fails on a
+    file whose bloom filter has decimals with fewer digits than a key has; a file keeps its bloom filter after
     the table's property for it is gone.
     """
     moments = (each.name for each in facts.columns if each.type_name in _MOMENTS)

@@ -1,4 +1,4 @@
-"""Is the engine's own dynamic pruning needed beside ours?"""
+"""Is the engine's own dynamic pruning needed beside the gateway's?"""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ def covers_native_pruning(
     unapplied: Sequence[FilterRecord],
     left_out: Sequence[FilterRecord] = (),
 ) -> bool:
-    """Whether every scan that the engine could prune by a join is narrowed at least as far already.
+    """Whether every scan that the engine could prune by a join is pruned at least as far already.
 
-    `scans` are the tables that the text reads from files, by the place of their mention; `narrowed` the
-    places and columns with filters, and whether these are exact and have all that the engine could prune by.
-    `unapplied` are the candidates that none came of, for whatever reason: by one of a partition column the
-    engine may prune further; `left_out` says why there is none on a mention. It prunes by partition columns
-    only, and only where the other side has a filter. Of a table it is told whether it has one; within a
-    derived table there may be some that gives no keys.
+    `scans` are the tables that the text reads from files, by the place of their table reference. `narrowed`
+    has the places and columns with filters, and whether these are exact and have all that the engine could
+    prune by. `unapplied` are the candidates that gave no filter: by one on a partition column, the engine may
+    prune further. `left_out` says why there is no candidate on a table reference.
+
+    The engine prunes by partition columns only, and only if the other side has a filter. The gateway knows
+    whether a table has one. A derived table may have one inside that gives no keys.
     """
     if any(facts.source is TableSource.OTHER for _, facts in scans):
-        # Whatever lies behind a view, the engine sees it.
+        # The engine sees the tables behind a view.
         return False
     partitioned = {
         (place, facts.name, column) for place, facts in scans for column in _partition_columns(facts)

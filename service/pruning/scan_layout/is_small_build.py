@@ -1,19 +1,19 @@
-"""Is a table one that keys may be collected from?"""
+"""Is a table small enough to collect keys from?"""
 
 from __future__ import annotations
 
 from service.model.tables.tables import TableFacts, TableSource
 
-# Where nobody counts rows, they are taken to be this small.
+# The assumed size of a row where rows are not counted.
 ROW_BYTES = 16
-# All of them are listed once more when the query has run, to see that they are still the same.
+# All of them are listed again after the query has run, to check that they are still the same.
 MAX_UNPINNED_FILES = 1_000
 
 
 def is_small_build(facts: TableFacts, max_build_rows: int) -> bool:
-    """Whether it is a table that can be read twice alike, with so many rows at most.
+    """Whether a table has at most `max_build_rows` rows, and can be read twice with the same result.
 
-    Without snapshots that means: with so few files that a change of any of them is found out.
+    A table without snapshots must have so few files that a change of any of them is detected.
     """
     match facts.source:
         case TableSource.ICEBERG:

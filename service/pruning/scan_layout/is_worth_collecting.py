@@ -6,21 +6,21 @@ from collections.abc import Iterable
 
 from service.model.tables.tables import TableFacts
 
-# What opening a data file costs, in bytes that could be read meanwhile.
+# The cost of opening a data file, in bytes that could be read in the same time.
 FILE_OPEN_BYTES = 64 * 1024
-# A build side that is read whole must be small beside the probe that it may spare.
+# A build side is read whole, so it must be small compared with the probe that it may prune.
 LARGEST_BUILD_SHARE = 0.5
 
 
 def is_worth_narrowing(probe: TableFacts, min_table_bytes: int) -> bool:
-    """Whether the probe is large, so that keys which are there already pay. `min_table_bytes` 0: always."""
+    """Whether the probe is so large that a filter with cached keys pays. `min_table_bytes` 0: always."""
     return reading_cost(probe) >= min_table_bytes
 
 
 def is_worth_collecting(probe: TableFacts, build: Iterable[TableFacts], min_table_bytes: int) -> bool:
-    """Whether the probe is large, and the build side small beside it. `min_table_bytes` 0: always.
+    """Whether the probe is large, and the build side small compared with it. `min_table_bytes` 0: always.
 
-    Small files count more than their bytes: each must be opened.
+    Small files count more than their bytes, because each must be opened.
     """
     if min_table_bytes == 0:
         return True
@@ -29,5 +29,5 @@ def is_worth_collecting(probe: TableFacts, build: Iterable[TableFacts], min_tabl
 
 
 def reading_cost(table: TableFacts) -> int:
-    """What reading the whole table costs, in bytes."""
+    """Returns the cost of reading the whole table, in bytes."""
     return table.total_bytes + table.data_file_count * FILE_OPEN_BYTES

@@ -1,4 +1,4 @@
-"""Ranges that begin where the transform `truncate` of whole numbers runs over."""
+"""Ranges that begin where the transform `truncate` of whole numbers overflows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _TRUNCATE = re.compile(r"truncate\[(\d+)\]")
 def reaches_lowest_bucket(condition: exp.Expr, facts: TableFacts) -> bool:
     """Whether a range begins among the least numbers of a column that the table is truncated by.
 
-    Iceberg's transform of them is below what the type holds, and becomes one of the greatest: with
-    `k >= -2147483648` it leaves out every file of `truncate(k, 10)` but those of that one bucket.
+    Iceberg's transform of such a number is below the range of the type, and wraps around to one of the
+    greatest numbers. With `k >= -2147483648`, Iceberg skips every file of `truncate(k, 10)` except those of
+    that one bucket.
     """
     fields = (*facts.partition_fields, *facts.past_partition_fields)
     firsts = [
@@ -34,7 +35,9 @@ def reaches_lowest_bucket(condition: exp.Expr, facts: TableFacts) -> bool:
 
 
 def may_reach_lowest_bucket(ranges: Iterable[KeyRange]) -> bool:
-    """The same, whatever the table is truncated by: no bucket of least numbers is wider than half of them.
+    """Whether a range may begin among such numbers, whatever the table is truncated by.
+
+    No bucket of the least numbers is wider than half of the negative numbers.
 
     >>> may_reach_lowest_bucket([(-2147483648, 100)]), may_reach_lowest_bucket([(-5000, 100)])
     (True, False)
@@ -43,12 +46,12 @@ def may_reach_lowest_bucket(ranges: Iterable[KeyRange]) -> bool:
 
 
 def _first(transform: str) -> int | None:
-    """The first number whose bucket begins at one that the type has."""
+    """Returns the first number whose bucket begins at a number of the type; None for other transforms."""
     found = _TRUNCATE.fullmatch(transform)
     if found is None:
         return None
     width = int(found[1])
-    # Of a column that is BIGINT by now, files may have been written when it was INT.
+    # A column that is BIGINT by now may have files that were written when it was INT.
     least = _LEAST if width <= -_LEAST else _LEAST_LONG
     return -(-least // width) * width
 

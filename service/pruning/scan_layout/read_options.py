@@ -1,4 +1,4 @@
-"""How a narrowed scan is cut into tasks: by what is left to read, not by what the table has."""
+"""How a filtered scan is cut into tasks: by what is left to read, not by what the table has."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from service.model.tables.tables import TableFacts
 
 KIB, MIB = 1024, 1024**2
 
-# What opening a file costs, in bytes that could be read meanwhile. Measured on local disks; Iceberg's own
-# default is made for object stores.
+# The cost of opening a file, in bytes that could be read in the same time. Measured on local disks; Iceberg's
+# own default is made for object stores.
 LOCAL_OPEN_COST = 128 * KIB
 OPEN_COST = 4 * MIB
-# Iceberg's default, and a size below which a task costs more than it carries.
+# Iceberg's default, and the size below which the overhead of a task exceeds its work.
 LARGEST_SPLIT = 128 * MIB
 SMALLEST_SPLIT = MIB
-# Files are packed whole: tasks that are exactly a slot's share would leave one more, small task over.
+# Files are packed whole, so tasks of exactly a slot's share would leave one more, small task over.
 SLACK = 1.1
 
 
 def read_options(table: TableFacts, share: FileShare, slots: int) -> Mapping[str, str]:
-    """Iceberg's read options for a scan that is left this share of the table's files.
+    """Returns Iceberg's read options for a scan that has this share of the table's files left.
 
-    As many tasks as the engine has slots, but none larger than Iceberg would make it: a few hundred small
-    files would become a task for each 32, or all of them a single one.
+    The scan gets as many tasks as the engine has slots, but none larger than Iceberg would make it. Without
+    the options, a few hundred small files would become one task for each 32, or a single task.
 
     Source: Iceberg's `file-open-cost` and `split-size`.
     """

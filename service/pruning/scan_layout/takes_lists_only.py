@@ -1,4 +1,4 @@
-"""Is a column one that only lists of values can narrow?"""
+"""Can only lists of values prune by a column?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from service.model.tables.tables import TableFacts
 
 
 def takes_lists_only(facts: TableFacts, column: str) -> bool:
-    """Whether files are told apart by hashes of the column alone: of a range, no hash is known.
+    """Whether files differ only by hashes of the column; a range has no hash.
 
     The sort order, and partition fields of any other transform, keep neighbours together.
     """

@@ -1,4 +1,4 @@
-"""Long lists of literals as one piece of text each: a tree of many leaves is slow to copy and to write."""
+"""Folds each long list of literals into one node: a tree of many leaves is slow to copy and to write."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ LONG = 100
 
 
 def fold_lists(tree: exp.Query) -> exp.Query:
-    """The tree with the values of each long IN as one node that is written as they were; itself without any.
+    """Returns the tree with the values of each long IN as one node with the same text; itself without any.
 
-    Only what is written anew as it was meant is folded, so the node may stand wherever its list may.
+    Only values that are safe to render are folded, so the node may stand wherever its list may.
 
     >>> from sqlglot import parse_one
     >>> text = f"SELECT a FROM t WHERE a IN ({', '.join(map(str, range(LONG + 1)))})"
@@ -36,7 +36,7 @@ def _is_long(condition: exp.In) -> bool:
 
 
 def _text(value: exp.Expr) -> str | None:
-    """A literal as it is written; a call of the generator for each would take half a second."""
+    """Returns the text of a literal; to call the generator for each would take half a second."""
     literal = value.this if isinstance(value, exp.Neg) else value
     if not isinstance(literal, exp.Literal):
         return None

@@ -8,10 +8,10 @@ _MARKS = re.compile(r"/\*\+|/\*|\*/")
 
 
 def has_clear_comments(sql: str) -> bool:
-    r"""False where the engine takes more, or less, of the text for a comment than the parser does.
+    r"""Returns False if the engine takes more, or less, of the text for a comment than the parser does.
 
-    To the engine a line's comment goes on behind a backslash at its end, and `/*+` within a comment opens no
-    further one. Marks within strings count as well: some clear texts are taken for unclear ones.
+    To the engine, a backslash at the end of a line continues its comment, and `/*+` within a comment does not
+    open another one. Marks within strings count as well, so some clear texts are taken for unclear ones.
 
     >>> texts = ["SELECT 1 -- a\\\n FROM t", "SELECT /* /*+ a */ 1", "/* a */ SELECT /*+ b */ '\\\n'"]
     >>> [has_clear_comments(each) for each in texts]

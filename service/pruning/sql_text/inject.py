@@ -1,4 +1,4 @@
-"""Writes the predicates into the query's text; what stands around them stays byte for byte."""
+"""Writes the predicates into the query's text; everything around them stays byte for byte."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NO_EDITS: Mapping[TextSpan, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What a scan is narrowed to: the conditions hold together. `options` are read options of the table.
+    """The replacement of a table reference: the table at a snapshot, with conditions joined by AND.
 
-    With a `relation`, the view of that name is read in the table's place. `snapshot_id` None: the table has
-    no snapshots.
+    `options` are read options of the table. With a `relation`, the view of that name is read in the table's
+    place. `snapshot_id` None: the table has no snapshots.
     """
 
     snapshot_id: int | None
@@ -29,10 +29,10 @@ class Narrowing:
 def inject(
     parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
 ) -> str:
-    """The text with each table whose name ends at one of these positions narrowed, or only pinned.
+    """Returns the text with each table whose name ends at one of these positions filtered, or only pinned.
 
-    What the text says of its version goes. `edits` are other parts of the text with what stands in their
-    place; none overlaps such a reference.
+    The text's own version of such a table is removed. `edits` are other parts of the text with their
+    replacements; none of them overlaps such a table reference.
 
     >>> from service.pruning.sql_text.parse import parse
     >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")

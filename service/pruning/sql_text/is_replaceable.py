@@ -1,4 +1,4 @@
-"""May a SELECT stand where the names of tables stand in this text?"""
+"""May a SELECT replace the names of tables in this text?"""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _METADATA_COLUMNS = frozenset(
 
 
 def is_replaceable(tree: exp.Query) -> bool:
-    """Whether its columns mean the same then: a narrowed table has an alias only, and no metadata columns.
+    """Whether all columns keep their meaning: a filtered table has only an alias, and no metadata columns.
 
     A name of three parts or more may be a table's path and a column, or a relation, a column and its fields.
-    What could be both is taken for a path. So is a column further out in what a LATERAL computes without a
-    name: the engine names the result by the column's path, which an alias would change.
+    A name that could be both counts as a path. So does an outer column in an expression without a name in a
+    LATERAL: the engine names the result by the column's path, which an alias would change.
 
     >>> from sqlglot import parse_one
     >>> names = ["t.a", "t.a.b", "s.t.a", "_file", "_partition.a"]
@@ -44,7 +44,7 @@ def _parts_of_table(table: exp.Table) -> Sequence[str]:
 
 
 def _parts_of_column(column: exp.Column) -> Sequence[str]:
-    """All that stands between dots: the tree has the fifth part and those behind it in nodes around it."""
+    """Returns all parts of the name; the tree has the fifth part and those after it in nodes around it."""
     parts = [each.name.casefold() for each in column.parts]
     above = column.parent
     while isinstance(above, exp.Dot):
@@ -54,14 +54,14 @@ def _parts_of_column(column: exp.Column) -> Sequence[str]:
 
 
 def _is_metadata(parts: Sequence[str]) -> bool:
-    # Before a field of a struct, its name stands where that of a table would.
+    # In front of a field of a struct, such a name is where a table's would be.
     return not _METADATA_COLUMNS.isdisjoint(parts)
 
 
 def _is_path(column: exp.Column, parts: Sequence[str], tables: Collection[Sequence[str]]) -> bool:
-    """Whether parts before the last may be a mentioned table with a schema, or all of a relation's columns.
+    """Whether parts before the last may name one of the tables with its schema, or the column is a star.
 
-    A table that is named by less has its catalog and its schema from the session: any may be meant.
+    A table with a shorter name has its catalog and its schema from the session, so any may be meant.
     """
     if column.args.get("db") is None:
         return False
@@ -76,7 +76,7 @@ def _is_path(column: exp.Column, parts: Sequence[str], tables: Collection[Sequen
 
 
 def _is_named_by_paths(lateral: exp.Lateral) -> bool:
-    """Whether a column of what it reads has its name from an expression over other columns."""
+    """Whether a column inside the LATERAL gets its name from an expression over other columns."""
     listed = (each for select in lateral.find_all(exp.Select) for each in select.selects)
     return any(not isinstance(each, exp.Alias | exp.Column) and each.find(exp.Column) for each in listed)
 

@@ -1,4 +1,4 @@
-"""Names that go on behind the table's: by a branch, a tag, a snapshot or a time of it."""
+"""Table names with one more part that selects a branch, a tag, a snapshot or a time of the table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SELECTOR = re.compile(
 
 
 def metadata_names(parsed: ParsedQuery, catalogs: frozenset[str], catalog: str | None) -> ParsedQuery:
-    """The query with the last part of such names as the version that it selects.
+    """Returns the query with the last part of such names turned into the version that it selects.
 
-    Only names with a schema may have such a part. They may name a table in a schema of several levels too.
+    Only names with a schema may have such a part. The same name may also be a table in a nested schema.
 
     Source: Iceberg's `SparkCatalog.load`.
 

@@ -1,4 +1,4 @@
-"""How deep a text is nested, and how long its chains are: all by one look at each of its tokens."""
+"""How deep a text is nested, and how long its chains are, from single passes over its tokens."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token
 
 MAX_NESTING = 200
-# Of TPC-DS, the text with the most has 481.
+# The TPC-DS query with the most has 481.
 MAX_OPERATORS = 2_000
 MAX_TOKENS = 50_000
-# `a().b()[1]::INT`: the parser begins again at each of them, so that their number counts by its square.
+# `a().b()[1]::INT`: the parser begins again at each link, so its time grows with the square of their number.
 MAX_LINKS = 100
 # The parser tries `DECIMAL(…` as a type and as a call, and a join with the next ones inside of it and
-# without: each of these doubles what it does.
+# outside: each of these doubles its work.
 MAX_TYPE_CALLS = 6
 MAX_OPEN_JOINS = 6
 
@@ -52,7 +52,7 @@ _NAMES = {TokenType.IDENTIFIER, TokenType.STRING, TokenType.VAR}
 _LINKS = {TokenType.DOT, TokenType.L_PAREN, TokenType.L_BRACKET}
 _CONDITIONS = {TokenType.ON, TokenType.USING}
 _WITHOUT_CONDITION = {TokenType.CROSS, TokenType.NATURAL}
-# These are no operators: long lists are flat trees.
+# These are not operators: long lists are flat trees.
 _LISTED = {
     TokenType.COMMA,
     TokenType.DOT,
@@ -71,7 +71,7 @@ _DOTS_OF_A_NAME = 8
 def is_shallow(
     tokens: Sequence[Token], max_nesting: int = MAX_NESTING, max_operators: int = MAX_OPERATORS
 ) -> bool:
-    """Whether a tree of the text with these tokens is one that can be looked through.
+    """Whether a text with these tokens can be parsed, and its tree searched, without harm.
 
     Some thousands of `SELECT * FROM (` or of `FROM` end the process that parses them. A chain of operators,
     calls or dots is as deep as it is long. This bounds what is known to be slow; a deadline bounds the rest.
@@ -97,7 +97,7 @@ def is_shallow(
 
 
 def nesting_of(tokens: Sequence[Token]) -> int:
-    """How many parentheses, brackets, braces and CASEs are open at once, at most.
+    """Returns how many parentheses, brackets, braces and CASEs are open at once, at most.
 
     >>> from sqlglot import tokenize
     >>> nesting_of(tokenize("SELECT f(a[1]), CASE WHEN (b) THEN 1 END"))
@@ -107,7 +107,7 @@ def nesting_of(tokens: Sequence[Token]) -> int:
 
 
 def type_nesting_of(tokens: Sequence[Token]) -> int:
-    """How many types with types in them are open at once, at most; a column called `map` is none.
+    """Returns how many types with types in them are open at once, at most; a column `map` does not count.
 
     >>> from sqlglot import tokenize
     >>> text = "SELECT CAST(a AS ARRAY<MAP<INT, ARRAY<INT>>>), CAST(b AS ARRAY<INT>) FROM t WHERE t.map < 1"
@@ -127,7 +127,7 @@ def type_nesting_of(tokens: Sequence[Token]) -> int:
 
 
 def comment_nesting_of(sql: str, tokens: Sequence[Token]) -> int:
-    """How many comments are open at once, at most. What stands in texts and names is none.
+    """Returns how many comments are open at once, at most; marks in strings and names do not count.
 
     >>> from sqlglot import tokenize
     >>> sql = "SELECT /* a /* b */ */ '/*' /* c */"
@@ -138,7 +138,7 @@ def comment_nesting_of(sql: str, tokens: Sequence[Token]) -> int:
 
 
 def open_comments(text: str) -> int:
-    """The same for a text of which everything may be a comment."""
+    """Returns how many comments are open at once in a text without strings and quoted names, at most."""
     most = depth = 0
     for mark in _MARKS.findall(text):
         depth = depth + 1 if mark == "/*" else max(depth - 1, 0)
@@ -156,7 +156,7 @@ def _gaps(sql: str, tokens: Iterable[Token]) -> Iterator[str]:
 
 
 def _links(kinds: Sequence[TokenType]) -> int:
-    """What goes on behind a call, an index or a cast, and the dots of names with more parts than any has."""
+    """Counts continuations of calls, indexes and casts, and the dots in names with too many parts."""
     links = dots = 0
     for before, each in pairwise(kinds):
         is_behind_another = each in _LINKS and before in _CLOSED
@@ -171,7 +171,7 @@ def _links(kinds: Sequence[TokenType]) -> int:
 
 
 def _is_path(before: TokenType, each: TokenType) -> bool:
-    """Whether it is the colon of `a:b.c`, and not of a parameter."""
+    """Whether the token is the colon of `a:b.c`, and not that of a parameter."""
     return each is TokenType.COLON and (before in _CLOSED or before in _NAMES)
 
 
@@ -189,7 +189,7 @@ def _type_calls(kinds: Sequence[TokenType]) -> int:
 
 
 def _open_joins(kinds: Sequence[TokenType]) -> int:
-    """Joins in a row whose condition is still to come, or never comes."""
+    """Returns how many joins in a row, at most, have their condition still to come, or have none."""
     most = joins = 0
     for before, each in pairwise(kinds):
         if each is TokenType.JOIN and before not in _WITHOUT_CONDITION:

@@ -1,4 +1,4 @@
-"""Which `?` of a text is which?"""
+"""Which `?` of a text is which parameter?"""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from service.pruning.sql_text.readable_words import readable_words
 
 
 def number_placeholders(parsed: ParsedQuery) -> exp.Query:
-    """The tree with a name for each `?`, by its place in the text.
+    """Returns the tree with a name for each `?`, by its place in the text.
 
-    The tree does not tell places, so the text is read again with names in it: only if the same tree comes out
-    do they get them.
+    The tree does not have these places, so the text is parsed again with names in it. The names are used only
+    if the result is the same tree.
 
     >>> from service.pruning.sql_text.parse import parse
     >>> number_placeholders(parse("SELECT ? FROM t WHERE t.a = ? AND t.b IN (?, '?')")).sql("spark")
@@ -31,7 +31,7 @@ def number_placeholders(parsed: ParsedQuery) -> exp.Query:
     for nameless, with_name in pairs:
         if not nameless.args.get("this"):
             nameless.set("this", with_name.this)
-    # The same tree from another text: so each name stands in its place.
+    # The same tree came out of another text, so each name is in its place.
     return numbered if numbered == named else parsed.tree
 
 

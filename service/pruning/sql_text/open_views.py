@@ -1,4 +1,4 @@
-"""Puts the text of views in the place of their names; what stands around them stays byte for byte."""
+"""Expands views: puts their text in the place of their names; everything else stays byte for byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.tables.views import View
 
 
 def open_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mapping[TableName, str]) -> str:
-    """The text with each of these views as a derived table; one with more than an alias behind it stays.
+    """Returns the text with these views as derived tables; a name with more than an alias after it stays.
 
     >>> from service.pruning.sql_text.parse import parse
     >>> name = TableName("lake", "shop", "v")
@@ -29,7 +29,7 @@ def open_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Mappi
 
 
 def view_select(view: View, text: str) -> str:
-    """The query that gives a view's columns under their recorded names, in their order.
+    """Returns the query that yields a view's columns under their recorded names, in their order.
 
     >>> from service.model.tables.views import ViewColumn
     >>> columns = (ViewColumn("k", "int"), ViewColumn("n", "bigint"))

@@ -1,4 +1,4 @@
-"""From a query's text to its tree and the places of its table references."""
+"""Parses a query's text into its tree, and finds the places of its table references."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PLAIN = {"this", "db", "catalog", "alias", "joins"}
 
 
 def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
-    """The query as a tree; None when it is no query that can be read here, or one of dangerous depth.
+    """Returns the query as a tree; None when it cannot be parsed as a query, or is dangerously deep.
 
-    Times without a zone are those of `zone`; without that they are not understood.
+    Times without a zone are in `zone`; without that they are not supported.
 
     >>> parsed = parse("SELECT * FROM lake.tpcds.item AS i")
     >>> [reference] = parsed.references
@@ -34,7 +34,7 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
     True
     """
     if "|>" in sql or not has_clear_comments(sql):
-        # sqlglot puts the steps of a pipe into one SELECT, also a LIMIT that comes before a join.
+        # sqlglot merges the steps of a pipe into one SELECT, even a LIMIT that comes before a join.
         return None
     text = readable_words(sql)
     try:
@@ -50,23 +50,23 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
 
 
 class _Place(dict[str, Any]):
-    """Where a name stands in the text: copies of the name have it too, and nobody changes it."""
+    """The place of a name in the text; copies of the name share it, and nothing changes it."""
 
     def __deepcopy__(self, memo: object) -> _Place:
         return self
 
 
 def _share_places(tree: exp.Query) -> None:
-    """Half of the time that a copy of a tree takes is that of copying the places of its names."""
+    """Lets copies of a tree share the places of its names: to copy these takes half of a copy's time."""
     for identifier in tree.find_all(exp.Identifier):
         identifier._meta = _Place(identifier.meta)
 
 
 def _has_all_words(tree: exp.Query, tokens: Sequence[Token]) -> bool:
-    """Whether each AND and each plus of the text is one of the tree.
+    """Whether each AND and each plus of the text is in the tree.
 
-    sqlglot reads on where BETWEEN has no AND of its own, and leaves out the plus before a value, which makes
-    a number of a text.
+    sqlglot accepts a BETWEEN without an AND of its own. It also drops the plus before a value, although that
+    turns a text into a number.
     """
     ands = sum(each.token_type is TokenType.AND for each in tokens)
     read = (
@@ -109,7 +109,7 @@ def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference |
 
 
 def _is_at_its_place(identifier: exp.Expr, sql: str) -> bool:
-    """Whether the text at the position really is the identifier: those in hints have other offsets."""
+    """Whether the text at the position is the identifier; identifiers in hints have other offsets."""
     start, end = identifier.meta.get("start"), identifier.meta.get("end")
     if not isinstance(identifier, exp.Identifier) or start is None or end is None:
         return False

@@ -1,4 +1,4 @@
-"""Words of the engine's grammar that the parser does not know, in others of the same meaning and length."""
+"""Replaces words of the engine's grammar that the parser does not know by synonyms, at the same length."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LITERALS = {TokenType.NUMBER, TokenType.STRING}
 
 
 def readable_words(sql: str) -> str:
-    """The text with `VERSION` for `SYSTEM_VERSION` and `TIMESTAMP` for `SYSTEM_TIME` in front of `AS OF`.
+    """Returns the text with `VERSION` for `SYSTEM_VERSION` and `TIMESTAMP` for `SYSTEM_TIME` before `AS OF`.
 
-    Blanks fill the room that is left, so that everything stays where it is. A column of such a name, which
-    `AS OF` would rename, has no literal behind that.
+    Blanks fill the rest of the word, so that everything stays in its place. A column of such a name, to which
+    `AS` gives the alias `OF`, has no literal after that.
 
     >>> readable_words("SELECT 1 FROM t SYSTEM_VERSION AS OF 7")
     'SELECT 1 FROM t VERSION        AS OF 7'

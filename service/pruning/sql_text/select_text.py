@@ -1,4 +1,4 @@
-"""Where in a query's text the parts of one SELECT stand, by its tokens: the tree does not tell."""
+"""Finds the parts of one SELECT in the query's text by its tokens, because the tree has no such places."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _JOINS = {
 
 @dataclass(frozen=True, slots=True)
 class FromItem:
-    """A table in a FROM with the comma or the JOIN … ON that adds it: without the spans, it is not there.
+    """A table in a FROM with the comma or the JOIN … ON that adds it; to cut the spans removes the table.
 
-    `conjuncts` are the parts between the ANDs of the ON that goes with it.
+    `conjuncts` are the parts between the ANDs of the ON that is removed with it.
     """
 
     spans: tuple[TextSpan, ...]
@@ -40,19 +40,20 @@ class FromItem:
 
 @dataclass(frozen=True, slots=True)
 class SelectText:
-    """A text by its tokens."""
+    """The tokens of a query's text, and searches in them."""
 
     tokens: tuple[Token, ...]
 
     @classmethod
     def of(cls, sql: str) -> SelectText:
-        """The text's tokens."""
+        """Returns the tokens of the text."""
         return cls(tuple(Spark().tokenize(sql)))
 
     def from_item(self, start: int, end: int, has_alias: bool) -> FromItem | None:
-        """The table named from `start` to `end`, as it stands in its FROM; None when it stands otherwise.
+        """Returns the table named from `start` to `end` as an item of its FROM; None if it cannot be cut out.
 
-        Otherwise: alone, first before a JOIN of a JOIN, under an outer, semi or natural join.
+        It cannot be cut out if it is alone, if it is first before a JOIN of a JOIN, or under an outer, semi
+        or natural join.
         """
         first, last = self._at(start), self._ending_at(end)
         if first is None or last is None:
@@ -71,7 +72,7 @@ class SelectText:
         return None
 
     def conjuncts_after(self, position: int) -> Sequence[TextSpan]:
-        """The parts between the ANDs of the WHERE that follows on the same level; none when it has an OR."""
+        """Returns the parts between the ANDs of the next WHERE on the same level; none when it has an OR."""
         where = next((i for i in self._level_from(position) if self._type(i) is TokenType.WHERE), None)
         return () if where is None else self._conjuncts(self._until(where + 1, _AFTER_WHERE))
 
@@ -85,7 +86,7 @@ class SelectText:
         return FromItem((TextSpan(begin, self._end_of(condition[-1])),), tuple(conjuncts))
 
     def _first(self, first: int, join: int) -> FromItem | None:
-        """The table before the first JOIN: what is joined to it takes its place, and the ON goes."""
+        """Returns the table before the first JOIN: the joined table takes its place, and the ON goes."""
         if self._type(join) is not TokenType.JOIN:
             return None
         stops = {TokenType.ON, *_AFTER_ITEM, *_JOINS}
@@ -100,7 +101,7 @@ class SelectText:
         return FromItem((before, behind), tuple(conjuncts))
 
     def _until(self, index: int, stops: Set[TokenType]) -> Iterator[int]:
-        """Tokens of this level from there on, as far as one that ends the clause."""
+        """Yields the tokens of this level from there on, up to one that ends the clause."""
         for each in self._level_from(self.tokens[index].start if index < len(self.tokens) else 1 << 60):
             is_function = self._type(each + 1) is TokenType.L_PAREN and self._type(each) in _FUNCTIONS_TOO
             if self._type(each) in stops and not is_function:
@@ -124,7 +125,7 @@ class SelectText:
         return [TextSpan(self.tokens[each[0]].start, self._end_of(each[-1])) for each in parts]
 
     def _level_from(self, position: int) -> Iterator[int]:
-        """Tokens from there to the end of their level; of what is in parentheses, the opening one only."""
+        """Yields the tokens from there to the end of their level; for parentheses, only the opening one."""
         depth = 0
         for index, token in enumerate(self.tokens):
             if token.start < position:
@@ -140,7 +141,7 @@ class SelectText:
                 depth += 1
 
     def _end_of(self, index: int) -> int:
-        """Where the token ends; of an opening one, its closing one."""
+        """Returns where the token ends, or for an opening one, where its closing one ends."""
         depth = 0
         for token in self.tokens[index:]:
             depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)

@@ -1,4 +1,4 @@
-"""Which tables does a query mention?"""
+"""Which tables does a query name?"""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from service.model.tables.tables import TableAt, TableName
 def table_names(
     parsed: ParsedQuery, catalogs: frozenset[str], catalog: str | None, schema: str | None
 ) -> Mapping[int, TableAt]:
-    """Each mentioned table's full name with its version, by the place where the name ends in the text.
+    """Returns each table's full name with its version, by the place where the name ends in the text.
 
-    Names that a common table expression takes are left out, and those that could be a path of several
-    schemas. A version that is not understood is left out too.
+    Names of common table expressions are left out, and so are names that could be a path of several schemas,
+    and tables with a version that is not supported.
 
     >>> from service.pruning.sql_text.parse import parse
     >>> parsed = parse("WITH c AS (SELECT 1) SELECT * FROM c, item, rest.shop.goods")

@@ -1,4 +1,4 @@
-"""Which version of a table does a text ask for behind the table's name, and where does it end saying so?"""
+"""Which version does a text ask for after a table's name, and where does that clause end?"""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from sqlglot import exp
 from service.model.tables.tables import TableVersion, VersionKind
 from service.pruning.conditions.moment import moment
 
-# Comments inside of it, other kinds of literals and whatever is computed are not understood.
+# Comments inside the clause, other kinds of literals and computed values are not supported.
 _CLAUSE = re.compile(
     r"""\s+ (?:FOR\s+)? (?P<kind>VERSION|SYSTEM_VERSION|TIMESTAMP|SYSTEM_TIME) \s+ AS \s+ OF \s+
     (?P<typed>TIMESTAMP\s*)?
     (?: (?P<number>[0-9]{1,19}) (?![\w.]) | '(?P<text>[^'\\]*)' | "(?P<quoted>[^"\\]*)" )""",
     re.VERBOSE | re.IGNORECASE,
 )
-# A name that Java reads as a number is none.
+# Java reads such a text as a number, so it is not a name.
 _NUMBER = re.compile("-?[0-9]+")
 _LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class VersionClause:
-    """A version, and where in the text its clause ends."""
+    """A version, and where its clause ends in the text."""
 
     version: TableVersion
     end: int
 
 
 def version_clause(sql: str, name_end: int, said: exp.Expr, zone: str | None) -> VersionClause | None:
-    """The version that stands behind a name; None when it is anything but a literal of one meaning.
+    """Returns the version after a name; None when it is anything but a literal with one meaning.
 
-    `said` is what the parser made of the clause. Times without a zone are those of `zone`.
+    `said` is what the parser made of the clause. Times without a zone are in `zone`.
 
     >>> from sqlglot import parse_one
     >>> def version(clause):
@@ -63,7 +63,7 @@ def version_clause(sql: str, name_end: int, said: exp.Expr, zone: str | None) ->
 
 
 def named_version(text: str) -> TableVersion | None:
-    """A snapshot by its id, or by the name of a branch or tag; None when it is none of that.
+    """Returns a snapshot by its id, or by the name of a branch or tag; None for any other text.
 
     >>> named_version("007").value, str(named_version("v7").kind), named_version("-7")
     (7, 'REF', None)
@@ -75,7 +75,7 @@ def named_version(text: str) -> TableVersion | None:
 
 
 def _says(said: exp.Expr, match: re.Match[str]) -> bool:
-    """Whether the clause is all of what the parser read: a literal may be the begin of an expression."""
+    """Whether the clause is all that the parser read: a literal may be the beginning of an expression."""
     literal = said.args.get("expression")
     if match["typed"] and isinstance(literal, exp.Cast) and literal.to.this in _TIMESTAMPS:
         literal = literal.this

@@ -1,4 +1,4 @@
-"""The text of a view as one that means the same in every place."""
+"""Writes the text of a view so that it means the same in every place."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from service.model.tables.sql import ParsedQuery, TableReference
 from service.model.tables.tables import NOW
 from service.model.tables.views import View
 
-# In the view they are nobody's, in a query that has parameters they would be its.
+# A view has no parameters, but in a query with parameters they would be taken for the query's.
 _PARAMETERS = {TokenType.PLACEHOLDER, TokenType.PARAMETER, TokenType.COLON, TokenType.QDCOLON}
 
 
 def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None:
-    """The view's text with each table's full name; None where that is not sure to be read alike elsewhere.
+    """Returns the view's text with full table names; None if its meaning elsewhere is not certain.
 
-    `parsed` is the view's text, `catalogs` are the names that are a catalog's, not a schema's. Everything but
+    `parsed` is the view's text; `catalogs` are the names of catalogs, as opposed to schemas. Everything but
     the names stays byte for byte.
 
     >>> from service.model.tables.tables import TableName
@@ -28,7 +28,7 @@ def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None
     'WITH c AS (SELECT * FROM `lake`.`shop`.item) SELECT * FROM c, `lake`.old.sales AS s'
     """
     tables = [each for each in parsed.tree.find_all(exp.Table) if each.find_ancestor(exp.Hint) is None]
-    # What has no place in the text, such as a function or IDENTIFIER(…), may be a name all the same.
+    # A function or IDENTIFIER(…) has no place in the text, but may name a table all the same.
     if len(tables) != len(parsed.references) or _has_parameters(parsed.sql):
         return None
     text = parsed.sql
@@ -49,7 +49,7 @@ def _missing_parts(
     table: exp.Table, reference: TableReference, tree: exp.Query, view: View, catalogs: Set[str]
 ) -> tuple[str, ...] | None:
     if not reference.is_plain or reference.version != NOW:
-        # A version, for one: Spark looks for such a table where the query is, not where the view is.
+        # It may have a version: Spark looks for such a table where the query is, not where the view is.
         return None
     match reference.parts:
         case (name,):
@@ -63,7 +63,7 @@ def _missing_parts(
 
 
 def _missing_parts_of(name: str, table: exp.Table, tree: exp.Query, view: View) -> tuple[str, ...] | None:
-    """Those of a name of one part; none, if it surely is that of a common table expression."""
+    """Returns the missing parts of a name of one part; none if it is surely a common table expression's."""
     same = [each for each in tree.find_all(exp.CTE) if each.alias.lower() == name]
     if not same:
         return (view.catalog, *view.namespace)
@@ -71,7 +71,7 @@ def _missing_parts_of(name: str, table: exp.Table, tree: exp.Query, view: View) 
 
 
 def _is_seen(expression: exp.CTE, table: exp.Table, tree: exp.Query) -> bool:
-    """Whether the whole text begins with the expression, and the table is mentioned after its definition."""
+    """Whether the WITH of the whole text defines the expression before the place that names the table."""
     clause = tree.args.get("with_")
     if not isinstance(clause, exp.With) or clause.args.get("recursive"):
         return False
